@@ -86,3 +86,24 @@ def test_defaults_for_all_stacks_reach_nested_ones_and_values_do_not() -> None:
         TYPES,
     )
     assert (inner.parameters["size"], inner.parameters["key"]) == ("all", "d")
+
+
+@pytest.mark.parametrize("given", [{}, {"key": "own"}])
+def test_a_declared_default_has_to_fit_unless_the_environment_has_another(
+    given: dict[str, Any],
+) -> None:
+    length = {"length": {"min": 3}}
+    declared = {"key": {"type": "string", "default": "", "constraints": [length]}}
+    nested = template({}, parameters=declared)
+    around = template({"inner": {"type": "inner.yaml", "properties": given}})
+    files = {"inner.yaml": str(nested)}
+    for document, values in ((around, {}), (nested, given)):
+
+        def said(defaults: dict[str, Any], document: Any = document, values: Any = values) -> str:
+            environment = parse_environment({"parameter_defaults": defaults})
+            inputs = Inputs(files=files, environment=environment, parameters=values)
+            return str(list(Evaluation(parse(document), inputs, TYPES).validate()))
+
+        assert "the default does not fit" in said({})
+        assert said({"key": "abc"}) == "[]"
+        assert ("at least 3" in said({"key": "x"})) == (not given)

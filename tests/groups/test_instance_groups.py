@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +10,14 @@ from tests.resource_types_heat.calls import findings
 from tests.simulation.world import CALLER
 
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.values import replace
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.declared import declared
 from stoker.resources.heat.access_policy import AccessPolicy
 from stoker.resources.heat.instance_group import InstanceGroup
-from stoker.resources.instance_groups import CONFIGURATION
+from stoker.resources.instance_groups import BALANCER, CONFIGURATION, POOLS
 from stoker.resources.nova.instance import Instance
 from stoker.schema.resource_type import Nested, NestingCall, Referred
 from stoker.template.describe.resource_types import describe_type
@@ -26,7 +26,7 @@ LAUNCH = {"ImageId": "cirros", "InstanceType": "m1.small", "UserData": "#!/bin/s
 CALL = NestingCall(
     "g",
     "id",
-    {"LaunchConfigurationName": "launch", "Size": 2, "Tags": None},
+    {"LaunchConfigurationName": "launch", "LoadBalancerNames": None, "Size": 2, "Tags": None},
     reference="arn:g",
     referred={"launch": Referred(CONFIGURATION, {"properties": LAUNCH}, {"a": 1})},
 )
@@ -98,8 +98,61 @@ def test_a_group_whose_launch_configuration_is_none_says_so() -> None:
         replace(CALL, properties={**CALL.properties, "LaunchConfigurationName": "other"}),
         replace(CALL, referred={"launch": Referred("OS::Heat::Value", {}, {})}),
     ):
-        with pytest.raises(DiagnosticError, match="no launch configuration of this stack"):
+        with pytest.raises(DiagnosticError, match="not a launch configuration of this stack"):
             InstanceGroup().nested(call)
+
+
+WEB = {"pool": "p1", "protocol_port": 80}
+BALANCED = replace(
+    CALL,
+    properties={**CALL.properties, "LoadBalancerNames": ["web", "other"]},
+    referred={
+        **CALL.referred,
+        "web": Referred(BALANCER, {POOLS: [WEB]}, {}),
+        "other": Referred(BALANCER, {POOLS: [{"pool": "p2", "protocol_port": 81}]}, {}),
+    },
+)
+
+
+def test_each_instance_is_a_member_of_each_pool_of_the_load_balancers() -> None:
+    nested = InstanceGroup().nested(BALANCED)
+    assert nested.data is not None
+    assert isinstance(nested.template, dict)
+    resources = nested.template["resources"]
+    assert len(resources) == 6
+    for name in nested.data["names"]:
+        address = {"address": {"get_attr": [name, "PrivateIp"]}, "tags": ["stoker:group"]}
+        assert resources[f"{name}-member-0"] == {
+            "type": "OS::Octavia::PoolMember",
+            "properties": {**WEB, **address},
+        }
+        assert resources[f"{name}-member-1"]["properties"]["pool"] == "p2"
+    policy = {"RollingUpdate": {"MaxBatchSize": 1}}
+    before = {**BALANCED.properties, "LaunchConfigurationName": "before"}
+    rolled = InstanceGroup().nested(replace(BALANCED, previous=before, update_policy=policy))
+    assert [sorted(batch) for batch in rolled.batches] == [
+        [name, f"{name}-member-0", f"{name}-member-1"] for name in nested.data["names"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("referred", "words"),
+    [
+        ({}, "not a load balancer of this stack"),
+        (
+            {"web": Referred("OS::Octavia::LoadBalancer", {}, {})},
+            "not a load balancer of this stack",
+        ),
+        ({"web": Referred(BALANCER, {}, {})}, "this stack has not made it"),
+    ],
+)
+def test_a_group_whose_load_balancer_is_none_says_so(
+    referred: dict[str, Referred], words: str
+) -> None:
+    properties = {**CALL.properties, "LoadBalancerNames": ["web"]}
+    call = replace(CALL, properties=properties, referred={**CALL.referred, **referred})
+    with pytest.raises(DiagnosticError, match=words):
+        InstanceGroup().nested(call)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +208,7 @@ SCALED = {
         ({"DesiredCapacity": 0}, "bad-sizes"),
         ({"VPCZoneIdentifier": ["a"]}, None),
         ({"VPCZoneIdentifier": ["a", "b"]}, "several-subnets"),
-        ({"LoadBalancerNames": ["lb"]}, "no-load-balancers"),
+        ({"LoadBalancerNames": ["lb"]}, None),
         ({"LaunchConfigurationName": None}, "missing-property"),
         ({"LaunchConfigurationName": None, "InstanceId": "server"}, None),
         ({"InstanceId": "server"}, "conflicting-properties"),
@@ -288,7 +341,7 @@ def test_new_metadata_make_a_new_launch_configuration_and_nothing_else_does() ->
 
 def test_a_group_that_names_no_launch_configuration_is_refused_before_anything_is_made() -> None:
     async def story(lab: Lab) -> None:
-        with pytest.raises(DiagnosticError, match="no launch configuration of this stack"):
+        with pytest.raises(DiagnosticError, match="not a launch configuration of this stack"):
             await lab.create(stack(LaunchConfigurationName="elsewhere"))
 
     in_lab(story)

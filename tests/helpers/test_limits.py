@@ -135,6 +135,33 @@ def test_values_come_back_as_they_are(sandbox: Sandbox) -> None:
     assert sandbox.evaluate("dict(1=>2, a=>[3])", {}, 1.0)[0] == {1: 2, "a": [3]}
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        (r'"a\n\x41\u00e9\N{EM DASH}"', "a\nA\xe9\u2014"),
+        (r"'it\'s'", "it's"),
+        (r'["a", "b"].join("\n")', "a\nb"),
+        ('datetime("3.1.2020", "%d.%m.%Y").format("%A %B")', "Friday January"),
+        ('datetime("20 May 2019 10:00 UTC").hour', 10),
+        ('datetime(2020, 1, 2, offset => localtz()).format("%c %Z").len() > 20', True),
+        (r'regex("(?i)\\bB(.)").replaceBy("a bc", $.value.toUpper())', "a BC"),
+        ("characters(digits => true, hexdigits => true).len() + random(1, 1)", 23),
+    ],
+)  # fmt: skip
+def test_expressions_need_no_file_that_a_helper_cannot_open(
+    sandbox: Sandbox, expression: str, value: Any
+) -> None:
+    assert sandbox.evaluate(expression, {}, 1.0)[0] == value
+
+
+@pytest.mark.parametrize("expression", [r'"\N{NO SUCH}"', r'"\uZZZZ"', r'"\"', "[1", "1 +"])
+def test_what_is_no_expression_is_malformed(sandbox: Sandbox, expression: str) -> None:
+    before = sandbox.replaced
+    with pytest.raises(Malformed):
+        sandbox.evaluate(expression, {}, 1.0)
+    assert sandbox.replaced == before
+
+
 def test_objects_of_the_library_are_no_results(sandbox: Sandbox) -> None:
     assert "an object" in refusal(sandbox, "now()").message
     assert "4096 bits" in refusal(sandbox, "pow(10,5000)").message

@@ -229,7 +229,8 @@ def test_resources_that_match_a_glob_stop_each_for_itself() -> None:
 def test_an_object_that_is_only_referred_to_has_no_hooks() -> None:
     async def story(lab: Lab) -> None:
         every = ["pre-create", "post-create", "pre-delete", "post-delete"]
-        wanted = template({"a": {"type": "Sim::Thing", "external_id": "theirs"}})
+        theirs = lab.cloud.create("Sim::Thing", "somebody's", {})
+        wanted = template({"a": {"type": "Sim::Thing", "external_id": theirs}})
         await lab.create(wanted, environment=hooks(a=every))
         assert await lab.status() == "CREATE_COMPLETE"
         stack_id = (await lab.stack()).id

@@ -103,7 +103,7 @@ def test_loops_stand_in_loops_and_in_properties_and_conditions() -> None:
         (["N", {"Fn::GetAtt": ["R", "value"]}, {}], ""),
         (["N", ["a", "b"], {"R": TEXT}], "twice"),
         (["N", ["a"], {"${N}/": TEXT}], "cannot name a resource"),
-        (["N", ["a"], {"${N}": 1}], "a resource is a map"),
+        (["N", ["a"], {"${N}": 1}], "a resource must be a map"),
     ],
 )
 def test_a_loop_that_is_wrong_is_told(loop: Any, told: str) -> None:

@@ -219,8 +219,8 @@ def test_conditions_call_each_other_by_a_function() -> None:
     ("conditions", "words"),
     [
         ({"a": {"Condition": "b"}, "b": {"Condition": "a"}}, "Circular dependency between"),
-        ({"a": {"Fn::Not": [{"Condition": "c"}]}}, 'Invalid condition "c": there is none'),
-        ({"a": {"Condition": ["c"]}}, "a condition is a boolean"),
+        ({"a": {"Fn::Not": [{"Condition": "c"}]}}, 'Invalid condition "c": there is no condition'),
+        ({"a": {"Condition": ["c"]}}, "a condition must be a boolean"),
     ],
 )
 def test_calls_of_conditions_that_lead_nowhere_are_refused(

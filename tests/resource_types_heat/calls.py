@@ -1,8 +1,8 @@
 """Calls of resource types, as the engine makes them."""
 
-from dataclasses import replace
 from typing import Any
 
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Outcome, ResourceType, Signal, StackFacts, Wait
 from stoker.schema.values import check_properties
 
@@ -69,8 +69,8 @@ class RecordedSignalling:
     def create_keypair(self, call: Call, user_id: str) -> dict[str, Any]:
         return {"access": f"access-{user_id}", "secret": "secret"}
 
-    def signal_url(self, call: Call) -> str:
-        return f"http://stoker/v1/signal/{call.name}"
+    def signal_url(self, call: Call, project_id: str | None = None) -> str:
+        return f"http://stoker/v1/{project_id or 'stack-project'}/signal/{call.name}"
 
     def watch_url(self, call: Call) -> str:
         return "http://watch.example:8003/v1/"

@@ -1,15 +1,19 @@
 """Where resource types come from."""
 
 import importlib
+import inspect
 import pkgutil
 import sys
 
 import pytest
 
 import stoker.resources
+import stoker.schema
 from stoker.resources.built_in import WITHDRAWN, built_in
+from stoker.resources.older_names import OLDER_NAMES
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import Done, ManagedType, ResourceType
+from stoker.template.describe.catalogue import Catalogue
 
 PLUGIN = """
 from stoker.schema.resource_type import Done, ManagedType, ResourceType
@@ -33,6 +37,29 @@ def test_every_built_in_type_loads_under_its_name(name):
     assert type_ is not None
     assert type_.type_name == name
     assert type_.description
+
+
+def _capabilities():
+    """The Protocols that the engine tells types by: each class that is asked for by isinstance."""
+    for found in pkgutil.walk_packages(stoker.schema.__path__, "stoker.schema."):
+        for value in vars(importlib.import_module(found.name)).values():
+            if getattr(value, "_is_runtime_protocol", False) and value.__module__ == found.name:
+                yield value
+
+
+def test_a_type_has_the_methods_of_a_capability_on_purpose():
+    # a method of the same name that takes something else would be called by the engine all the same
+    capabilities = list(_capabilities())
+    assert len(capabilities) > 20
+    registry = Registry()
+    for name in built_in():
+        type_ = registry.find(name)
+        for capability in (each for each in capabilities if isinstance(type_, each)):
+            for method, function in vars(capability).items():
+                if inspect.isfunction(function) and not method.startswith("_"):
+                    [_, *wanted] = inspect.signature(function).parameters
+                    found = list(inspect.signature(getattr(type_, method)).parameters)
+                    assert found == wanted, f"{name}.{method} of {capability}"
 
 
 def test_a_type_is_made_once_and_unknown_names_are_none():
@@ -68,6 +95,24 @@ def test_a_broken_plugin_does_not_stop_the_others(tmp_path, caplog):
 
 def test_withdrawn_types_are_not_offered():
     assert not WITHDRAWN & built_in().keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "successor"),
+    [
+        *OLDER_NAMES.items(),
+        ("OS::Nova::FloatingIP", "OS::Neutron::FloatingIP"),
+        ("OS::Nova::FloatingIPAssociation", "OS::Neutron::FloatingIPAssociation"),
+    ],
+)
+def test_an_older_name_is_hidden_and_tells_its_successor(name, successor):
+    registry = Registry()
+    catalogue = Catalogue(registry)
+    told = catalogue.resource_type(name, with_description=False)["support_status"]
+    assert (told["status"], told["message"]) == ("HIDDEN", f"Use {successor} instead.")
+    assert told["previous_status"]["status"] == "DEPRECATED"
+    assert name not in [each for each, _ in catalogue.resource_types()]
+    assert registry.find(successor).support.status != "HIDDEN"
 
 
 def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):

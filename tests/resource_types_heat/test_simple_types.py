@@ -1,10 +1,10 @@
 """Values, random strings, delays and the resources for tests."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
+from stoker.kernel.values import replace
 from stoker.resources.heat.delay import Delay
 from stoker.resources.heat.none import NoneResource
 from stoker.resources.heat.random_string import RandomString

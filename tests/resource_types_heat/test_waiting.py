@@ -1,11 +1,11 @@
 """Wait conditions and what their handles make of signals."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.resources.aws.wait_condition import WaitCondition as AwsWaitCondition
 from stoker.resources.aws.wait_condition_handle import WaitConditionHandle as AwsHandle
 from stoker.resources.heat.update_wait_condition_handle import UpdateWaitConditionHandle
@@ -111,12 +111,12 @@ def test_a_handle_with_token_gives_address_token_and_command():
     call = make_call(type_, {}, signalling=RecordedSignalling())
     done = type_.create(call)
     assert done.physical_id == "user-r"
-    assert done.attributes["endpoint"] == "http://stoker/v1/signal/r"
+    assert done.attributes["endpoint"] == "http://stoker/v1/stack-project/signal/r"
     assert done.attributes["token"] == "token-1-of-user-r"
     assert done.attributes["curl_cli"] == (
         "curl -i -X POST -H 'X-Auth-Token: token-1-of-user-r' "
         "-H 'Content-Type: application/json' -H 'Accept: application/json' "
-        "http://stoker/v1/signal/r"
+        "http://stoker/v1/stack-project/signal/r"
     )
     assert done.attributes["signal"] == "null"
     assert type_.read(after(call, done))["token"] == "token-1-of-user-r"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.clouds.driving import Row, checked
@@ -16,6 +16,7 @@ from tests.clouds.driving import Row, checked
 from stoker.clouds.faults import CloudFault, retry_after
 from stoker.engine.execution.observing import Look, seen
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import (
@@ -240,7 +241,7 @@ def changes(ground: Ground, row: PatientRow, case: Case) -> None:
     assert {*case.changed, *case.fixed} == updatable(case.type)
     first = dict(row.given)
     for name, value in case.changed.items():
-        if _makes_another(ground, row, case, name):
+        if makes_another(ground, row, case, name):
             continue
         assert can(case.type, Updates)
         physical_id = row.physical_id
@@ -256,7 +257,7 @@ def changes(ground: Ground, row: PatientRow, case: Case) -> None:
             assert_same(row)
 
 
-def _makes_another(ground: Ground, row: PatientRow, case: Case, name: str) -> bool:
+def makes_another(ground: Ground, row: PatientRow, case: Case, name: str) -> bool:
     """Whether the type says of the change of a property that it needs a new object."""
     if not can(case.type, Replaces):
         return False
@@ -296,7 +297,7 @@ def drifts(ground: Ground, case: Case) -> None:
         value, before = ground.place(case.changed[name]), row.given
         if row.call("READ").properties[name] is None:
             continue  # what nobody has asked for is not compared
-        if _makes_another(ground, row, case, name):
+        if makes_another(ground, row, case, name):
             continue
         theirs = ground.row(case, {**row.given, name: value})
         theirs.physical_id, theirs.data = row.physical_id, row.data

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.cinder.volume import Volume
 from stoker.resources.cinder.volume_type import VolumeType
 from stoker.schema.resource_type import Done, Failed

@@ -15,6 +15,7 @@ from tests.resource_types_openstack.services import (
     mistral,
     neutron,
     octavia,
+    older_names,
     reservations,
     trove,
     zaqar,
@@ -37,7 +38,7 @@ SERVICES = {
     "shared_file_system": manila,
     "workflow": mistral,
 }
-CASES = [case for service in SERVICES.values() for case in service.CASES]
+CASES = [case for service in (*SERVICES.values(), older_names) for case in service.CASES]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ The answer to the call that makes the object is thrown away, as by a kill betwee
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from tests.resource_types_openstack.test_local_services import CASES as LOCAL
 
 from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.built_in import built_in
+from stoker.resources.older_names import OLDER_NAMES
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import Adopts, Done, ResourceType, Sweeps, Wait
 
@@ -55,6 +57,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "OS::Neutron::Router": [{}, NAMED, FURTHER],
+    "OS::Neutron::RouterGateway": [{"router_id": "INNER", "network": "PUBLIC"}],
     "OS::Neutron::RouterInterface": [{"router": "ROUTER", "subnet": "OTHER"}],
     "OS::Neutron::SecurityGroup": [{}, NAMED, DESCRIBED],
     "OS::Neutron::SecurityGroupRule": [{"security_group": "GROUP", "protocol": "icmp"}],
@@ -82,7 +85,7 @@ service: stacks are in tests/groups/test_stacks.py, the policy is nothing but de
 OS::Neutron::SubnetPool."""
 OF_STACKS = ("OS::Heat::", "AWS::CloudFormation::", "AWS::AutoScaling::", "AWS::IAM::")
 """Types whose objects have an id or a name of ours: stack users, and what servers signal to."""
-HARNESSED = {case.type_name for case in (*FAKED, *LOCAL, *VOLUMES)}
+HARNESSED = {case.type_name for case in (*FAKED, *LOCAL, *VOLUMES)} - OLDER_NAMES.keys()
 
 
 @dataclass
@@ -119,6 +122,7 @@ def scenery(local: LocalCloud) -> Scenery:
     ids["NET"] = made("OS::Neutron::Net", name="net")
     ids["BARE"] = made("OS::Neutron::Net", name="bare")
     gateway = {"network": ids["PUBLIC"]}
+    ids["INNER"] = made("OS::Neutron::Router")
     ids["ROUTER"] = made("OS::Neutron::Router", external_gateway_info=gateway)
     under = made("OS::Neutron::Subnet", network=ids["NET"], cidr="10.8.0.0/24")
     other = made("OS::Neutron::Net", name="other")

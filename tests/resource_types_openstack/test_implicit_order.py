@@ -7,6 +7,7 @@ from stoker.resources.neutron.floating_ip import FloatingIP
 from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.router import Router
+from stoker.resources.neutron.router_gateway import RouterGateway
 from stoker.resources.nova.server.server import Server
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.unknown import Unknown
@@ -49,6 +50,14 @@ def test_a_router_waits_for_the_subnets_of_its_external_network() -> None:
 def test_a_floating_ip_waits_for_what_leads_to_its_port() -> None:
     given = {"floating_network": "public", "port_id": to_come("port")}
     assert FloatingIP().implicit_dependencies(given, OTHERS) == {"ext", "r", "leg"}
+
+
+def test_a_floating_ip_waits_for_gateways_that_are_resources() -> None:
+    gate = ("OS::Neutron::RouterGateway", {"router_id": to_come("r"), "network_id": "public"})
+    others = {**OTHERS, "r": ("OS::Neutron::Router", {}), "gate": gate}
+    given = {"floating_network_id": "public"}
+    assert FloatingIP().implicit_dependencies(given, others) == {"ext", "gate"}
+    assert RouterGateway().implicit_dependencies(gate[1], others) == {"ext", "leg", "farleg"}
 
 
 def test_an_association_waits_for_the_router_interface_of_its_port() -> None:

@@ -7,7 +7,7 @@ properties are changed behind its back; an update sets them back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -37,6 +37,7 @@ from stoker.clouds.lookups import Lookups
 from stoker.engine.execution.observing import Look, seen
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Done, ManagedType, Observes, Update, can
@@ -351,6 +352,20 @@ CASES = (
             "value_specs": put(ROUTERS, description="theirs"),
         },
         removed(ROUTERS),
+    ),
+    Case(
+        "OS::Neutron::RouterGateway",
+        lambda ground: {
+            "router_id": ROUTERS.create(ground.local.connection(), {"name": "inner"})["id"],
+            "network": ground.public,
+        },
+        {},
+        lambda ground, row: (
+            ROUTERS.update(
+                row.cloud, str(row.physical_id).partition(":")[0], {"external_gateway_info": {}}
+            )
+            and None
+        ),
     ),
     Case(
         "OS::Neutron::RouterInterface",

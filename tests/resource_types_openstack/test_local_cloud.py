@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +16,7 @@ from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
 from stoker.clouds.lookups import LookupFault, Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.neutron.address_scope import AddressScope
 from stoker.resources.neutron.extra_route_set import ExtraRouteSet
 from stoker.resources.neutron.floating_ip import FloatingIP

@@ -15,7 +15,10 @@ from tests.resource_types_openstack.services import (
     barbican,
     designate,
     ec2,
+    glance,
     keystone,
+    manila,
+    mistral,
     nova,
     object_store,
     octavia,
@@ -26,12 +29,21 @@ from tests.resource_types_openstack.trials import Trials
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import NETWORKS, SUBNETS
+from stoker.kernel.values import replace
 
-_SERVICES = (aodh, barbican, designate, ec2, keystone, nova, object_store, octavia, quotas, zaqar)
-_ELSEWHERE = {"OS::Zaqar::MistralTrigger", "OS::Aodh::Alarm"}
-"""Types that need a service more, which the local cloud does not have; Ceilometer is in none."""
+_SERVICES = (
+    aodh, barbican, designate, ec2, glance, keystone, manila, mistral, nova, object_store, octavia,
+    quotas, zaqar,
+)  # fmt: skip
+_ELSEWHERE = {"OS::Aodh::Alarm"}
+"""Types that need a service which is in no cloud any more: Ceilometer."""
+_BY_ADMINISTRATORS = {"OS::Glance::WebImage"}
+"""Types whose objects administrators alone can change in each way."""
 CASES = [
-    case for service in _SERVICES for case in service.CASES if case.type_name not in _ELSEWHERE
+    replace(case, by="admin") if case.type_name in _BY_ADMINISTRATORS else case
+    for service in _SERVICES
+    for case in service.CASES
+    if case.type_name not in _ELSEWHERE
 ]
 
 
@@ -42,10 +54,21 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         hosts = send(connections["admin"].compute, "GET", "/os-hypervisors")["hypervisors"]
         known = {
             "HOST": hosts[0]["hypervisor_hostname"],
+            "PUBLIC": NETWORKS.named(connections["demo"], "public")[0]["id"],
             "PROJECT": connections["demo"].current_project_id,
+            "http://example.org/image": _published(connections["admin"]),
             **_balanced(connections["demo"]),
+            **mistral.two_workflows(connections),
         }
         yield Ground(connections, known, rest=lambda seconds: time.sleep(min(seconds, 0.2)))
+
+
+def _published(cloud: Any) -> str:
+    """An address from which the cloud takes images: an object of its own that everybody reads."""
+    store = cloud.object_store
+    store.put("/images", headers={"X-Container-Read": ".r:*"}).raise_for_status()
+    store.put("/images/image", data=b"an image").raise_for_status()
+    return f"{store.get_endpoint()}/images/image"
 
 
 def _balanced(cloud: Any) -> dict[str, str]:

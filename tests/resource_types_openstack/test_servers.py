@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from email import message_from_string
 from typing import Any
 
@@ -13,6 +12,7 @@ from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.clouds.faults import CloudFault, retry_after
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from tests.resource_types_heat.calls import RecordedSignalling, findings, make_c
 from tests.resource_types_openstack.services.mistral import service
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.resources.mistral.external_resource import ExternalResource
 from stoker.resources.mistral.workflow import MOST_EXECUTIONS, Workflow
 from stoker.schema.resource_type import Done, Failed, Outcome

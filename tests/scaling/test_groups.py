@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.resource_types_heat.calls import RecordedSignalling, after, findings, make_call
 
+from stoker.kernel.values import replace
 from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.capacity import adjusted
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
@@ -187,7 +187,7 @@ def test_a_policy_has_a_signed_address_and_a_user_of_its_own() -> None:
     assert isinstance(done, Done)
     assert done.attributes == {
         "alarm_url": "http://cfn/v1/signal/r?AWSAccessKeyId=access-user-r",
-        "signal_url": "http://stoker/v1/signal/r",
+        "signal_url": f"http://stoker/v1/{call.stack.project_id}/signal/r",
     }
     again = after(call, done)
     assert type_.create(again) == done

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.signals import SignalService
 from stoker.kernel.errors import InProgress, LimitExceeded
+from stoker.kernel.values import replace
 
 
 def scaled(

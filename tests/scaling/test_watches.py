@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from stoker.engine.service.alarms import Alarms
 from stoker.engine.service.metrics import Metrics
 from stoker.engine.service.watches import Watches
 from stoker.kernel.errors import Invalid, NotFound
+from stoker.kernel.values import replace
 from stoker.resources.aws.alarm import Alarm
 from stoker.resources.heat.cw_lite_alarm import CWLiteAlarm
 from stoker.schema.watching import Measurement, WatchState, judge

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signalling
 
 URL = "signed_url"

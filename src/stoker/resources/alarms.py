@@ -14,6 +14,8 @@ from stoker.schema.support import deprecated, hidden
 from stoker.schema.unknown import Unknown
 from stoker.schema.watching import COMPARISONS, STATISTICS, WatchRule, WatchState
 
+_LONGEST_NAME = 255
+"""As the CloudWatch API takes them."""
 LONGEST_PERIOD = 86400
 MOST_PERIODS = 100
 _SIZES = ("Bytes", "Kilobytes", "Megabytes", "Gigabytes", "Terabytes")
@@ -80,8 +82,12 @@ class MetricAlarm(ManagedType):
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Numbers within their bounds, dimensions with names."""
-        found = []
+        """Numbers within their bounds, names as long as measurements have them, dimensions."""
+        found = [
+            Diagnostic("bad-name", f"{name} has up to {_LONGEST_NAME} characters, no NUL", (name,))
+            for name in ("MetricName", "Namespace")
+            if isinstance(properties.get(name), str) and not _is_name(properties[name])
+        ]
         for name, (least, most) in _NUMBERS.items():
             text = properties.get(name)
             if text is None or isinstance(text, Unknown) or _is_number(text, least, most):
@@ -119,6 +125,10 @@ class MetricAlarm(ManagedType):
             description=wanted["AlarmDescription"] or "",
             unit=wanted["Units"],
         )
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _LONGEST_NAME and "\0" not in text
 
 
 def _is_number(text: Any, least: float, most: float) -> bool:

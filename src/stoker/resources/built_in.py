@@ -15,38 +15,25 @@ from pathlib import Path
 _DIRECTORY = Path(__file__).parent
 _DECLARATION = re.compile(r'^    type_name = "([^"]+)"$', re.MULTILINE)
 
-_LOAD_BALANCERS = (
-    "HealthMonitor",
-    "L7Policy",
-    "L7Rule",
-    "Listener",
-    "LoadBalancer",
-    "Pool",
-    "PoolMember",
-)
-_GNOCCHI_ALARMS = (
-    "GnocchiAggregationByMetricsAlarm", "GnocchiAggregationByResourcesAlarm",
-    "GnocchiResourcesAlarm",
-)  # fmt: skip
 WITHDRAWN: Mapping[str, str] = {
-    **{f"OS::Neutron::LBaaS::{noun}": f"OS::Octavia::{noun}" for noun in _LOAD_BALANCERS},
     **{
-        f"OS::Neutron::{noun}": f"OS::Octavia::{noun}"
+        f"OS::{service}::{noun}": f"OS::Octavia::{noun}"
+        for service in ("Neutron", "Quantum")
         for noun in ("HealthMonitor", "LoadBalancer", "Pool", "PoolMember")
     },
-    **{f"OS::Ceilometer::{noun}": f"OS::Aodh::{noun}" for noun in ("Alarm", *_GNOCCHI_ALARMS)},
+    "AWS::RDS::DBInstance": "OS::Trove::Instance",
     "OS::Aodh::CombinationAlarm": "OS::Aodh::CompositeAlarm",
     "OS::Ceilometer::CombinationAlarm": "OS::Aodh::CompositeAlarm",
+    "OS::Designate::Domain": "OS::Designate::Zone",
+    "OS::Designate::Record": "OS::Designate::RecordSet",
     "OS::Glance::Image": "OS::Glance::WebImage",
     "OS::Magnum::Bay": "OS::Magnum::Cluster",
     "OS::Magnum::BayModel": "OS::Magnum::ClusterTemplate",
     "OS::Monasca::AlarmDefinition": "OS::Aodh::Alarm",
     "OS::Monasca::Notification": "OS::Aodh::Alarm",
     "OS::Neutron::NetDHCPAgent": "the property dhcp_agent_ids of OS::Neutron::Net",
-    "OS::Neutron::RouterGateway": "the property external_gateway_info of OS::Neutron::Router",
+    "OS::Quantum::RouterGateway": "the property external_gateway_info of OS::Neutron::Router",
     "OS::Neutron::RouterL3Agent": "the property l3_agent_ids of OS::Neutron::Router",
-    "OS::Nova::FloatingIP": "OS::Neutron::FloatingIP",
-    "OS::Nova::FloatingIPAssociation": "OS::Neutron::FloatingIPAssociation",
     "OS::Senlin::Cluster": "OS::Heat::AutoScalingGroup",
     "OS::Senlin::Node": "OS::Heat::AutoScalingGroup",
     "OS::Senlin::Policy": "OS::Heat::ScalingPolicy",
@@ -71,3 +58,8 @@ def built_in() -> Mapping[str, str]:
         for file in sorted(_DIRECTORY.glob("*/**/*.py"))
         for name in _DECLARATION.findall(file.read_text(encoding="utf-8"))
     }
+
+
+def is_built_in(type_name: str) -> bool:
+    """Whether there is a built-in type of that name."""
+    return type_name in built_in()

@@ -1,16 +1,17 @@
 """Groups of instances: what OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup share.
 
 The members are instances (AWS::EC2::Instance) with the properties of a launch configuration, which
-tells them to the group by its data.
+tells them to the group by its data. So do load balancers tell their pools: for each instance the
+nested stack has a member of each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, refusal
+from stoker.kernel.diagnostics import refusal
 from stoker.resources import declare, members
 from stoker.resources.batches import in_batches
 from stoker.resources.instances import TAGS
@@ -19,13 +20,20 @@ from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Nested, NestingCall
 
 CONFIGURATION = "AWS::AutoScaling::LaunchConfiguration"
+BALANCER = "AWS::ElasticLoadBalancing::LoadBalancer"
+POOLS = "pools"
+"""Key of the data of a load balancer: what a member has of each of its pools, address aside."""
+GROUPED = "stoker:group"
+"""Tag by which a load balancer knows members that are none of its own instances."""
 LAUNCHED = "properties"
 """Key of the data of a launch configuration: the properties of its instances."""
 COPIED = ("ImageId", "InstanceType", "KeyName", "SecurityGroups")
 """The properties that a launch configuration takes from a live server."""
 NAME = "LaunchConfigurationName"
 SERVER = "InstanceId"
+_BALANCERS = "LoadBalancerNames"
 _MEMBER = "AWS::EC2::Instance"
+_POOL_MEMBER = "OS::Octavia::PoolMember"
 _OWN = "launch"
 """The launch configuration of a group that is made like a server, beside its members."""
 _METERING = "metering."
@@ -34,7 +42,7 @@ _DURATION = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?")
 
 PROPERTIES: Mapping[str, Property] = {
     "AvailabilityZones": declare.sequence("Accepted without effect.", required=True),
-    "LoadBalancerNames": declare.sequence("References of load balancers for the instances."),
+    _BALANCERS: declare.sequence("References of load balancers for the instances."),
     "Tags": TAGS,
 }
 ATTRIBUTES = {
@@ -50,18 +58,6 @@ ROLLING = declare.mapping(
         "PauseTime": declare.string("Time between batches, as PT1M30S.", default="PT0S"),
     },
 )
-
-
-def findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-    """What is wrong with the properties that all such groups have."""
-    if not properties.get("LoadBalancerNames"):
-        return []
-    message = (
-        "a group cannot add its instances to a load balancer: leave LoadBalancerNames out, or use"
-        " OS::Heat::AutoScalingGroup with a member of a pool (OS::Octavia::PoolMember) beside each"
-        " server"
-    )
-    return [Diagnostic("no-load-balancers", message, ("LoadBalancerNames",))]
 
 
 def nested(
@@ -81,12 +77,17 @@ def nested(
     changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
     addresses = [{"get_attr": [name, "PublicIp"]} for name in names]
     listed = {"list_join": [",", addresses]} if names else None
+    balanced = {name: _balanced(call, name, subnet) for name in names}
+    batches = in_batches(names, rolling) if changes and policy is not None else ()
+    resources = {**own, **dict.fromkeys(names, body)}
+    for parts in balanced.values():
+        resources.update(parts)
     return Nested(
-        members.template(
-            {**own, **dict.fromkeys(names, body)}, {"InstanceList": {"value": listed}}
-        ),
+        members.template(resources, {"InstanceList": {"value": listed}}),
         data=data,
-        batches=in_batches(names, rolling) if changes and policy is not None else (),
+        batches=tuple(
+            (*batch, *(p for name in batch for p in balanced[name])) for batch in batches
+        ),
         pause=rolling["pause_time"],
     )
 
@@ -131,10 +132,40 @@ def _launched(call: NestingCall) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     if launch is None or launch.type_name != CONFIGURATION:
         raise refusal(
             "no-launch-configuration",
-            f'{NAME} is "{name}", which is no launch configuration of this stack: refer to a'
+            f'{NAME} is "{name}", which is not a launch configuration of this stack: refer to a'
             f" resource of type {CONFIGURATION}",
         )
     return launch.data[LAUNCHED], launch.metadata
+
+
+def _balanced(call: NestingCall, name: str, subnet: str | None) -> dict[str, Any]:
+    """What makes an instance a member of each pool of the load balancers."""
+    place: dict[str, Any] = {"address": {"get_attr": [name, "PrivateIp"]}, "tags": [GROUPED]}
+    if subnet is not None:
+        place["subnet"] = subnet
+    return {
+        f"{name}-member-{number}": {"type": _POOL_MEMBER, "properties": {**pool, **place}}
+        for number, pool in enumerate(_pools(call))
+    }
+
+
+def _pools(call: NestingCall) -> Iterator[Mapping[str, Any]]:
+    """The pools of the load balancers. Raises DiagnosticError for what is none."""
+    for name in call.properties[_BALANCERS] or ():
+        balancer = call.referred.get(str(name))
+        if balancer is None or balancer.type_name != BALANCER:
+            raise refusal(
+                "no-load-balancer",
+                f'{_BALANCERS} has "{name}", which is not a load balancer of this stack: refer to'
+                f" resources of type {BALANCER}",
+            )
+        if POOLS not in balancer.data:
+            raise refusal(
+                "unknown-pools",
+                f'the pools of the load balancer "{name}" are not known, as this stack has not made'
+                " it: give the group a load balancer of the stack's own",
+            )
+        yield from balancer.data[POOLS]
 
 
 def _rolling(policy: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from stoker.schema.resource_type import Call
 _ERRORS = 400
 _SECONDS = 3600
 """For which a message is kept."""
+_FOR_EVER = 220367260800
+"""Seconds; the messaging service wants a number."""
 _MOST = 10
 """Messages that are read at once."""
 
@@ -29,6 +31,14 @@ def ensure(call: Call, queue: str) -> None:
     """Make a queue. Raises :class:`stoker.kernel.errors.Refused` for a cloud without them."""
     endpoint(call, "message")
     _sent(call, "PUT", _path(queue))
+
+
+def forward(call: Call, queue: str, address: str) -> None:
+    """Have the messaging service send on to an address what comes to a queue."""
+    asked = {"subscriber": address, "ttl": _FOR_EVER}
+    answer = _answer(call, "POST", f"{_path(queue)}/subscriptions", asked)
+    if answer.status_code != HTTPStatus.CONFLICT and answer.status_code >= _ERRORS:
+        raise fault_from(answer)
 
 
 def post(call: Call, queue: str, content: str) -> None:

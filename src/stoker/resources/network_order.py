@@ -19,6 +19,7 @@ Others = Mapping[str, Neighbour]
 _SUBNET = "OS::Neutron::Subnet"
 _PORT = "OS::Neutron::Port"
 _ROUTER = "OS::Neutron::Router"
+_ROUTER_GATEWAY = "OS::Neutron::RouterGateway"
 _ROUTER_INTERFACE = "OS::Neutron::RouterInterface"
 _NETWORK_NAMES = ("network", "network_id")
 _SUBNET_NAMES = ("subnet", "subnet_id")
@@ -35,11 +36,12 @@ def subnets_of(network: Any, others: Others) -> set[str]:
 
 
 def gateways_to(network: Any, others: Others) -> set[str]:
-    """Names of the routers whose gateway is in an external network."""
+    """Names of the routers whose gateway is in an external network, and of such gateways."""
     if network is None:
         return set()
-    found = set()
-    for name in _indexed(others).of_type(_ROUTER):
+    index = _indexed(others)
+    found = set(index.with_value(_ROUTER_GATEWAY, _NETWORK_NAMES, network))
+    for name in index.of_type(_ROUTER):
         gateway = others[name][1].get("external_gateway_info")
         if isinstance(gateway, Mapping) and gateway.get("network") == network:
             found.add(name)

@@ -9,14 +9,15 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
 from stoker.kernel.lazy import lazy
+from stoker.kernel.values import replace
 from stoker.resources.built_in import built_in
+from stoker.resources.older_names import OLDER_NAMES, under_older_name
 from stoker.schema.resource_type import ManagedType, NestingType, ResourceType
 
 GROUP = "stoker.resources"
@@ -36,7 +37,7 @@ class Registry:
         plugin_directories: Sequence[str] = (),
         property_defaults: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
-        self._modules = built_in() if modules is None else modules
+        self._given = modules
         self._plugin_directories = plugin_directories
         self._property_defaults = property_defaults
         self._types: dict[str, ResourceType | None] = {}
@@ -61,8 +62,15 @@ class Registry:
         module = self._modules.get(type_name)
         if module is not None:
             return _types_in(importlib.import_module(module))[type_name]()
+        if type_name in OLDER_NAMES:
+            successor = self.find(OLDER_NAMES[type_name])
+            return None if successor is None else under_older_name(successor, type_name)
         entry = self._entry_points.get(type_name)
         return None if entry is None else _load_entry_point(entry)
+
+    @lazy
+    def _modules(self) -> Mapping[str, str]:
+        return built_in() if self._given is None else self._given
 
     @lazy
     def _entry_points(self) -> Mapping[str, EntryPoint]:
@@ -140,7 +148,7 @@ def _types_of_plugin(file: Path) -> dict[str, type[ResourceType]]:
 def _import_file(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"stoker_plugin_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is no Python module")
+        raise ImportError(f"{file} is not a Python module")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -15,7 +15,7 @@ that one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_busy, is_conflict, is_out_of_sight
 from stoker.clouds.looks import look
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.schema.properties import Attribute, Property
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait

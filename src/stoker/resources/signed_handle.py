@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.resources.wait_signals import FAILURE, SUCCESS, received
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from stoker.clouds.faults import fault_from
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call
 
 _ERRORS = 400

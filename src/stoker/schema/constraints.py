@@ -96,10 +96,16 @@ class AllowedValues:
                 continue
             if not self.allowed:
                 return f"{shown(item)} is not allowed: the list of allowed values is empty"
-            choices = ", ".join(shown(choice) for choice in self.allowed[:_MAX_CHOICES])
-            more = ", …" if len(self.allowed) > _MAX_CHOICES else ""
+            alike = self._like(item)[:_MAX_CHOICES]
+            choices = ", ".join(map(shown, alike))
+            more = ", …" if len(self.allowed) > len(alike) else ""
             return f"{shown(item)} is not an allowed value [{choices}{more}]"
         return None
+
+    def _like(self, item: Any) -> Sequence[Any]:
+        """The choices; of numbers and texts, those that are of the item's kind."""
+        is_text = isinstance(item, str)
+        return [each for each in self.allowed if isinstance(each, str) == is_text] or self.allowed
 
     def _numbers(self) -> list[str]:
         """The numbers among the choices as a property of texts has them."""

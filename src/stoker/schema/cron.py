@@ -32,7 +32,7 @@ def cron_fault(expression: str) -> str | None:
     for field, (title, low, high, names) in zip(fields, _FIELDS, strict=False):
         for item in field.split(","):
             if not _item_fits(item, low, high, names):
-                return f"{item!r} is no {title} ({low} to {high}), in {expression!r}"
+                return f"{item!r} is not a {title} ({low} to {high}), in {expression!r}"
     return None
 
 

@@ -121,6 +121,16 @@ class Deployment:
     updated_at: float | None = None
 
 
+_LONGEST_SERVER = 255
+
+
+def server_fault(server_id: str) -> str | None:
+    """What is wrong with the id of a server that a deployment is for; None where nothing is."""
+    if len(server_id) <= _LONGEST_SERVER and server_id.isprintable():
+        return None
+    return f"the id of a server has at most {_LONGEST_SERVER} printable characters"
+
+
 @dataclass(frozen=True, slots=True)
 class SoftwareChange:
     """Configs and deployments to record, and to drop, in one transaction."""

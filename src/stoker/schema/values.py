@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.checks import PURE
-from stoker.schema.constraints import Custom, CustomCheck, violation
+from stoker.schema.constraints import AllowedValues, Constraint, Custom, CustomCheck, violation
 from stoker.schema.conversion import (
     Mismatch,
     to_boolean,
@@ -195,7 +195,8 @@ class _Checker:
             fault = violation(constraint, value)
             if fault is not None:
                 message = "the value is not allowed" if declared.sensitive else fault
-                self._error("constraint-violated", message, path, None)
+                near = None if declared.sensitive else _nearest(constraint, value)
+                self._error("constraint-violated", message, path, near)
 
     def _deprecated(self, declared: Property, path: Path) -> None:
         advice = declared.support.substitute or declared.renamed_to
@@ -213,3 +214,10 @@ class _Checker:
         self.result.findings.append(
             Diagnostic(code, message, (*self._base, *path), suggestion=suggestion)
         )
+
+
+def _nearest(constraint: Constraint, value: Any) -> str | None:
+    """The allowed text that a value may have been meant to be."""
+    if not isinstance(constraint, AllowedValues) or not isinstance(value, str):
+        return None
+    return did_you_mean(value, (each for each in constraint.allowed if isinstance(each, str)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from stoker.schema.resource_type.call import Call
 
@@ -32,8 +33,7 @@ _SLACK = 0.5
 """Seconds that sums of times may be wrong by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """A value of a metric, or what is known of several of them together."""
 
     at: float
@@ -71,8 +71,7 @@ STATISTICS: Mapping[str, Callable[[Sequence[Measurement]], float]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class WatchRule:
+class WatchRule(Struct, frozen=True):
     """When something is an alarm."""
 
     namespace: str

@@ -38,6 +38,7 @@ NO_CONDITION = object()
 
 
 LONGEST_NAME = 255
+_NOT_IN_NAMES = frozenset("/\0")
 LOOP = "Fn::ForEach::"
 """What the keys of loops begin with."""
 MAX_CACHED = 1024 * 1024
@@ -190,6 +191,7 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
         outputs=_outputs(reader),
     )
     _check_names(template, diagnostics)
+    _check_texts(template, diagnostics)
     return template, diagnostics
 
 
@@ -197,15 +199,27 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
     """A name must fit into an address; and a parameter's cannot be told from a resource's."""
     parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
     for name, body in template.resources.items():
-        if "/" in name or not 0 < len(name) <= LONGEST_NAME:
+        if _NOT_IN_NAMES.intersection(name) or not 0 < len(name) <= LONGEST_NAME:
             message = (
                 f'"{name[:80]}" cannot name a resource: a name has 1 to {LONGEST_NAME} characters,'
-                ' none of them "/"'
+                ' none of them "/" or NUL'
             )
             diagnostics.report("invalid-resource-name", message, body.path)
         if name in parameters:
-            message = f'"{name}" is the name of a parameter, too'
+            message = f'"{name}" is already the name of a parameter'
             diagnostics.report("duplicate-name", message, body.path)
+
+
+def _check_texts(template: Template, diagnostics: Diagnostics) -> None:
+    """Not every database holds NUL characters in texts that are not encrypted."""
+    dialect = template.version.dialect
+    found: list[tuple[Path, Any]] = [((dialect.description,), template.description)]
+    for body in template.resources.values():
+        found.append(((*body.path, dialect.description), body.description))
+        found.append(((*body.path, dialect.external_id), body.external_id))
+    for path, text in found:
+        if isinstance(text, str) and "\0" in text:
+            diagnostics.report("bad-character", f"{path[-1]} has no NUL characters", path)
 
 
 def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diagnostics) -> None:
@@ -233,7 +247,7 @@ class _Reader:
         if not content:
             return {}
         if not isinstance(content, Mapping):
-            message = f"{key} is a map, not {kind_of(content)}"
+            message = f"{key} must be a map, not {kind_of(content)}"
             self.diagnostics.report("bad-section", message, (key,), error_type)
             return {}
         if "Transform" in self.data:
@@ -275,7 +289,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if not isinstance(body, Mapping):
         loop = name.startswith(LOOP) and dialect is not HOT
         advice = 'loops need "Transform: AWS::LanguageExtensions"' if loop else None
-        message = f"a resource is a map, not {kind_of(body)}"
+        message = f"a resource must be a map, not {kind_of(body)}"
         reader.diagnostics.report("bad-resource", message, path, suggestion=advice)
         return None
     if dialect is HOT or not body.get(dialect.type):
@@ -283,7 +297,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     type_name = body.get(dialect.type)
     if type_name is not None and not isinstance(type_name, str):
         reader.diagnostics.report(
-            "bad-type", f"a type is text, not {kind_of(type_name)}", (*path, dialect.type)
+            "bad-type", f"a type must be text, not {kind_of(type_name)}", (*path, dialect.type)
         )
         return None
     if not type_name:
@@ -297,7 +311,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
             continue
         value = body[key]
         if not isinstance(value, kinds):
-            message = f"{key} is {words}, not {kind_of(value)}"
+            message = f"{key} must be {words}, not {kind_of(value)}"
             advice = f'leave "{key}" out' if value is None else None
             reader.diagnostics.report("bad-shape", message, (*path, key), suggestion=advice)
             return None
@@ -318,7 +332,7 @@ def _condition(body: Mapping[str, Any], version: Version) -> Any:
 def _check_dependencies(reader: _Reader, dependencies: str | list[Any], path: Path) -> None:
     for index, name in enumerate(dependencies):
         if isinstance(name, list | dict):
-            message = f"a resource is named by text, not {kind_of(name)}"
+            message = f"a resource must be named by text, not {kind_of(name)}"
             reader.diagnostics.report("bad-shape", message, (*path, index), BAD_REQUEST)
 
 
@@ -357,7 +371,7 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
         path = (dialect.outputs, name)
         if not isinstance(body, Mapping):
             reader.diagnostics.report(
-                "bad-output", f"an output is a map, not {kind_of(body)}", path
+                "bad-output", f"an output must be a map, not {kind_of(body)}", path
             )
             continue
         if dialect.value not in body:
@@ -381,6 +395,6 @@ def _export(reader: _Reader, body: Mapping[str, Any], path: Path) -> Any:
     if written is None:
         return None
     if not isinstance(written, Mapping) or written.keys() != {"Name"}:
-        reader.diagnostics.report("bad-export", f'{key} is a map with a "Name"', (*path, key))
+        reader.diagnostics.report("bad-export", f'{key} must be a map with a "Name"', (*path, key))
         return None
     return written["Name"]

@@ -252,6 +252,10 @@ def version_of(data: Mapping[Any, Any]) -> Version:
     return version
 
 
+_ENVIRONMENT = frozenset(("resource_registry", "parameter_defaults"))
+"""Sections that environments alone have."""
+
+
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Names the misspelt key, if one of the keys at the top looks like the right one."""
     message = (
@@ -263,7 +267,10 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
         if near is not None:
             message = f'{message}; "{key}" is not a section'
             return refusal("no-version", message, (key,), BAD_REQUEST, suggestion=near)
-    return refusal("no-version", message, (), BAD_REQUEST)
+    remedy = None
+    if data.keys() & _ENVIRONMENT:
+        remedy = "these are the sections of an environment: give it with -e"
+    return refusal("no-version", message, (), BAD_REQUEST, suggestion=remedy)
 
 
 def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:

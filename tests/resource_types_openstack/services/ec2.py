@@ -111,4 +111,12 @@ CASES = (
         joins=True,
     ),
     Case("AWS::EC2::InternetGateway", {}, makes_nothing=True),
+    Case("OS::Nova::FloatingIP", {"pool": "PUBLIC"}),
+    Case(
+        "OS::Nova::FloatingIPAssociation",
+        {"floating_ip": "@address", "server_id": "server-1"},
+        {"floating_ip": "@other", "server_id": "server-2"},
+        dependencies={**ROUTED, **SERVERS, "@address": ADDRESS, "@other": ADDRESS},
+        joins=True,
+    ),
 )

@@ -10,7 +10,7 @@ from tests.resource_types_openstack.harness import Case
 
 _OWN = (
     "id name container_format! disk_format! min_disk min_ram owner protected tags visibility"
-    " architecture kernel_id ramdisk_id os_distro os_version colour size"
+    " architecture kernel_id ramdisk_id os_distro os_version colour weight"
 )
 IMAGE = Kind(
     "/images",
@@ -86,11 +86,12 @@ CASES = (
             "location": "http://example.org/image",
             "extra_properties": {"colour": "blue"},
             "os_distro": "debian",
+            "visibility": "shared",
         },
         {
             "active": False,
             "architecture": "aarch64",
-            "extra_properties": {"size": "large"},
+            "extra_properties": {"weight": "large"},
             "kernel_id": UUID,
             "members": ["their-project"],
             "os_distro": "fedora",
@@ -99,7 +100,7 @@ CASES = (
             "protected": True,
             "ramdisk_id": UUID,
             "tags": ["t"],
-            "visibility": "shared",
+            "visibility": "private",
         },
         {"disk_format": "qcow2"},
         untold=frozenset({"location"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -103,6 +104,26 @@ def _look(service: Service, match: Any, body: None) -> Object:
     return dict(run)
 
 
+def two_workflows(connections: Mapping[str, Any]) -> dict[str, str]:
+    """The ids of two workflows that do nothing, by the words of the cases."""
+    session = connections["demo"].session
+    found = {}
+    for word, name in (("w", "one"), ("w2", "two")):
+        steps = "{t: {action: std.noop}}"
+        text = f"version: '2.0'\n{name}:\n  input: [a: 1, b: 1]\n  tasks: {steps}\n"
+        where = {"service_type": "workflow"}
+        session.post(
+            "/workflows",
+            data=text,
+            headers={"Content-Type": "text/plain"},
+            endpoint_filter=where,
+            raise_exc=False,
+        )
+        known = session.get(f"/workflows/{name}", endpoint_filter=where)
+        found[word] = known.json()["id"]
+    return found
+
+
 WORKFLOW = Case(
     "OS::Mistral::Workflow",
     {
@@ -134,6 +155,10 @@ WORKFLOW = Case(
     untold=frozenset({"params", "use_request_body_as_input"}),
     one_name=True,
 )
+SIZED = Case(
+    "OS::Mistral::Workflow",
+    {"type": "direct", "tasks": [{"name": "t", "action": "std.noop"}], "input": {"size": 0}},
+)
 CASES = (
     WORKFLOW,
     Case(
@@ -148,7 +173,7 @@ CASES = (
         },
         changed={"input": {"size": 2}},
         other={"description": "another"},
-        dependencies={"@workflow": WORKFLOW},
+        dependencies={"@workflow": SIZED},
     ),
     Case(
         "OS::Mistral::CronTrigger",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tests.clouds.fake_cloud import Refusal
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
+
+from stoker.kernel.values import replace
 
 _NAMED = "name description project_id tenant_id"
 _FIREWALL = States("PENDING_CREATE", "ACTIVE", "PENDING_UPDATE", "PENDING_DELETE")

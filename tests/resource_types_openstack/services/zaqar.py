@@ -101,7 +101,7 @@ CASES = (
     Case(
         "OS::Zaqar::MistralTrigger",
         {"queue_name": "@queue", "workflow_id": "w", "input": {"a": 1}},
-        {"input": {"b": 2}, "params": {"env": {"c": 3}}, "ttl": 600, "workflow_id": "other"},
+        {"input": {"b": 2}, "params": {"env": {"c": 3}}, "ttl": 600, "workflow_id": "w2"},
         dependencies={"@queue": QUEUE},
     ),
     Case(

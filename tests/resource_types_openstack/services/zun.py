@@ -8,6 +8,14 @@ from tests.clouds.fake_cloud import Refusal
 from tests.clouds.fake_services import Kind, Service, States
 from tests.resource_types_openstack.harness import Case
 
+
+def _addresses(nets: list[Any]) -> dict[str, Any]:
+    """The addresses of a container by its networks, with their ports."""
+    return {
+        net.get("network", f"net-of-{net.get('port')}"): [{"port": net.get("port")}] for net in nets
+    }
+
+
 CONTAINER = Kind(
     "/containers",
     "container",
@@ -18,7 +26,8 @@ CONTAINER = Kind(
     "PATCH",
     id_field="uuid",
     bare=True,
-    made=lambda body: {"addresses": {}, "nets": body.get("nets") or []},
+    made=lambda body: {"nets": body.get("nets") or []},
+    told=lambda item: {**item, "addresses": _addresses(item["nets"])},
     states=States("Creating", "Running", "", "Deleting"),
 )
 

@@ -46,9 +46,9 @@ class CeilometerAlarm(Alarm):
         "threshold": THRESHOLD,
     }
 
-    def rule(self, properties: Mapping[str, Any]) -> Object:
+    def given_rule(self, properties: Mapping[str, Any]) -> Object:
         """What is watched; metadata are conditions, too."""
-        rule = super().rule(properties)
+        rule = super().given_rule(properties)
         metadata = rule.pop("matching_metadata", None) or {}
         matching = [
             {"field": f"{_METADATA}{key.removeprefix(_METADATA)}", "op": "eq", "value": str(value)}
@@ -60,7 +60,7 @@ class CeilometerAlarm(Alarm):
         """The rule; conditions are the given ones if they are those that there are."""
         told = super().told_rule(call, rule)
         live = rule.get("query") or []
-        if live == self.rule(call.properties)["query"]:
+        if live == self.given_rule(call.properties)["query"]:
             return {**told, **{name: call.properties[name] for name in _CONDITIONS}}
         metadata = {
             each["field"].removeprefix(_METADATA): each["value"]

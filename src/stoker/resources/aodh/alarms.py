@@ -132,7 +132,7 @@ class Alarm(RestResource):
             else f"{self.kind}_rule"
         )
 
-    def rule(self, properties: Mapping[str, Any]) -> Object:
+    def given_rule(self, properties: Mapping[str, Any]) -> Object:
         """What is watched."""
         own = {name: value for name, value in properties.items() if name not in COMMON}
         return super().fields(own)
@@ -140,7 +140,8 @@ class Alarm(RestResource):
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The whole alarm."""
         shared = {name: properties.get(name) for name in COMMON if not name.endswith("_queues")}
-        body = {"type": self.kind, **super().fields(shared), self.rule_field: self.rule(properties)}
+        rule = self.given_rule(properties)
+        body = {"type": self.kind, **super().fields(shared), self.rule_field: rule}
         for state in _STATES:
             queues = [f"{_QUEUE}{queue}" for queue in properties.get(f"{state}_queues") or ()]
             body[f"{state}_actions"] = [*(properties.get(f"{state}_actions") or ()), *queues]

@@ -40,7 +40,7 @@ class CompositeAlarm(Alarm):
         ),
     }
 
-    def rule(self, properties: Mapping[str, Any]) -> Object:
+    def given_rule(self, properties: Mapping[str, Any]) -> Object:
         """The rules under how they are joined."""
         return dict(_joined(properties.get("composite_rule") or {}))
 

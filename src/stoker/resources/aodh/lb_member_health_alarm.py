@@ -29,9 +29,9 @@ class LBMemberHealthAlarm(Alarm):
         "stack": declare.string("Id of the stack of the group.", required=True),
     }
 
-    def rule(self, properties: Mapping[str, Any]) -> Object:
+    def given_rule(self, properties: Mapping[str, Any]) -> Object:
         """The pool, the group and its stack."""
-        return renamed(super().rule(properties), _WIRE)
+        return renamed(super().given_rule(properties), _WIRE)
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """The pool, the group and its stack, in the words of templates."""

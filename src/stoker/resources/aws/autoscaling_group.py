@@ -61,7 +61,7 @@ class AutoScalingGroup(ScalableType):
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Sizes in order, one subnet at most, and one thing to make the instances from."""
-        found = [*instance_groups.findings(properties), *size_findings(properties, *_SIZES)]
+        found = size_findings(properties, *_SIZES)
         subnets = properties.get("VPCZoneIdentifier")
         if isinstance(subnets, list) and len(subnets) > 1:
             message = "instances are in one subnet: VPCZoneIdentifier has at most one entry"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from stoker.kernel.values import replace
 from stoker.resources.wait_signals import COUNT, DATA, HANDLE, TIMEOUT, AwaitsSignals
 from stoker.schema.properties import Type
 from stoker.schema.support import since

@@ -48,7 +48,7 @@ class Secret(RestResource):
     }
     attributes = {
         "decrypted_payload": Attribute(
-            "What is kept; content that is no text in base64.", Type.STRING
+            "What is kept; content that is not text in base64.", Type.STRING
         ),
         "status": Attribute("Status of the object.", Type.STRING),
         "show": declare.SHOW,

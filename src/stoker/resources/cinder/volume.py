@@ -42,7 +42,7 @@ class Volume(BlockVolume):
             "cinder.backup",
             "Backup that the volume is made of; a changed one is restored into the volume",
             update_allowed=True,
-            interruption=Interruption("what it holds is overwritten by the backup"),
+            interruption=Interruption("its contents are overwritten by the backup"),
         ),
         "description": declare.string("Description of the object.", update_allowed=True),
         "image": declare.by_name("glance.image", "Image that the volume is made of"),

@@ -6,7 +6,7 @@ from stoker.resources import declare
 from stoker.resources.volume_attachments import Attachment
 from stoker.schema.properties import Interruption
 
-_MOVED = Interruption("the volume is detached, and attached again")
+_MOVED = Interruption("the volume is detached and reattached")
 
 
 class VolumeAttachment(Attachment):

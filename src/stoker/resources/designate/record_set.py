@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.kinds import KINDS
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Length, Range

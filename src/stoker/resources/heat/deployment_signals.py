@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.resources import message_queues
 from stoker.resources.heat.deployment_inputs import Given
 from stoker.resources.stack_user import user
@@ -113,7 +114,7 @@ def _details(content: bytes) -> Mapping[str, Any] | None:
         return found
     return {
         "deploy_status_code": -1,
-        "deploy_stderr": "the server has sent a report that is no JSON object",
+        "deploy_stderr": "the server has sent a report that is not a JSON object",
     }
 
 

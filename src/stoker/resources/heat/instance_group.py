@@ -29,11 +29,10 @@ class InstanceGroup(NestingType):
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """The size is a number of instances."""
-        found = list(instance_groups.findings(properties))
         size = properties.get("Size")
         if isinstance(size, int) and size < 0:
-            found.append(Diagnostic("bad-sizes", f"Size ({size}) must be at least 0", ("Size",)))
-        return found
+            return [Diagnostic("bad-sizes", f"Size ({size}) must be at least 0", ("Size",))]
+        return []
 
     def has_attribute(self, name: str) -> bool:
         """None but those that are declared."""

@@ -46,13 +46,13 @@ class AutoScalingPolicy(ScalesGroup):
     attributes = {
         "alarm_url": Attribute("A signed address; a POST to it is a signal.", Type.STRING),
         "signal_url": Attribute(
-            "The address in the orchestration API; needs a token.",
+            "The address in the orchestration API; needs a token of the stack's project.",
             Type.STRING,
             support=since("5.0.0"),
         ),
     }
 
     def addresses(self, call: Call, signalling: Signalling) -> dict[str, Any]:
-        """The addresses with a signature, and for a token."""
-        plain = {"signal_url": signalling.signal_url(call)}
+        """The addresses with a signature, and for a token: that of the user whose alarm rings."""
+        plain = {"signal_url": signalling.signal_url(call, call.stack.project_id)}
         return {**super().addresses(call, signalling), **plain}

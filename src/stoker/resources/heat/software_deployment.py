@@ -6,10 +6,11 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.heat.configs import COMPONENT, UNGROUPED
 from stoker.resources.heat.deployment_inputs import derived_inputs, replacing_inputs
@@ -24,7 +25,13 @@ from stoker.resources.heat.deployment_signals import NO_SIGNAL, TRANSPORTS, Tran
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Attribute, OpenAttributes, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
-from stoker.schema.software import Deployment, Entry, SoftwareChange, SoftwareConfig
+from stoker.schema.software import (
+    Deployment,
+    Entry,
+    SoftwareChange,
+    SoftwareConfig,
+    server_fault,
+)
 from stoker.schema.support import since
 
 _POLLING = 5.0
@@ -79,6 +86,12 @@ class SoftwareDeployment(ManagedType):
         deploy_stderr=Attribute("What it has printed as errors.", Type.STRING),
         deploy_status_code=Attribute("The status with which it has ended.", Type.STRING),
     )
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """That the server can be one."""
+        server = properties.get("server")
+        fault = server_fault(server) if isinstance(server, str) else None
+        return [Diagnostic("bad-server", fault, ("server",))] if fault else []
 
     def create(self, call: Call) -> Outcome:
         """Apply the configuration if it is for this action."""
@@ -162,6 +175,8 @@ class SoftwareDeployment(ManagedType):
         return bool(server.status_code != HTTPStatus.NOT_FOUND)
 
     def _act(self, call: Call) -> Outcome:
+        if fault := server_fault(str(call.properties["server"])):
+            return Failed(fault, kind="Invalid")
         config = self._config_of(call)
         if config is None:
             missing = f"Software config with id {call.properties['config']} not found"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.temp_url import StoredObject
 from stoker.resources.wait_signals import DATA, HANDLE, SUCCESS, TIMEOUT, AwaitsSignals

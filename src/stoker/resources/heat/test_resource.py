@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property

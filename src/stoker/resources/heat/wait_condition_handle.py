@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
-from stoker.resources import declare
+from stoker.kernel.values import replace
+from stoker.resources import declare, message_queues
 from stoker.resources.signed_handle import describe_signal
+from stoker.resources.stack_user import user
 from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Signalling
@@ -19,6 +20,9 @@ KEYS = frozenset({"id", "status", "reason", "data"})
 TRANSPORTS = (
     "CFN_SIGNAL", "TEMP_URL_SIGNAL", "HEAT_SIGNAL", "NO_SIGNAL", "ZAQAR_SIGNAL", "TOKEN_SIGNAL",
 )  # fmt: skip
+_QUEUED = "ZAQAR_SIGNAL"
+_NOTIFIED = "Message_Type"
+"""Key of what the messaging service sends on: beside what it says of the message itself."""
 _CREDENTIALS = (
     "auth_url", "username", "user_id", "password", "project_id", "domain_id", "region_name",
 )  # fmt: skip
@@ -36,8 +40,8 @@ class HeatWaitConditionHandle(ManagedType):
     properties = {
         "signal_transport": declare.choice(
             list(TRANSPORTS),
-            "How a server signals: by a signed address, an address with a token, or with "
-            "credentials of its own.",
+            "How a server signals: by a signed address, an address with a token, with "
+            "credentials of its own, or through a queue.",
             default="TOKEN_SIGNAL",
             support=since("6.0.0"),
         )
@@ -59,7 +63,10 @@ class HeatWaitConditionHandle(ManagedType):
         if transport == "NO_SIGNAL":
             return Done(physical_id=call.resource_id, attributes=_no_signal())
         if transport not in _MAKERS:
-            return Failed(f"{transport} is not available in this service")
+            return Failed(
+                f"{transport} is not available for wait conditions; use OS::Heat::SwiftSignalHandle"
+                " and OS::Heat::SwiftSignal"
+            )
         signalling = call.signalling
         if signalling is None:
             return Failed("this service has no endpoint for signals")
@@ -71,6 +78,8 @@ class HeatWaitConditionHandle(ManagedType):
         """Remove the stack user."""
         made = "user_id" in call.data or call.physical_id is None
         if call.signalling is not None and made:
+            if call.properties["signal_transport"] == _QUEUED and "user_id" in call.data:
+                message_queues.remove(call, call.resource_id)
             call.signalling.delete_user(call)
         return Done()
 
@@ -87,6 +96,8 @@ class HeatWaitConditionHandle(ManagedType):
         Raises ``Invalid`` for keys and states that do not exist.
         """
         body = details if isinstance(details, Mapping) else {}
+        if call.properties["signal_transport"] == _QUEUED and _NOTIFIED in body:
+            body = body["body"] if isinstance(body.get("body"), Mapping) else {}
         unknown = sorted(str(key) for key in body if key not in KEYS)
         if unknown:
             raise Invalid(f"a signal has no {', '.join(unknown)}, only {', '.join(sorted(KEYS))}")
@@ -151,8 +162,23 @@ def _with_signed_address(call: Call, signalling: Signalling) -> Made:
     return data, {**_no_signal(), "signal": json.dumps({"alarm_url": url})}
 
 
+def _with_queue(call: Call, signalling: Signalling) -> Made:
+    data, queue = call.data, call.resource_id
+    if "queue_id" not in data:
+        data = {**data, **signalling.create_keypair(call, data["user_id"]), "queue_id": queue}
+        made = replace(call, data=data)
+        # whoever sends a message has no address: this one has to hold as long as the queue
+        address = signalling.presigned_url(made, "signal", never_expire=True)
+        message_queues.ensure(made, queue)
+        message_queues.forward(made, queue, address)
+    known = {key: data[key] for key in ("username", "queue_id")}
+    signal = {**known, **user(replace(call, data=data))}
+    return data, {**_no_signal(), "signal": json.dumps(signal)}
+
+
 _MAKERS: Mapping[str, Callable[[Call, Signalling], Made]] = {
     "TOKEN_SIGNAL": _with_token,
     "HEAT_SIGNAL": _with_credentials,
     "CFN_SIGNAL": _with_signed_address,
+    _QUEUED: _with_queue,
 }

@@ -6,13 +6,13 @@ Clusters have no description: one that the user has named is found among those o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import CloudFault
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import Readiness, RestResource, polling_pause
 from stoker.schema.properties import Attribute, Type

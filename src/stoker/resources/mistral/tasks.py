@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.schema.properties import Property
 from stoker.schema.support import Support, SupportStatus, since

@@ -6,11 +6,11 @@ It has no name: its marker is its description.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.network_order import Others
 from stoker.resources.neutron.ec2 import external_network, port_of

@@ -32,13 +32,17 @@ class ElasticIPAssociation(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Associate the address; repeating it changes nothing."""
-        address, port = _address(call), _port(call)
+        address, port = self.ends(call)
         FLOATING_IPS.update(call.cloud, address, {"port_id": port})
         return Done(f"{address}:{port}")
 
+    def ends(self, call: Call) -> tuple[str, str]:
+        """The ids of the floating IP, and of the port that it leads to."""
+        return _address(call), _port(call)
+
     def update(self, call: Call) -> Outcome:
         """Move the association."""
-        address, port = _address(call), _port(call)
+        address, port = self.ends(call)
         if f"{address}:{port}" != call.physical_id:
             self.delete(call)
         return self.create(call)
@@ -53,7 +57,7 @@ class ElasticIPAssociation(ManagedType):
 
     def find(self, call: Call) -> str | None:
         """The association, if the address leads to the port."""
-        address, port = _address(call), _port(call)
+        address, port = self.ends(call)
         found = FLOATING_IPS.find(call.cloud, address)
         return f"{address}:{port}" if found and found.get("port_id") == port else None
 

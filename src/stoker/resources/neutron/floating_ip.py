@@ -50,7 +50,7 @@ class FloatingIP(RestResource):
             "neutron.port",
             "Port",
             update_allowed=True,
-            interruption=Interruption("connections through the address end"),
+            interruption=Interruption("connections through the address are dropped"),
         ),
         "value_specs": declare.mapping(
             "Further fields, passed to the service as they are.", default={}

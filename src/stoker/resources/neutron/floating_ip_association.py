@@ -15,7 +15,7 @@ from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
-_MOVED = Interruption("connections through the address end")
+_MOVED = Interruption("connections through the address are dropped")
 
 
 class FloatingIPAssociation(ManagedType):

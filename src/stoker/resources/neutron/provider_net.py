@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.clouds.collections import NETWORKS
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.neutron.declarations import DNS_DOMAIN
 from stoker.resources.neutron.tags import tags_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
@@ -45,7 +45,7 @@ class Router(RestResource):
         "external_gateway_info": declare.mapping(
             "How the router is connected to an external network.",
             update_allowed=True,
-            interruption=Interruption("connections to the outside end"),
+            interruption=Interruption("connections to external networks are dropped"),
             entries={
                 "enable_snat": declare.boolean(
                     "Whether addresses are translated on the way out.", update_allowed=True

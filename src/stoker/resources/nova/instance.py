@@ -6,11 +6,11 @@ Whatever is done to an instance is done to the server that its properties descri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.instances import LAUNCH, TAGS, by_key, volume_findings
 from stoker.resources.nova.server.properties import PROPERTIES as OF_SERVER

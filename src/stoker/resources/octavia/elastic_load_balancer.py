@@ -1,6 +1,7 @@
 """AWS::ElasticLoadBalancing::LoadBalancer: a load balancer with all its parts, in one object.
 
 It is in the network of its instances. They are members of each listener's pool, under their ids.
+Groups of instances find the pools in the data, and put members of their own beside these.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from stoker.clouds.kinds import KINDS
 from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.resources import declare
+from stoker.resources.instance_groups import GROUPED, POOLS
 from stoker.resources.octavia.balanced import Balanced
 from stoker.resources.rest import polling_pause
 from stoker.schema.properties import Attribute, Type
@@ -132,6 +135,18 @@ class ElasticLoadBalancer(Balanced):
             body["vip_sg_ids"] = group_ids(call.cloud, call.properties["SecurityGroups"])
         return body
 
+    def create(self, call: Call) -> Outcome:
+        """Make it with all its parts, and put on record where groups add their instances."""
+        outcome = super().create(call)
+        if not isinstance(outcome, Done):
+            return outcome
+        object_id = outcome.physical_id or call.object_id
+        pools = [
+            {"pool": pool_id, **_ports(call, listener)}
+            for listener, pool_id in _pools(call, object_id)
+        ]
+        return replace(outcome, data={**call.data, POOLS: pools})
+
     def update(self, call: Call) -> Outcome:
         """One request after the other: each makes the load balancer immutable for a while."""
         outcome = self.judge(call, self.collection.get(call.cloud, call.object_id))
@@ -149,13 +164,16 @@ class ElasticLoadBalancer(Balanced):
             groups = {"vip_sg_ids": group_ids(cloud, wanted["SecurityGroups"] or ())}
             yield partial(self.collection.update, cloud, call.object_id, groups)
         if "Instances" in call.update.changed:
-            places = [_place(cloud, str(each)) for each in wanted["Instances"] or ()]
-            ports = {each["LoadBalancerPort"]: each for each in wanted["Listeners"]}
-            for found in _LISTENERS.select(cloud, loadbalancer_id=call.object_id):
-                listener = ports.get(found["protocol_port"])
-                if listener is not None and found.get("default_pool_id"):
+            instances = [str(each) for each in wanted["Instances"] or ()]
+            before = map(str, call.update.previous.get("Instances") or ())
+            gone = sorted(set(before) - set(instances))
+            places = [_place(cloud, each) for each in instances]
+            for listener, pool_id in _pools(call, call.object_id):
+                if places:
                     members = [_member(call, listener, each) for each in places]
-                    yield partial(_set_members, cloud, found["default_pool_id"], members)
+                    yield partial(_add_members, cloud, pool_id, members)
+                for instance in gone:
+                    yield partial(_remove_member, cloud, pool_id, instance)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The address; what else a template for AWS may ask for is empty, as in Heat."""
@@ -164,27 +182,45 @@ class ElasticLoadBalancer(Balanced):
         return {**empty, "CanonicalHostedZoneName": address, "DNSName": address}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The instances that are members of every pool, and the groups."""
+        """The instances that are members of every pool, but for those of groups, and the groups."""
         told: dict[str, Any] = {}
+        given = call.properties["SecurityGroups"] or ()
         if "vip_sg_ids" in found:
-            given = call.properties["SecurityGroups"] or ()
             told["SecurityGroups"] = named_groups(call.cloud, given, found["vip_sg_ids"])
-        members = [
-            {str(member["name"]) for member in _members(pool["id"]).select(call.cloud)}
-            for pool in found.get("pools") or ()
-        ]
-        if members:
-            told["Instances"] = sorted(set.intersection(*members))
+        pools = [_members(pool["id"]).select(call.cloud) for pool in found.get("pools") or ()]
+        if pools:
+            own = [
+                {str(each["name"]) for each in pool if GROUPED not in (each.get("tags") or ())}
+                for pool in pools
+            ]
+            told["Instances"] = sorted(set.intersection(*own))
         return told
+
+
+def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
+    """Each listener of the template with the pool that it has in the service."""
+    wanted = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
+    return [
+        (wanted[found["protocol_port"]], str(found["default_pool_id"]))
+        for found in _LISTENERS.select(call.cloud, loadbalancer_id=object_id)
+        if found["protocol_port"] in wanted and found.get("default_pool_id")
+    ]
 
 
 def _members(pool_id: str) -> Collection:
     return Collection("load_balancer", f"/lbaas/pools/{pool_id}/members", "member", "members")
 
 
-def _set_members(cloud: Any, pool_id: str, members: Sequence[Object]) -> None:
+def _add_members(cloud: Any, pool_id: str, members: Sequence[Object]) -> None:
     where = _members(pool_id)
-    where.ask(cloud, "PUT", where.path, json={"members": list(members)})
+    body, query = {"members": list(members)}, {"additive_only": "true"}
+    where.ask(cloud, "PUT", where.path, json=body, params=query)
+
+
+def _remove_member(cloud: Any, pool_id: str, instance: str) -> None:
+    where = _members(pool_id)
+    for found in where.named(cloud, instance):
+        where.delete(cloud, found["id"])
 
 
 def _place(cloud: Any, instance: str) -> _Place:
@@ -235,15 +271,19 @@ def _listener(call: Call, wanted: Mapping[str, Any], places: Sequence[_Place]) -
 
 
 def _member(call: Call, listener: Mapping[str, Any], place: _Place) -> Object:
-    port, check = listener["InstancePort"], call.properties["HealthCheck"]
-    asked = _target(check["Target"])[1] if check else port
     return {
         "name": place.instance,
         "address": place.address,
         "subnet_id": place.subnet_id,
-        "protocol_port": port,
-        **({"monitor_port": asked} if asked != port else {}),
+        **_ports(call, listener),
     }
+
+
+def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
+    """The ports of the members of a listener's pool."""
+    port, check = listener["InstancePort"], call.properties["HealthCheck"]
+    asked = _target(check["Target"])[1] if check else port
+    return {"protocol_port": port, **({"monitor_port": asked} if asked != port else {})}
 
 
 def _target(text: str) -> tuple[str, int, str]:

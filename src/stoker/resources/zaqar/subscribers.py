@@ -6,12 +6,12 @@ A queue has each subscriber once only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import CloudFault
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import RestResource, refusal
 from stoker.schema.constraints import Range

@@ -28,16 +28,26 @@ def _nets(networks: Sequence[Mapping[str, Any]]) -> list[Object]:
     return [renamed(each, {"fixed_ip": "v4-fixed-ip"}) for each in networks]
 
 
+def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
+    """Whether a container with these addresses is in a network, or has a port."""
+    if "port" in net:
+        return any(
+            each.get("port") == net["port"] for found in addresses.values() for each in found
+        )
+    return net.get("network") in addresses
+
+
 def _plug(call: Call) -> None:
     """Detach what is not wanted any more, attach what is new; a create has sent its networks."""
     before = _nets(call.update.previous.get("networks") or ())
     wanted = _nets(call.properties.get("networks") or ())
     if not call.update.changed:
         return
-    for action, nets in (
-        ("network_detach", [each for each in before if each not in wanted]),
-        ("network_attach", [each for each in wanted if each not in before]),
-    ):
+    live = _CONTAINERS.get(call.cloud, call.object_id).get("addresses") or {}
+    # a request whose answer was lost has been carried out, and would be refused now
+    gone = [each for each in before if each not in wanted and _is_in(each, live)]
+    new = [each for each in wanted if each not in before and not _is_in(each, live)]
+    for action, nets in (("network_detach", gone), ("network_attach", new)):
         for net in nets:
             query = "&".join(f"{name}={value}" for name, value in net.items())
             path = f"{_CONTAINERS.at(call.object_id, f'/{action}')}?{query}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from stoker.schema.software import Deployment, SoftwareConfig
 
 
-@dataclass(frozen=True, slots=True)
-class StackFacts:
+class StackFacts(Struct, frozen=True):
     """What a type may know of its stack."""
 
     id: str
@@ -21,8 +21,7 @@ class StackFacts:
     region: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """A signal that a resource of the stack received; ``details`` is the body as it was sent."""
 
     id: str
@@ -30,8 +29,7 @@ class Signal:
     details: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """What an update changes."""
 
     previous: Mapping[str, Any] = field(default_factory=dict)
@@ -40,16 +38,14 @@ class Update:
     """The names of the properties that differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inherited:
+class Inherited(Struct, frozen=True):
     """What a separate stack (:class:`MakesStack`) inherits from the stack around it."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotFacts:
+class SnapshotFacts(Struct, frozen=True):
     """The snapshot of the object that is taken or removed."""
 
     name: str = ""
@@ -63,8 +59,7 @@ NO_UPDATE = Update()
 _NOTHING = Inherited()
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """Everything that one call of a type's method may use."""
 
     stack: StackFacts
@@ -129,8 +124,10 @@ class Signalling(Protocol):
     def user_id(self, call: Call, username: str) -> str | None:
         """The stack user of that name among those of this tree of stacks."""
 
-    def signal_url(self, call: Call) -> str:
-        """The REST address that accepts signals for this resource."""
+    def signal_url(self, call: Call, project_id: str | None = None) -> str:
+        """The REST address that accepts signals for this resource: from its stack user, unless
+        another project is named.
+        """
 
     def metadata_url(self, call: Call) -> str:
         """Where servers ask the CloudFormation API for metadata, as ``http://host:8000/v1/``."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from stoker.schema.resource_type.types import ResourceType
 
 
-@dataclass(frozen=True, slots=True)
-class Referred:
+class Referred(Struct, frozen=True):
     """A resource of the stack that a definition refers to, as it is on record."""
 
     type_name: str
@@ -20,8 +20,7 @@ class Referred:
     metadata: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NestingCall:
+class NestingCall(Struct, frozen=True):
     """What a type that nests makes its nested stack from.
 
     Before anything exists it holds no more than what the template says.
@@ -48,8 +47,7 @@ class NestingCall:
     now: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
+class Nested(Struct, frozen=True):
     """A nested stack to be."""
 
     template: Mapping[str, Any] | str | None

@@ -76,8 +76,10 @@ class Catalogue:
         type_ = None if name in self._removed else self._declared.find(name)
         if type_ is None:
             raise NotFound(f"The Resource Type ({name}) could not be found.")
-        if type_.support.status is Support.HIDDEN:
-            why = type_.undeployable or "it is not offered any more"
+        # one that a template can still use is shown with the name of its successor
+        is_shown = type_.support.substitute is not None and not type_.undeployable
+        if type_.support.status is Support.HIDDEN and not is_shown:
+            why = type_.undeployable or "it is no longer offered"
             raise NotSupported(f"{name} is not supported: {why}.")
         if type_.undeployable:
             message = f"The Resource Type ({name}) is not available: {type_.undeployable}."

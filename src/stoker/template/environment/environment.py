@@ -113,8 +113,10 @@ def _parse_text(
     try:
         source = read(text, file or "<environment>")
     except DiagnosticError as error:
+        before = "Environment not in valid format: " if file is None else ""
         raise DiagnosticError(
-            [replace(found, error_type=wrong, file=file) for found in error.diagnostics]
+            replace(found, message=f"{before}{found.message}", error_type=wrong, file=file)
+            for found in error.diagnostics
         ) from None
     return source.data, tuple(replace(found, file=source.file) for found in source.warnings)
 

@@ -102,8 +102,9 @@ class ResourceRegistry:
         name = type_name
         while name not in seen:
             if len(seen) == MAX_CHAIN:
-                message = f"types stand for each other more than {MAX_CHAIN} deep: it began with"
-                raise refusal("too-deep", f'{message} "{type_name}"')
+                deep = f"more than {MAX_CHAIN} levels deep"
+                message = f'types are mapped to each other {deep}, beginning with "{type_name}"'
+                raise refusal("too-deep", message)
             seen[name] = None
             entry = self._first(name, resource_name, without)
             if entry is None:
@@ -117,7 +118,7 @@ class ResourceRegistry:
                 return self._itself(type_name, name, resource_name)
             name = stands_for
         chain = " -> ".join([*seen, name])
-        raise refusal("circular-type", f"the type leads back to itself: {chain}")
+        raise refusal("circular-type", f"the type refers back to itself: {chain}")
 
     def _first(
         self,
@@ -298,5 +299,5 @@ def _check_entries(entries: Mapping[str, Any], path: Path, found: Diagnostics) -
                     message = f"{word!r} is not known here"
                     found.report("unknown-word", message, here, error_type, suggestion=advice)
         elif value is not None and not isinstance(value, str) and key != RESOURCES:
-            message = "a type stands for the name of a type or of a template file"
+            message = "a type must be mapped to the name of a type or of a template file"
             found.report("invalid-mapping", message, here, ATTRIBUTE_ERROR)

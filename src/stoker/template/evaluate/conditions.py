@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path
+from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path, shortened
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import Failure, failed
@@ -18,6 +18,8 @@ MAX_CHAIN = 40
 
 _CALLING = "Conditions"
 """The section of templates in which one condition calls another by a function."""
+_SHOWN = 80
+"""Characters of a name that a message shows."""
 _REPEATED = "failed-condition"
 """Code of diagnostics on a condition at a place where it is used."""
 
@@ -90,7 +92,7 @@ class NamedConditions:
                 raise Failure([self._repeated(name, failure.diagnostics[0])]) from None
         raise failed(
             "unknown-condition",
-            f'Invalid condition "{name}": there is none of that name',
+            f'Invalid condition "{name}": there is no condition of that name',
             suggestion=did_you_mean(name, self._written),
         )
 
@@ -122,7 +124,7 @@ class NamedConditions:
             message = f"Circular dependency between conditions: {circle}"
             raise failed("circular-condition", message)
         if len(self._open) >= MAX_CHAIN:
-            message = f"conditions build on each other more than {MAX_CHAIN} deep"
+            message = f"conditions refer to each other more than {MAX_CHAIN} levels deep"
             raise failed("too-deep", message)
         self._open.append(name)
         written = self._written[name]
@@ -139,9 +141,17 @@ class NamedConditions:
             if self._assumed is not None:
                 return self._assumed
             raise failed("unknown-value", "a condition must be known in advance")
-        raise _invalid(value)
+        raise _invalid(value, self._scope(self).table)
 
 
-def _invalid(value: Any) -> Failure:
-    message = "a condition is a boolean, a function that gives one, or a name"
-    return failed("bad-condition", f"{message}, not {kind_of(value)}")
+def _invalid(value: Any, functions: Iterable[str] = ()) -> Failure:
+    message = (
+        "a condition must be a boolean, a function that returns one, or the name of a condition"
+    )
+    named = str(next(iter(value))) if isinstance(value, dict) and len(value) == 1 else ""
+    near = did_you_mean(named, functions)
+    if near is not None:
+        message = f'{message}; there is no function "{shortened(named, _SHOWN)}"'
+    else:
+        message = f"{message}, not {kind_of(value)}"
+    return failed("bad-condition", message, suggestion=near)

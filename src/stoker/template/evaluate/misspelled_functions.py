@@ -1,7 +1,8 @@
 """Values that look like function calls and are not: plain text, with a warning.
 
-A map with one key that is no function of the template's version is an ordinary map. Whoever
-misspells a function, or takes one of another version, would otherwise learn it from a server.
+A map with one key that is no function of the template's version is an ordinary map, and so is one
+that has other keys beside a function's name. Whoever misspells a function, forgets the brackets
+around its arguments, or takes one of another version, would otherwise learn it from a server.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> D
         places = ((body.properties, dialect.properties), (body.metadata, dialect.metadata))
     found = Diagnostics()
     for value, key in places:
-        for name, path in _one_key_maps(value, (*body.path, key)):
-            problem = _problem(name, version)
+        for name, is_alone, path in _calls(value, (*body.path, key), _functions(version)):
+            problem = _problem(name, version) if is_alone else _beside_others(name)
             if problem is not None:
                 message, near = problem
                 place = (*path, name)
@@ -40,23 +41,42 @@ def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> D
     return found
 
 
-def _one_key_maps(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
-    """The key and the place of each map that might call a function, in the order of the text."""
+def _calls(value: Any, path: Path, functions: frozenset[str]) -> Iterator[tuple[str, bool, Path]]:
+    """The key of each map that might be meant to call a function, whether it is the only one of
+    its map, and the place of the map; in the order of the text.
+    """
     if isinstance(value, dict):
         if len(value) == 1:
-            yield next(iter(value)), path
+            yield next(iter(value)), True, path
+        elif not functions.isdisjoint(value):
+            yield next(key for key in value if key in functions), False, path
         members: Iterable[tuple[Any, Any]] = value.items()
     else:
         members = enumerate(value if isinstance(value, list) else ())
     for key, item in members:
         if isinstance(item, (dict, list)):  # a union takes twice as long
-            yield from _one_key_maps(item, (*path, key))
+            yield from _calls(item, (*path, key), functions)
+
+
+def _is_unlike_a_word(key: str) -> bool:
+    """Whether it can be meant as a function only: "if" is an ordinary key too often."""
+    return "_" in key or "::" in key or key == "yaql"
+
+
+@lru_cache(maxsize=64)
+def _functions(version: Version) -> frozenset[str]:
+    return frozenset(filter(_is_unlike_a_word, version.functions | version.extensions))
+
+
+def _beside_others(key: str) -> tuple[str, str]:
+    message = f'"{key}" is not called, as there are other keys beside it; treated as plain text'
+    return message, "put its arguments into brackets, as [a, b], or the other keys elsewhere"
 
 
 @lru_cache(maxsize=4096)
 def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
-    if "_" not in key and "::" not in key and key != "yaql":
-        return None  # a word of the language such as "if" is an ordinary key too often
+    if not _is_unlike_a_word(key):
+        return None
     own = version.functions | version.extensions
     if key in own | version.condition_functions | version.removed or len(key) > _LONGEST:
         return None

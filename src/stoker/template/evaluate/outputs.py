@@ -78,8 +78,11 @@ def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
         name = scope.resolve(body.export)
     except Failure as failure:
         return list(failure.inside(*path).diagnostics)
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_EXPORT:
-        message = f"an export is named by 1 to {LONGEST_EXPORT} characters that hang on no resource"
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_EXPORT or "\0" in name:
+        message = (
+            f"the name of an export must have 1 to {LONGEST_EXPORT} characters, none of them NUL,"
+            " and cannot depend on a resource"
+        )
         return [Diagnostic("bad-export", message, path)]
     return []
 

@@ -35,7 +35,7 @@ def deletion_policy(
     if isinstance(value, str) and value in policies:
         return DeletionPolicy(policies[value]), []
     names = {name.lower(): name for name in policies}
-    message = f"a deletion policy is one of {', '.join(sorted(names.values()))}, not {value!r}"
+    message = f"a deletion policy must be one of {', '.join(sorted(names.values()))}, not {value!r}"
     suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
     found = Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion)
     return DeletionPolicy.DELETE, [found]

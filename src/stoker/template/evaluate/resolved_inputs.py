@@ -45,8 +45,14 @@ class ResolvedInputs:
     @lazy
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
-        template, budget = self._template, self._inputs.budget.patterns
-        return declare(template.parameters, template.version, self.diagnostics, budget)
+        template, inputs = self._template, self._inputs
+        return declare(
+            template.parameters,
+            template.version,
+            self.diagnostics,
+            inputs.budget.patterns,
+            inputs.parameter_defaults,
+        )
 
     @property
     def _declared_names(self) -> frozenset[str]:

@@ -373,9 +373,13 @@ def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozens
     known = [
         analysis.definition for analysis in analyses.values() if analysis.definition is not None
     ]
+    # under an older name, a type is what its successor is to others
     neighbours = Neighbours(
         {
-            definition.name: (definition.type.type_name, definition.properties)
+            definition.name: (
+                definition.type.support.substitute or definition.type.type_name,
+                definition.properties,
+            )
             for definition in known
         }
     )

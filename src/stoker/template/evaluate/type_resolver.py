@@ -114,8 +114,8 @@ def template_type(
     """
     diagnostics = Diagnostics()
     budget = inputs.budget.patterns
-    declared = declare(template.parameters, template.version, diagnostics, budget)
     defaults = inputs.parameter_defaults
+    declared = declare(template.parameters, template.version, diagnostics, budget, defaults)
     diagnostics.raise_errors()
     made = type(
         "TemplateType",
@@ -214,9 +214,9 @@ class TypeResolver:
         if name in inputs.unreachable:
             raise refusal("unreachable-file", inputs.unreachable[name])
         if name.startswith(_WEB):
-            message = f'the template "{name}" is fetched when a stack is made of it'
+            message = f'the template "{name}" is fetched when a stack is created from it'
             raise MissingTemplate(name, refusal("unfetched-file", message).diagnostics)
-        message = f'the template "{name}" did not come with the request, which has it under "files"'
+        message = f'the template "{name}" is missing: the request must include it under "files"'
         raise refusal("unknown-file", message, suggestion=did_you_mean(name, inputs.files))
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:

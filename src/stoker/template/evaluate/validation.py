@@ -81,7 +81,7 @@ def _unknown_names(
     return [
         Diagnostic(
             "no-such-resource",
-            f'"{name}" is no resource of this stack',
+            f'"{name}" is not a resource of this stack',
             (*base, *path),
             suggestion=did_you_mean(str(name), analyses),
         )

@@ -104,7 +104,7 @@ class Budget:
         """Count values of nested templates. Raises :class:`DiagnosticError` for too many."""
         self.nested -= values
         if self.nested < 0:
-            message = "the nested templates hold more values than are looked at in one request"
+            message = "the nested templates hold more values than one request may examine"
             advice = "nest fewer stacks, or smaller ones"
             raise refusal("nested-too-large", message, (), LIMIT_EXCEEDED, suggestion=advice)
 
@@ -138,5 +138,5 @@ class Budget:
 
 
 def _used_up(what: str, advice: str) -> NoReturn:
-    message = f"the functions of this template handle more {what} than they may together"
+    message = f"the functions of this template together handle more {what} than is allowed"
     raise failed("too-large", message, suggestion=advice)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.kernel.diagnostics import Diagnostic, Path, shortened
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED, ErrorType
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
@@ -46,6 +46,8 @@ class NotKnown(Exception):
 
 
 _FORM = "the arguments are "
+_SHOWN = 80
+"""Characters of a name that a message shows."""
 
 
 def _named(function: str, message: str) -> str:
@@ -74,6 +76,17 @@ def known(value: Any) -> Any:
     if unknown is not None:
         raise NotKnown(unknown)
     return value
+
+
+def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequence[str]) -> None:
+    """Raise :class:`Failure` for arguments without one that is needed; ``others`` may be there."""
+    for key in needed:
+        if key not in arguments:
+            message = f'the argument "{key}" is missing'
+            strange = [name for name in arguments if name not in (*needed, *others)]
+            if strange:
+                message += f', and "{shortened(str(strange[0]), _SHOWN)}" is not one'
+            bad_arguments(message)
 
 
 def exactly(count: int, arguments: Any, form: str) -> list[Any]:

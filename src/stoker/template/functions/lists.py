@@ -15,6 +15,7 @@ from stoker.template.functions.failure import (
     bad_arguments,
     bad_value,
     check_form,
+    check_keys,
     check_kind,
     failed,
     known,
@@ -95,9 +96,7 @@ def _combined(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _check_repeat(arguments: Any) -> None:
     check_form(dict, arguments, "the arguments are a map")
-    for key in ("template", "for_each"):
-        if key not in arguments:
-            bad_arguments(f'the argument "{key}" is missing')
+    check_keys(arguments, ("template", "for_each"), ("permutations",))
     check_form(dict, arguments["for_each"], "this is a map", ("for_each",))
 
 

@@ -106,7 +106,7 @@ def get_resource(arguments: Any, scope: Scope) -> Any:
 def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> str:
     """The name of an enabled resource. Raises :class:`Failure` for any other value."""
     if isinstance(name, list | dict):
-        bad_name(f"a resource is named by text, not {kind_of(name)}")
+        bad_name(f"a resource must be named by text, not {kind_of(name)}")
     if not isinstance(name, str) or name not in scope.resources:
         raise failed(
             code,
@@ -231,7 +231,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
     if full_name is None:
         raise failed(
             "unknown-file",
-            f'the file "{name}" did not come with the request, which has it under "files"',
+            f'the file "{name}" is missing: the request must include it under "files"',
             suggestion=did_you_mean(name, scope.files),
         )
     return scope.files[full_name]
@@ -240,7 +240,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
 def import_value(arguments: Any, scope: Scope) -> Any:
     """What another stack of the project exports under a name."""
     name = scope.resolve(arguments)
-    check_kind(str, name, "the name of an export is text, and hangs on no resource")
+    check_kind(str, name, "the name of an export must be text and cannot depend on a resource")
     if name in scope.imports.values:
         return scope.imports.values[name]
     scope.imports.missing.add(name)

@@ -15,6 +15,7 @@ from stoker.template.functions.failure import (
     bad_arguments,
     bad_value,
     check_form,
+    check_keys,
     check_kind,
     exactly,
     known,
@@ -70,9 +71,7 @@ def _replace_strictly(arguments: Any, scope: Scope) -> tuple[Any, Mapping[str, A
 
 def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
     check_form(dict, arguments, "the arguments are a map")
-    for key in ("template", "params"):
-        if key not in arguments:
-            bad_arguments(f'the argument "{key}" is missing')
+    check_keys(arguments, ("template", "params"), ())
     check_form(dict, arguments["params"], "the parameters are a map", ("params",))
     template, params = scope.entry(arguments, "template"), scope.entry(arguments, "params")
     check_kind(str | Unknown, template, "the template is text", ("template",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -79,11 +79,16 @@ APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
 
 
 def declare(
-    section: Any, version: Version, diagnostics: Diagnostics, budget: PatternBudget | None = None
+    section: Any,
+    version: Version,
+    diagnostics: Diagnostics,
+    budget: PatternBudget | None = None,
+    defaults: Container[str] = (),
 ) -> dict[str, Parameter]:
     """The declared parameters by name; what is wrong goes to ``diagnostics`` and is left out.
 
     The patterns of all of them share the ``budget``; without one, patterns are not looked at.
+    A default has to fit, unless it gives way to one of the environment's (``defaults``).
     """
     root: Path = (version.dialect.parameters,)
     if section is None:
@@ -105,7 +110,9 @@ def declare(
             if budget is not None and _has_patterns(parameter):
                 parameter = _compiled(parameter, budget, path)
             if budget is not None or not _has_patterns(parameter):
-                _check(parameter, version.dialect.default, path, diagnostics)
+                _check(parameter, path, diagnostics)
+                if parameter.default is not None and parameter.name not in defaults:
+                    _check_default(parameter, (*path, version.dialect.default))
         except DiagnosticError as refused:
             diagnostics.extend(refused.diagnostics)
         else:
@@ -234,13 +241,15 @@ def _cfn_type(
         check = _OBJECTS[written]
         return ParameterType.STRING, () if check is None else (Custom(check),)
     if written.startswith(_SYSTEMS_MANAGER):
-        message = f"{written[:80]} is a parameter of AWS's Systems Manager, which is not here"
+        message = (
+            f"{written[:80]} is a parameter of AWS's Systems Manager, which is not available here"
+        )
         raise invalid((*path, "Type"), message, "a String with the value")
     return _type(snippet, "Type", CFN_TYPES, path), ()
 
 
-def _check(parameter: Parameter, default_key: str, path: Path, diagnostics: Diagnostics) -> None:
-    """Whether the constraints fit the type, and the default the constraints."""
+def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
+    """Whether the constraints fit the type."""
     for constraint in parameter.constraints:
         if parameter.type not in APPLICABLE[type(constraint)]:
             what = title(type(constraint))
@@ -253,8 +262,6 @@ def _check(parameter: Parameter, default_key: str, path: Path, diagnostics: Diag
             message = f'there is no custom constraint "{constraint.name}"'
             suggestion = did_you_mean(constraint.name, PURE.keys() | CLOUD)
             diagnostics.report("invalid-parameter-value", message, path, suggestion=suggestion)
-    if parameter.default is not None:
-        _check_default(parameter, (*path, default_key))
 
 
 def _is_empty(constraint: Length | Range) -> bool:

@@ -42,6 +42,6 @@ def _check_group(
             near = did_you_mean(name, parameters)
             found.report(CODE, f"there is no parameter {name!r}", here, suggestion=near)
         elif name in seen:
-            found.report(CODE, f"the parameter {name!r} stands in a group already", here)
+            found.report(CODE, f"the parameter {name!r} is already in a group", here)
         else:
             seen.add(name)

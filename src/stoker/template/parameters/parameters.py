@@ -170,6 +170,8 @@ def resolve(
             coerced = coerce(parameter.type, value)
         except Mismatch as mismatch:
             message = "the value has the wrong type" if parameter.hidden else str(mismatch)
+            if value is parameter.default:
+                message = f"the default does not fit: {message}"
             report("invalid-parameter-value", message, path)
             continue
         for fault in violations(parameter, coerced):

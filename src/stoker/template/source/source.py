@@ -20,6 +20,7 @@ from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (
     MAX_DEPTH,
     MAX_NODES,
+    TOO_DEEP,
     duplicate_key,
     read_yaml,
     refuse,
@@ -91,7 +92,7 @@ def _check(data: Any) -> bool:
     try:
         for depth, level in enumerate(levels(data, MAX_NODES)):
             if depth > MAX_DEPTH:
-                refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
+                refuse("too-deep", TOO_DEEP)
             for item in level:
                 kind = type(item)
                 if kind is str and not item.isascii():

@@ -13,9 +13,11 @@ import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
+from stoker.template.source.mistakes import mistake_in
 from stoker.template.source.tags import TAGS, plain_value, short_tag
 
 MAX_DEPTH = 100
+TOO_DEEP = f"the document is nested deeper than {MAX_DEPTH} levels"
 MAX_NODES = 1_000_000
 MAX_REPEATED = 100_000
 """Values repeated through aliases, each counted as often as it is used."""
@@ -71,26 +73,15 @@ def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]
         builder = _Builder(text, file)
         return builder.document(), tuple(builder.warnings)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        position = Position(file, mark.line + 1, mark.column + 1) if mark else None
-        words = " ".join(part for part in (error.context, error.problem) if part)
-        message = f"the text is not valid YAML: {words}"
-        refuse("bad-syntax", message, position=position, suggestion=_advice(text, mark, words))
+        found = mistake_in(text, error)
+        position = Position(file, found.line + 1, found.column + 1)
+        if "exceeded maximum nesting depth" in found.message:
+            # libyaml, since 0.2.6, reads ahead and stops by itself at a thousand levels.
+            refuse("too-deep", TOO_DEEP, position=position)
+        message = f"the text is not valid YAML: {found.message}"
+        refuse("bad-syntax", message, position=position, suggestion=found.remedy)
     except (yaml.YAMLError, ValueError) as error:
         refuse("bad-syntax", f"the text is not valid YAML: {error}")
-
-
-def _advice(text: str, mark: yaml.Mark | None, words: str) -> str | None:
-    """What to do about the usual mistakes, which YAML's own words do not tell."""
-    line = text.splitlines()[mark.line : mark.line + 1] if mark else []
-    wrong = line[0][mark.column : mark.column + 1] if mark and line else ""
-    if wrong == "\t":
-        return "indent with spaces, YAML takes no tabs"
-    if wrong in ("@", "`", "%"):
-        return f'put text that begins with "{wrong}" into quotes'
-    if "mapping values are not allowed" in words:
-        return 'put text that has ": " inside into quotes, and check the indentation'
-    return None
 
 
 @dataclass(slots=True)
@@ -229,7 +220,8 @@ class _Builder:
 
     def _key(self, known: dict[str, Any], value: Any, event: Any) -> Any:
         if isinstance(value, list | dict):
-            self._refuse("bad-key", "a key must be a plain value", event)
+            remedy = 'put text that begins with "{" or "[" into quotes'
+            self._refuse("bad-key", "a map or a list cannot be a key", event, remedy)
         if value == "<<" and type(event) is yaml.ScalarEvent and event.implicit[0]:
             return _MERGE
         key = text_key(value)
@@ -296,7 +288,7 @@ class _Builder:
         return function
 
     def _too_deep(self, event: Any) -> NoReturn:
-        self._refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels", event)
+        self._refuse("too-deep", TOO_DEEP, event)
 
     def _refuse(
         self, code: str, message: str, event: Any, suggestion: str | None = None

@@ -80,7 +80,7 @@ def _again(call: Call, image_id: str) -> Outcome:
     lost = call.progress.get("lost", 0) + 1
     if lost > _MOST_LOST:
         return Failed(f"the image {image_id} of the server is gone, as were {lost - 1} before it")
-    return Wait(polling_pause(call), progress={"lost": lost}, reason="the image was given up")
+    return Wait(polling_pause(call), progress={"lost": lost}, reason="the image was aborted")
 
 
 def _has_task(call: Call) -> bool:

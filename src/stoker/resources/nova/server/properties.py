@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
+from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.ports import PROPERTIES as PORT_PROPERTIES
 from stoker.schema.constraints import Length
@@ -12,7 +12,7 @@ from stoker.schema.properties import Attribute, Finder, Interruption, Property, 
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 
 _REBUILT = Interruption(
-    "it is rebuilt: it restarts with a new disk, and what was on the old is lost"
+    "it is rebuilt: it restarts with a new disk, and the old disk's contents are lost"
 )
 _DEVICE: Mapping[str, Property] = {
     "delete_on_termination": declare.boolean("Whether the disk goes with the server."),
@@ -85,7 +85,7 @@ PROPERTIES: Mapping[str, Property] = {
         "Flavor",
         required=True,
         update_allowed=True,
-        interruption=Interruption("it is resized, and restarts"),
+        interruption=Interruption("it is resized and restarted"),
     ),
     "flavor_update_policy": declare.choice(
         ["RESIZE", "REPLACE"], "What a changed flavor does.", default="RESIZE", update_allowed=True
@@ -107,7 +107,7 @@ PROPERTIES: Mapping[str, Property] = {
     "networks": declare.records(
         "Networks of the server, in order.",
         update_allowed=True,
-        interruption=Interruption("interfaces that change lose their connections"),
+        interruption=Interruption("connections through interfaces that change are dropped"),
         entries={
             "allocate_network": declare.choice(
                 ["none", "auto"],
@@ -155,7 +155,7 @@ PROPERTIES: Mapping[str, Property] = {
         "Script or configuration for the server's first boot; a software config may be named.",
         default="",
         update_allowed=True,
-        interruption=dataclasses.replace(_REBUILT, unless=("user_data_update_policy", "IGNORE")),
+        interruption=replace(_REBUILT, unless=("user_data_update_policy", "IGNORE")),
     ),
     "user_data_format": declare.choice(
         ["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"],

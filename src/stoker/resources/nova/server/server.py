@@ -6,12 +6,12 @@ user has named carries the tag ``stoker:<token>`` instead, set by the create cal
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.resources import server_software
 from stoker.resources.nova.server.attributes import live_properties, read_attributes
 from stoker.resources.nova.server.changes import apply_changes
@@ -38,7 +38,7 @@ from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, not_active
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
-_SERVERS_BY_TAG = dataclasses.replace(SERVERS, microversion="2.26")
+_SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
 
 class Server(ManagedType):

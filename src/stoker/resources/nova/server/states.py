@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
+from stoker.kernel.values import replace
 from stoker.resources.rest import went_to
 from stoker.schema.resource_type import Call, Failed
 

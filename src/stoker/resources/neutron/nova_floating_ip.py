@@ -1,0 +1,31 @@
+"""OS::Nova::FloatingIP: an address of an external network, as earlier Heats had it.
+
+The compute service took it from a pool; a pool is an external network.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import FLOATING_IPS
+from stoker.resources import declare
+from stoker.resources.older_names import superseded
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Attribute, Type
+
+
+class NovaFloatingIP(RestResource):
+    """A floating IP."""
+
+    type_name = "OS::Nova::FloatingIP"
+    description = "An address of an external network."
+    service = "network"
+    support = superseded("OS::Neutron::FloatingIP")
+    collection = FLOATING_IPS
+    wire = {"pool": "floating_network_id"}
+    attribute_fields = {"ip": "floating_ip_address", "pool": "floating_network_id"}
+
+    properties = {"pool": declare.by_name("neutron.network", "External network", required=True)}
+    attributes = {
+        "ip": Attribute("The address.", type=Type.STRING),
+        "pool": Attribute("Id of the external network.", type=Type.STRING),
+        "show": declare.SHOW,
+    }

@@ -1,0 +1,35 @@
+"""OS::Nova::FloatingIPAssociation: leads a floating IP to a server, as earlier Heats did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.neutron.ec2 import port_of
+from stoker.resources.neutron.ec2_eip_association import ElasticIPAssociation
+from stoker.resources.older_names import superseded
+from stoker.schema.resource_type import Call
+
+
+class NovaFloatingIPAssociation(ElasticIPAssociation):
+    """Leads a floating IP to a server."""
+
+    type_name = "OS::Nova::FloatingIPAssociation"
+    description = "Associates a floating IP with a server."
+    support = superseded("OS::Neutron::FloatingIPAssociation")
+
+    properties = {
+        "floating_ip": declare.string("Id of the floating IP.", required=True, update_allowed=True),
+        "server_id": declare.by_name("nova.server", "Server", required=True, update_allowed=True),
+    }
+    attributes = {"show": declare.SHOW}
+
+    def ends(self, call: Call) -> tuple[str, str]:
+        """The ids of the floating IP, and of the server's port."""
+        return call.properties["floating_ip"], port_of(call.cloud, call.properties["server_id"])
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Both are required anyway."""
+        return []

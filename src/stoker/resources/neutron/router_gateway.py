@@ -1,0 +1,92 @@
+"""OS::Neutron::RouterGateway: a router's way to an external network, as earlier Heats had it.
+
+It has no object of its own: its id tells router and network, as ``<router>:<network>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collections import ROUTERS
+from stoker.resources import declare
+from stoker.resources.network_order import Others, interfaces_of, subnets_of
+from stoker.schema.neighbours import given
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.support import Support, SupportStatus, deprecated, hidden
+
+_INFO = "external_gateway_info"
+_ADVICE = f"Use the `{_INFO}` property in the router resource to set up the gateway."
+
+
+class RouterGateway(ManagedType):
+    """Gives a router a gateway, and takes it away."""
+
+    type_name = "OS::Neutron::RouterGateway"
+    description = "Connects a router to an external network."
+    service = "network"
+    unique = True
+    support = SupportStatus(
+        Support.HIDDEN, message=_ADVICE, previous=SupportStatus(Support.DEPRECATED, message=_ADVICE)
+    )
+
+    properties = {
+        "network": declare.by_name("neutron.network", "External network", required=True),
+        "network_id": declare.old_name(
+            "network", "neutron.network", hidden("9.0.0", deprecated("2014.2"))
+        ),
+        "router_id": declare.by_name("neutron.router", "Router", required=True),
+    }
+    attributes = {"show": declare.SHOW}
+
+    def create(self, call: Call) -> Outcome:
+        """Give the router its gateway; one that it has already is fine."""
+        router, network = call.properties["router_id"], call.properties["network"]
+        ROUTERS.update(call.cloud, router, {_INFO: {"network_id": network}})
+        return Done(f"{router}:{network}")
+
+    def delete(self, call: Call) -> Outcome:
+        """Take the gateway away, unless the router has another by now."""
+        if call.physical_id is not None and _gateway(call, call.physical_id) is not None:
+            router, _, _ = call.physical_id.partition(":")
+            ROUTERS.update(call.cloud, router, {_INFO: {}})
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The gateway, if the router has it."""
+        expected = f"{call.properties['router_id']}:{call.properties['network']}"
+        return None if _gateway(call, expected) is None else expected
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """What the gateway connects, if the router has it."""
+        if _gateway(call, call.object_id) is None:
+            return None
+        router, _, network = call.object_id.partition(":")
+        return {"router_id": router, "network": network}
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the router still has the gateway."""
+        if call.physical_id is None or _gateway(call, call.physical_id) is None:
+            return Failed(f"the router gateway {call.physical_id} no longer exists")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """What the router tells of its gateway."""
+        return {"show": _gateway(call, call.object_id) or {}}
+
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
+        """The interfaces of the router, and the subnets of the external network."""
+        network = given(properties, "network", "network_id")
+        return frozenset(
+            interfaces_of(properties.get("router_id"), others) | subnets_of(network, others)
+        )
+
+
+def _gateway(call: Call, physical_id: str) -> Mapping[str, Any] | None:
+    """What a router tells of its gateway, if that is the one of this id."""
+    router, _, network = physical_id.partition(":")
+    found = ROUTERS.find(call.cloud, router)
+    info: Mapping[str, Any] = (found or {}).get(_INFO) or {}
+    return info if info.get("network_id") == network else None

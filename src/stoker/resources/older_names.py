@@ -1,0 +1,46 @@
+"""Types of earlier Heats whose objects are made by the types of today.
+
+What a template says under the older name, the successor understands: its properties and attributes
+are those of the older type, and more. The older name is hidden, and tells its successor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stoker.schema.resource_type import ResourceType
+from stoker.schema.support import Support, SupportStatus
+
+_LOAD_BALANCERS = (
+    "HealthMonitor", "L7Policy", "L7Rule", "Listener", "LoadBalancer", "Pool", "PoolMember",
+)  # fmt: skip
+_ALARMS = (
+    "Alarm", "GnocchiAggregationByMetricsAlarm", "GnocchiAggregationByResourcesAlarm",
+    "GnocchiResourcesAlarm",
+)  # fmt: skip
+_NETWORK = (
+    "FloatingIP", "FloatingIPAssociation", "Net", "Port", "Router", "RouterInterface",
+    "SecurityGroup", "Subnet",
+)  # fmt: skip
+OLDER_NAMES: Mapping[str, str] = {
+    **{f"OS::Neutron::LBaaS::{noun}": f"OS::Octavia::{noun}" for noun in _LOAD_BALANCERS},
+    **{f"OS::Ceilometer::{noun}": f"OS::Aodh::{noun}" for noun in _ALARMS},
+    **{f"OS::Quantum::{noun}": f"OS::Neutron::{noun}" for noun in _NETWORK},
+    "OS::Metering::Alarm": "OS::Aodh::Alarm",
+}
+"""The successor of each."""
+
+
+def superseded(successor: str) -> SupportStatus:
+    """Hidden, and deprecated before that, for the sake of a successor."""
+    message = f"Use {successor} instead."
+    before = SupportStatus(Support.DEPRECATED, message=message, substitute=successor)
+    return SupportStatus(Support.HIDDEN, message=message, previous=before, substitute=successor)
+
+
+def under_older_name(type_: ResourceType, name: str) -> ResourceType:
+    """A type of today, under a name of earlier."""
+    cls = type(type_)
+    fields = {"type_name": name, "support": superseded(type_.type_name)}
+    made: type[ResourceType] = type(cls.__name__, (cls,), fields)
+    return made()

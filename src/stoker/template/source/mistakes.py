@@ -1,0 +1,196 @@
+"""The usual mistakes in YAML texts, in plain words: what is wrong, where it begins, what to do.
+
+YAML's parser names the place where it gave up, in the words of its grammar. The mistake is often
+some lines above, and looks quite different to whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import yaml
+
+
+class Mistake(NamedTuple):
+    """One mistake; line and column count from 0."""
+
+    message: str
+    line: int
+    column: int
+    remedy: str | None = None
+
+
+class _Place(NamedTuple):
+    """Where the parser gave up, and where what it was reading began."""
+
+    lines: list[str]
+    line: int
+    column: int
+    opened: tuple[int, int] | None
+
+    @property
+    def before(self) -> str:
+        return self._written[: self.column]
+
+    @property
+    def after(self) -> str:
+        return self._written[self.column :]
+
+    @property
+    def _written(self) -> str:
+        return self.lines[self.line] if self.line < len(self.lines) else ""
+
+    @property
+    def beginning(self) -> _Place:
+        """The place where what the parser was reading began."""
+        return self._replace(line=self.opened[0], column=self.opened[1]) if self.opened else self
+
+    def above(self) -> tuple[int, str]:
+        """The last line above that has more than blanks and a comment, and its number."""
+        for number in range(self.line - 1, -1, -1):
+            written = self.lines[number].strip()
+            if written and not written.startswith("#"):
+                return number, self.lines[number]
+        return 0, ""
+
+    def mistake(self, message: str, remedy: str) -> Mistake:
+        return Mistake(message, self.line, self.column, remedy)
+
+
+_TABS = "indent with spaces: YAML takes no tabs"
+_KEY = re.compile(r"[\s-]*([^\s#:][^:]*):(?:\s|$)")
+_BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")
+_SHOWN = 30
+
+
+def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
+    """What is wrong in the text that the parser refused with this error."""
+    words = " ".join(part for part in (error.context, error.problem) if part)
+    mark = error.problem_mark or error.context_mark
+    if mark is None:
+        return Mistake(words, 0, 0)
+    context = error.context_mark
+    opened = (context.line, context.column) if context else None
+    place = _Place(text.splitlines(), mark.line, mark.column, opened)
+    if place.after.startswith("\t"):
+        return place.mistake("this line is indented with a tab", _TABS)
+    for sign, explained in _EXPLAINED:
+        if sign in words:
+            mistake = explained(place)
+            if mistake is not None:
+                return mistake
+    return Mistake(words, mark.line, mark.column)
+
+
+def _second_colon(place: _Place) -> Mistake:
+    """``: `` where no key can be: in a text without quotes, or after a line without one."""
+    number, above = place.above()
+    if re.search(r":\s", place.before):
+        remedy = "put the text into quotes"
+        return place.mistake('a text without quotes has ": " inside', remedy)
+    start = _Place(place.lines, number, len(above) - len(above.lstrip()), None)
+    if re.match(r"[\s-]*[^\s:]+:\S", above):
+        return start.mistake('there is no space after ":"', 'put a space after the first ":"')
+    if not _KEY.match(above):
+        return start.mistake('this line has no ":" after its key', f'write "{_short(above)}:"')
+    key = place._replace(column=len(place.before) - len(place.before.lstrip()))
+    return key.mistake(
+        f"this line is indented below line {number + 1}, which has a value already",
+        f"indent it as line {number + 1}, or remove that value",
+    )
+
+
+def _no_colon(place: _Place) -> Mistake:
+    """A line that is no key and, as it is indented, not the text of the key above either."""
+    start = place.beginning
+    words = start.after.strip()
+    key = _KEY.match(start.above()[1])
+    message = 'this line has no ":", and is not indented as a part of the text above'
+    indent = f'indent the text of "{_short(key[1])}:" deeper than its key' if key else "indent it"
+    if " " in words or _BLOCK.search(start.above()[1]):
+        return start.mistake(message, indent)
+    return start.mistake(message, f'write "{_short(words)}:" if it is a key; else {indent}')
+
+
+def _no_key(place: _Place) -> Mistake | None:
+    """Something else where a map goes on."""
+    if place.after[:1] in ("}", "]"):
+        return place.mistake(f'this "{place.after[0]}" closes nothing', "remove it")
+    quote = place.before.rstrip()[-1:]
+    if quote in ("'", '"'):
+        return place.mistake("the text in quotes ended before this", _quotes(place, quote))
+    if place.before.strip(" -"):
+        return None
+    if place.after.startswith("- "):
+        remedy = "indent it below the key whose list it belongs to"
+        return place.mistake("a list entry stands where a key is expected", remedy)
+    return place.mistake(
+        f"this line is indented by {place.column} spaces, which matches no line above",
+        "align it with the other keys of its map",
+    )
+
+
+def _quotes(place: _Place, quote: str) -> str:
+    """What to do where a text goes on after its closing quote."""
+    if place.before.count(quote) % 2:
+        return f"it began on a line above: add the {quote} that is missing there"
+    if quote == "'":
+        return "write '' for an apostrophe between single quotes, or use double quotes"
+    return 'write \\" for a quote between double quotes, or use single quotes'
+
+
+def _open_bracket(place: _Place) -> Mistake:
+    """A list or map in brackets that does not go on as it must."""
+    start = place.beginning
+    bracket = start.after[:1]
+    closing = {"[": "]", "{": "}"}.get(bracket)
+    if closing is None:
+        return place.mistake("something is missing here", 'check that each "[" and "{" is closed')
+    if place.line == start.line:
+        return place.mistake(
+            f'"," or "{closing}" is missing before this',
+            "add it, or put text that has one of , : [ ] { } inside into quotes",
+        )
+    message = f'this "{bracket}" is still open where line {place.line + 1} begins'
+    return start.mistake(message, f'close it with "{closing}"')
+
+
+def _open_quote(place: _Place) -> Mistake:
+    start = place.beginning
+    quote = start.after[:1]
+    return start.mistake("the quote that begins here is not closed", f"add {quote} at its end")
+
+
+def _escape(place: _Place) -> Mistake:
+    remedy = "write \\\\ for a backslash, or put the text into single quotes"
+    return place.mistake(f"{place.after[:2]} means nothing between double quotes", remedy)
+
+
+def _special(place: _Place) -> Mistake | None:
+    """A text that begins with a character which YAML keeps for itself."""
+    character = place.beginning.after[:1]
+    if character not in ("@", "`", "%", "*", "&", "!"):
+        return None
+    message = f'a text without quotes cannot begin with "{character}"'
+    return place.beginning.mistake(message, "put the text into quotes")
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+_EXPLAINED: tuple[tuple[str, Callable[[_Place], Mistake | None]], ...] = (
+    ("mapping values are not allowed", _second_colon),
+    ("could not find expected ':'", _no_colon),
+    ("while parsing a flow", _open_bracket),
+    ("did not find expected key", _no_key),
+    ("found unknown escape character", _escape),
+    ("while scanning a quoted scalar", _open_quote),
+    ("while scanning an alias", _special),
+    ("while scanning an anchor", _special),
+    ("while scanning a tag", _special),
+    ("cannot start any token", _special),
+)
