@@ -12,12 +12,14 @@ os.environ.setdefault("STOKER_CFN_PORT", "0")
 LONGEST = (
     "tests/recovery/test_kill.py",
     "tests/recovery/test_slow_cloud.py",
-    "tests/conformance/test_over_http.py",
     "tests/language/test_bounds.py",
     "tests/simulation/test_sweeps.py",
+    "tests/conformance/test_over_http.py",
+    "tests/notifications/test_rabbitmq.py",
     "tests/attacks/",
     "tests/cli/",
     "tests/simulation/",
+    "tests/bad_input/",
 )
 
 

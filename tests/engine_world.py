@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Dispatcher, Ports
@@ -13,6 +12,7 @@ from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.values import replace
 from stoker.store.store import SqlStore
 from tests.simulation.world import CALLER, EngineLife, World
 

@@ -57,6 +57,7 @@ class PostgreSQL:
 
     place: Path
     control: list[str]
+    settings: Sequence[str] = ("fsync=off",)
 
     def url(self, database: str = "postgres", socket: Path | None = None) -> str:
         """The URL of one of its databases, perhaps by another socket."""
@@ -73,8 +74,8 @@ class PostgreSQL:
 
     def start(self) -> None:
         """Start it; returns when it answers."""
-        options = f"-c listen_addresses= -c fsync=off -k {self.place}"
-        self._do("-o", options, "-l", str(self.place / "log"), "start")
+        settings = " ".join(f"-c {each}" for each in ("listen_addresses=", *self.settings))
+        self._do("-o", f"{settings} -k {self.place}", "-l", str(self.place / "log"), "start")
 
     def stop(self) -> None:
         """End it at once; what was committed is there after the next start."""
@@ -86,7 +87,7 @@ class PostgreSQL:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[PostgreSQL]:
+def server(settings: Sequence[str] = ("fsync=off",)) -> Iterator[PostgreSQL]:
     """A server that runs inside the block."""
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("psycopg is not installed")
@@ -98,7 +99,7 @@ def server() -> Iterator[PostgreSQL]:
             user = pwd.getpwnam(person[1].partition("=")[2])
             os.chown(place, user.pw_uid, user.pw_gid)
         control = [*person, str(programs / "pg_ctl"), "-D", str(place / "data"), "-w", "-t", "60"]
-        running = PostgreSQL(place, control)
+        running = PostgreSQL(place, control, settings)
         running._do("init", "-o", "-A trust -U stoker -E UTF8 --no-sync")
         running.start()
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from stoker.kernel.clock import SystemClock
 from stoker.kernel.errors import NotFound
 from stoker.store.copying import copy
 from stoker.store.databases import REVISION
+from stoker.store.engines import DOWN_AFTER, EngineRecord, SqlEngines, engines_in
 from stoker.store.foreign import UnusableDatabase
 from stoker.store.inspection import Inspection
 from stoker.store.keys import add_key, drop_earlier_keys, keys_in
@@ -37,6 +38,14 @@ class Keys:
     def earlier(self) -> Mapping[str, int]:
         """Those of keys that are still needed, though they are not the newest."""
         return {key: count for key, count in self.texts.items() if key != self.newest and count}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenEngine:
+    """An engine as it has told of itself, and whether it still does."""
+
+    told: EngineRecord
+    up: bool
 
 
 class Administration:
@@ -130,6 +139,23 @@ class Administration:
 
         return self._with(data)
 
+    def engines(self) -> Sequence[SeenEngine]:
+        """The engines that share the database; none where one process has it to itself."""
+
+        async def seen(engines: SqlEngines) -> Sequence[SeenEngine]:
+            now = await engines.now()
+            return [SeenEngine(told, told.is_up(now)) for told in await engines.all()]
+
+        return self._of_engines(seen, [])
+
+    def forget_dead_engines(self) -> int:
+        """Drop what is known of engines that are down; how many."""
+
+        async def forget(engines: SqlEngines) -> int:
+            return await engines.forget(await engines.now() - DOWN_AFTER)
+
+        return self._of_engines(forget, 0)
+
     def keys(self) -> Keys:
         """Which keys have encrypted what is stored. Reads all of it."""
 
@@ -162,12 +188,24 @@ class Administration:
         if left:
             raise ValueError(
                 f"{sum(left.values())} texts are still encrypted with earlier keys; the service"
-                " encrypts them anew while it runs, or do it now with --finish"
+                " re-encrypts them while it runs; or do it now with --finish"
             )
         return drop_earlier_keys(self._data_dir) if keys_in(self._data_dir)[1:] else 0
 
     def _inspection(self) -> Inspection:
         return Inspection(self._conf.database.connection, self._data_dir)
+
+    def _of_engines(
+        self, work: Callable[[SqlEngines], Coroutine[Any, Any, Answer]], of_none: Answer
+    ) -> Answer:
+        url = self._conf.database.connection
+        if not url:
+            return of_none
+        try:
+            with engines_in(url) as engines:
+                return of_none if engines is None else asyncio.run(work(engines))
+        except StoreFault as fault:
+            raise UnusableDatabase(str(fault)) from None
 
     def _opened(self) -> OpenStore:
         conf = self._conf

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import socket
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Router
 from starlette.types import ASGIApp
 
-from stoker.api.cfn import app as cfn_app
-from stoker.api.cfn.call import Api, CfnSettings
-from stoker.api.cloudformation import endpoint
-from stoker.api.cloudwatch import app as cloudwatch_app
 from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
+from stoker.api.lazy_application import LazyApplication
 from stoker.api.operators import Readers, operator_routes
-from stoker.api.own_engine import OwnEngine
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
-from stoker.api.signals import app as signals_app
 from stoker.api.signed import Senders
 from stoker.clouds import faults
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
 from stoker.config.options import SERVICES
-from stoker.dispatch.in_process import InProcess
+from stoker.dispatch.duties import Duty
 from stoker.dispatch.timers import WatchTimer
+from stoker.driving import Alone, Driving, Hear
 from stoker.engine.model.interfaces import Limits, Ports, Types
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
@@ -37,8 +36,9 @@ from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel import freeing
-from stoker.kernel.clock import Clock, SystemClock
+from stoker.kernel.clock import Clock
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.log import Log
 from stoker.messaging.bus import Bus
 from stoker.messaging.queues import MOST_WAITING, Queues
@@ -46,9 +46,10 @@ from stoker.messaging.sender import Sender
 from stoker.messaging.settings import BusSettings, bus_settings
 from stoker.metrics.counts import CountedRequests, Counts
 from stoker.metrics.report import Report
+from stoker.parts import Part
 from stoker.pauses import LoopPauses
 from stoker.purge import Bite, Purge
-from stoker.resources.built_in import built_in
+from stoker.resources.built_in import built_in, is_built_in
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.rotation import Rotation
@@ -58,6 +59,11 @@ from stoker.store.opening import OpenStore
 from stoker.store.store import SqlStore
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.environment.environment import Environment
+
+if TYPE_CHECKING:
+    from stoker import aws
+else:
+    aws = LazyModule("stoker.aws")
 
 log = Log(__name__)
 
@@ -84,29 +90,37 @@ class Served:
 class App:
     """The service in one process: APIs, engine, store."""
 
-    def __init__(self, conf: Any, cloud_since: float = 0.0) -> None:
-        """``cloud_since`` is when the cloud was started, if it lives with this process."""
-        clock = SystemClock()
-        self._counts = Counts(clock, built_in())
+    def __init__(self, conf: Any, cloud_since: float = 0.0, part: Part = Part.WHOLE) -> None:
+        """``cloud_since`` is when the cloud was started, if it lives with this process; ``part`` is
+        what this process does.
+        """
+        self.name = RandomIds().uuid()
+        self._part = part
         bus = bus_settings(conf)
-        self._store = OpenStore(
-            conf.database.connection,
-            Path(conf.data_dir),
-            conf.auth_encryption_key,
-            conf.previous_auth_encryption_key,
-            notifies=bus.notifies,
-        )
+        self._store = self._open_store(conf, bus)
+        try:
+            self._build(conf, cloud_since, bus)
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _build(self, conf: Any, cloud_since: float, bus: BusSettings) -> None:
+        """Put everything together on the store."""
         self._store.lock.acquire()
+        clock = self._store.clock
+        self._counts = Counts(clock, is_built_in)
         self.overtaken = self._store.lock.lost
-        self._gate = Gate(conf, clock, self._store.trusts, self._counts.called)
+        called, alone = self._counts.called, self._store.members is None
+        self._gate = Gate(conf, clock, self._store.trusts, called, alone=alone)
         trusts = self._gate.trusts
         endpoints = endpoints_of(
             self._gate.settings,
             conf,
             current_trust=trusts.current,
             renew_trust=self._gate.renew_trust,
+            may_change=lambda: self._driving.ports.tenure.require(),  # it is made below
         )
-        self._cloud = CloudGate(endpoints, clock, self._counts.called)
+        self._cloud = CloudGate(endpoints, clock, called)
         self._templates = WebTemplates(web_limits_of(conf))
         self._sandbox = Sandbox(iterations=conf.yaql.limit_iterators, memory=conf.yaql.memory_quota)
         types = Registry(
@@ -114,9 +128,7 @@ class App:
         )
         declared = WithDeclared(types)
         environment = environment_in(Path(conf.environment_dir))
-        limits = limits_of(conf, cloud_since)
-        ports = self._ports(clock, declared, limits, environment)
-        self._engine = OwnEngine(clock, ports.ids, conf.host)
+        ports = self._ports(clock, declared, limits_of(conf, cloud_since), environment)
         self._pauses = LoopPauses()
         self._rotation = Rotation(self._store.reencryption)
         self._report = Report(
@@ -127,21 +139,44 @@ class App:
             loads=self._cloud.workers.loads,
             pauses=self._pauses.report,
             reencrypting=lambda: self._store.reencryption.is_under_way,
+            work=lambda: self._driving.work(),  # it is made below
         )
         ports.store.observe(self._counts)
         self._purge = Purge(clock, kept_for(conf, self._store.store))
         self._loading: asyncio.Future[None] | None = None
-        self._dispatch = InProcess(ports)
-        self.service: Service = make_service(ports, self._dispatch)
+        self._driving: Driving = self._drives(ports, conf.host or socket.gethostname())
+        ports = self._driving.ports
+        self.service: Service = make_service(ports, self._driving.dispatcher)
         self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
         self._senders = senders_of(bus, ports, self._store.store.outbox)
-        cloudformation = self._cloudformation(conf)
+        self.operators = self._served(PlainTextResponse("", 404), conf, "heat_api", name="engine")
+        """For a process that answers nobody else."""
+        self._lazy = cloudformation, cloudwatch = self._for_aws(conf)
         self.cfn = self._served(cloudformation, conf, "heat_api_cfn")
-        self.cloudwatch = self._served(self._cloudwatch(), conf, "heat_api_cloudwatch")
+        self.cloudwatch = self._served(cloudwatch, conf, "heat_api_cloudwatch")
         # servers that were made when the endpoint lay there know it by this address
         catalogue = Catalogue(types, declared, environment.resource_registry)
         below, rest = Mount("/cfn", app=cloudformation), self._rest(conf, catalogue)
         self.api = self._served(rest, conf, "heat_api", below)
+
+    def _open_store(self, conf: Any, bus: BusSettings) -> OpenStore:
+        return OpenStore(
+            conf.database.connection,
+            Path(conf.data_dir),
+            conf.auth_encryption_key,
+            conf.previous_auth_encryption_key,
+            notifies=bus.notifies,
+            member=None if self._part is Part.WHOLE else self.name,
+        )
+
+    def _drives(self, ports: Ports, host: str) -> Driving:
+        if self._store.members is None:
+            return Alone(ports, host)
+        # it needs libraries that a process alone does without
+        member: Any = importlib.import_module("stoker.members").Member
+        drives = self._part is Part.ENGINE
+        made: Driving = member(self._store.members, ports, self.name, host, drives=drives)
+        return made
 
     def _ports(self, clock: Clock, types: Types, limits: Limits, environment: Environment) -> Ports:
         return Ports(
@@ -162,8 +197,12 @@ class App:
             service_environment=environment,
         )
 
-    def _served(self, interface: ASGIApp, conf: Any, name: str, *others: Mount) -> Served:
-        gate = ConnectionGate(limits_from(conf[name]))
+    def _served(
+        self, interface: ASGIApp, conf: Any, section: str, *others: Mount, name: str = ""
+    ) -> Served:
+        """``section`` has the limits; ``name`` is what it goes by in metrics, if not by that."""
+        name = name or section
+        gate = ConnectionGate(limits_from(conf[section]))
         self._report.connections[name] = lambda: gate.count
         disabled_by = conf.healthcheck.disable_by_file_path
         routes = operator_routes(
@@ -184,45 +223,54 @@ class App:
             self._gate.authenticate,
             self._gate.policies,
             settings_from(conf),
-            self._engine,
+            self._driving.engines,
             Fetching(self._templates, self._cloud.container_files(conf.max_json_body_size)),
             self._cloud.workers.compute,
         )
 
-    def _cloudformation(self, conf: Any) -> ASGIApp:
+    def _for_aws(self, conf: Any) -> tuple[LazyApplication, LazyApplication]:
+        """The CloudFormation API with the signals, and the CloudWatch API."""
+        policies, compute = self._gate.policies, self._cloud.workers.compute
         senders = Senders(self._gate.verify_signature, self._gate.authenticate)
-        most, compute = conf.max_json_body_size, self._cloud.workers.compute
-        settings = CfnSettings(most, tuple(conf.hidden_stack_tags), conf.max_stacks_per_tenant)
-        api = Api(self.service, settings, self._templates, compute)
-        queries = cfn_app.application(api, senders, self._gate.policies)
-        signals = signals_app.application(
-            self.service, senders, self._gate.policies, min(most, signals_app.MOST_BYTES), compute
-        )
-        return endpoint(queries, signals)
+        objects = self._cloud.container_files(conf.max_template_size).text
 
-    def _cloudwatch(self) -> ASGIApp:
-        senders = Senders(self._gate.verify_signature, self._gate.authenticate)
-        policy, compute = self._gate.policies, self._cloud.workers.compute
-        return cloudwatch_app.application(
-            cloudwatch_app.Api(self.service, senders, policy, compute)
+        def parts() -> aws.Parts:
+            return aws.Parts(self.service, senders, policies, compute)
+
+        return (
+            LazyApplication(lambda: aws.cloudformation(parts(), conf, self._templates, objects)),
+            LazyApplication(lambda: aws.cloudwatch(parts())),
         )
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
         freeing.start()
         self._pauses.start()
-        await self._gate.open()
-        await self._dispatch.recover()
-        self._purge.start()
-        self._rotation.start()
-        self._watching.start()
-        for sender in self._senders:
-            sender.start()
+        self._gate.open()
+        await self._start_driving()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
+
+    async def _start_driving(self) -> None:
+        streams, outbox = self.service.event_streams, self._store.store.outbox
+        # what this process has written itself it knows already
+        heard_by: dict[str, Hear] = {
+            "events": lambda about, own: None if own else streams.hear(about),
+            "messages": lambda about, own: None if own else outbox.hear(),
+            "trust": lambda about, own: None if own else self._gate.trusts.hear(about[0]),
+            "watches": lambda about, own: None if own else self._watching.hear(),
+        }
+        duties: list[Duty] = [self._watching, self._gate.left_trusts, *self._senders]
+        await self._driving.start(duties, heard_by, self._cloud.workers.share)
+        if self._part is not Part.API:
+            self._purge.start()
+            self._rotation.start()
 
     def _load(self) -> None:
         try:
             self._gate.load()
+            built_in()
+            for interface in self._lazy:
+                _ = interface.application
             self._cloud.load()
         except Exception:
             log.exception("loading ahead failed; it is tried again with the first request")
@@ -240,11 +288,8 @@ class App:
         self._pauses.close()
         await self._purge.close()
         await self._rotation.close()
-        await self._watching.close()
         await self.service.cloudformation.detections.close()
-        await self._dispatch.close()
-        for sender in self._senders:
-            await sender.close()
+        await self._driving.close()
         if self._loading is not None:
             await self._loading
         self._cloud.close()
@@ -279,8 +324,8 @@ def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
     return senders
 
 
-def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoints:
-    """How the cloud is reached; ``trusts`` say what becomes of trusts."""
+def endpoints_of(settings: IdentitySettings, conf: Any, **asked: Any) -> Endpoints:
+    """How the cloud is reached; ``asked`` are asked about trusts, and before changes."""
     user = settings.trustee or settings.service_user
     return Endpoints(
         auth_url=settings.api_url,
@@ -291,7 +336,7 @@ def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoi
         services=services_of(conf),
         timeout=conf.cloud_request_timeout,
         others=AllowedHosts(tuple(conf.other_clouds_allowed_hosts)),
-        **trusts,
+        **asked,
         service_user=Password(
             user.name,
             user.password,

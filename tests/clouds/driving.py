@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from keystoneauth1.exceptions.connection import ConnectFailure
 
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
     Done,

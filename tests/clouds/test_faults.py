@@ -125,7 +125,7 @@ def test_a_request_without_an_answer_may_still_be_carried_out(hangs_up: bool, le
 
 
 def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
-    unreadable = UnreadableAnswer(201, "a body that is no JSON")
+    unreadable = UnreadableAnswer(201, "a body that is not JSON")
     assert faults.lands_within(unreadable) > 0
     assert faults.retry_after(unreadable, 0) is not None
 

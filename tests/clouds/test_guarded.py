@@ -13,7 +13,7 @@ import requests
 from requests.exceptions import ReadTimeout, RequestException
 
 from stoker.clouds.elsewhere import NoSuchPlace
-from stoker.clouds.guarded import guarded_session
+from stoker.clouds.guarded import guarded
 from stoker.clouds.web_templates import AllowedHosts
 
 LONGEST = 100_000
@@ -95,7 +95,7 @@ def served() -> Iterator[Callable[[Answer], str]]:
 
 def ask(url: str, seconds: float = 20.0) -> requests.Response:
     hosts = AllowedHosts(("127.0.0.1",))
-    with guarded_session(hosts, longest=LONGEST, seconds=seconds) as session:
+    with guarded(requests.Session(), hosts, longest=LONGEST, seconds=seconds) as session:
         return session.get(url, timeout=10)
 
 
@@ -126,4 +126,4 @@ def test_a_broken_answer_is_a_fault_of_the_connection(served: Callable[[Answer],
 
 def test_an_address_inside_the_network_is_refused(served: Callable[[Answer], str]) -> None:
     with pytest.raises(NoSuchPlace, match="other_clouds_allowed_hosts"):
-        guarded_session(AllowedHosts()).get(served(plain), timeout=10)
+        guarded(requests.Session(), AllowedHosts()).get(served(plain), timeout=10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from stoker.clouds.credentials import Endpoints, ServiceAccess, Token, Trust
 from stoker.clouds.faults import CloudFault, describe
 from stoker.clouds.sessions import Sessions
 from stoker.kernel.log import request
+from stoker.kernel.values import replace
 
 
 class ManualClock:

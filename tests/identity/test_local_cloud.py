@@ -110,7 +110,6 @@ async def test_trust_is_made_and_removed(site: Site) -> None:
     demo = await site.caller("demo")
     trusts = Trusts(site.keystone, Records(), looks=(0.0,))
     credentials = await trusts.grant(demo)
-    trusts.settle(credentials)
     path = f"/OS-TRUST/trusts/{credentials['trust_id']}"
     assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 200
     await trusts.revoke(credentials)

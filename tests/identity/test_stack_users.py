@@ -1,7 +1,6 @@
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,6 +11,7 @@ from stoker.identity.keystone import Keystone
 from stoker.identity.signing import sign_url
 from stoker.identity.stack_users import StackUsers
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, StackFacts
 
 from .fake_keystone import NOW, FakeKeystone, VirtualClock, settings
@@ -93,6 +93,20 @@ def test_nested_stacks_share_the_project_of_their_root(
     assert not fake.objects["projects"]
 
 
+async def test_the_project_that_another_process_has_made_goes_with_the_stack(
+    fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    keystone = Keystone(settings(region="R"), clock, fake.transport())
+    keystone.open()
+    one, other = (StackUsers(keystone, alone=False) for _ in range(2))
+    before: Any = SimpleNamespace(id="before-id", root_id=None)
+    await asyncio.to_thread(one.close, before)
+    await asyncio.to_thread(other.of(STACK).create_user, CALL)
+    await asyncio.to_thread(one.close, STACK)
+    assert not fake.objects["projects"]
+    await keystone.close()
+
+
 @on_a_thread
 def test_keypair_is_made_once(users: StackUsers, fake: FakeKeystone) -> None:
     signalling = users.of(STACK)
@@ -119,6 +133,8 @@ def test_signal_url_names_the_project_of_the_user(users: StackUsers) -> None:
     call = replace(CALL, name="a b/c", data={"project_id": "up"})
     url = users.of(STACK).signal_url(call)
     assert url == "http://heat:8004/v1/up/stacks/mystack/stack-id/resources/a%20b%2Fc/signal"
+    for_others = users.of(STACK).signal_url(call, "p1")
+    assert for_others == url.replace("/up/", "/p1/")
 
 
 @on_a_thread

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
+from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.trusts import Trusts
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 
 from .fake_keystone import FakeKeystone, VirtualClock, settings
 from .trust_records import Records
@@ -28,15 +29,13 @@ def records() -> Records:
 async def trusts(keystone: Keystone, fake: FakeKeystone, records: Records) -> AsyncIterator[Trusts]:
     fake.add_token("t")
     trusts = Trusts(keystone, records, looks=(0.0, 0.0))
-    await trusts.load()
     yield trusts
     await trusts.close()
 
 
 async def granted(trusts: Trusts, caller: Caller = USER) -> str:
-    """The trust of a stack that is recorded."""
+    """The trust of a stack."""
     credentials = await trusts.grant(caller)
-    trusts.settle(credentials)
     return str(credentials["trust_id"])
 
 
@@ -132,19 +131,6 @@ async def test_trust_is_removed_in_one_call_while_the_user_is_known(
     assert fake.asked == [("DELETE", f"/OS-TRUST/trusts/{trust_id}")]
 
 
-async def test_trust_that_a_request_has_just_got_is_not_removed(
-    trusts: Trusts, fake: FakeKeystone, records: Records
-) -> None:
-    trust_id = await granted(trusts)
-    records.live.clear()
-    credentials = await trusts.grant(USER)  # its stack is not recorded yet
-    await ended(trusts, trust_id)
-    assert list(fake.objects["trusts"]) == [trust_id]
-    trusts.settle(credentials)
-    await ended(trusts, trust_id)
-    assert not fake.objects["trusts"]
-
-
 @pytest.mark.parametrize("marked", [False, True])
 async def test_what_a_dead_process_has_left_is_removed_at_the_next_start(
     trusts: Trusts, keystone: Keystone, fake: FakeKeystone, records: Records, marked: bool
@@ -153,11 +139,15 @@ async def test_what_a_dead_process_has_left_is_removed_at_the_next_start(
     records.live.clear()
     if marked:
         records.rows[trust_id] = replace(records.rows[trust_id], retired=True)
-    later = Trusts(keystone, records)
-    await later.load()
-    await asyncio.gather(*later._tasks)
-    assert not fake.objects["trusts"]
+    later = LeftTrusts(Trusts(keystone, records))
+    later.start()
+    for _ in range(1000):
+        await asyncio.sleep(0)
+        if not records.rows:
+            break
     assert not records.rows
+    assert not fake.objects["trusts"]
+    await later.close()
 
 
 async def test_trust_is_shared_across_starts(
@@ -165,7 +155,6 @@ async def test_trust_is_shared_across_starts(
 ) -> None:
     trust_id = await granted(trusts)
     later = Trusts(keystone, records)
-    await later.load()
     assert await granted(later) == trust_id
     await later.close()
 
@@ -182,7 +171,7 @@ async def test_trust_that_somebody_deleted_is_made_anew_for_all_stacks(
     assert trusts.current(lost) == renewed[0]
     assert await granted(trusts) == renewed[0]
     later = Trusts(keystone, records)
-    await later.load()
+    assert await later.renew(lost) == renewed[0]
     assert later.current(lost) == renewed[0]
     await later.close()
     records.live.clear()

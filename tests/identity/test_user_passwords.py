@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from stoker.engine.model.requests import Caller
@@ -11,6 +9,7 @@ from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
 from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 
 from .fake_keystone import FakeKeystone
 from .trust_records import Records
@@ -31,7 +30,7 @@ async def test_a_stack_is_given_the_password_of_its_user(
     credentials = await passwords.grant(USER)
     assert credentials == {"user_id": "u1", "password": "secret", "project_id": "p1"}
     assert fake.objects["trusts"] == {}
-    passwords.settle(credentials)
+    passwords.forget(credentials)
     await passwords.revoke(credentials)
     assert [path for _, path in fake.asked] == ["/auth/tokens"]
 

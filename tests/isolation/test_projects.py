@@ -111,6 +111,12 @@ def test_a_lookup_does_not_find_the_stack_of_another_project(
     assert "location" not in answer.headers
 
 
+def test_an_arn_that_names_another_project_names_no_stack(owned: Owned) -> None:
+    found = owned.owner.ask("GET", f"/stacks/{owned.arn}")
+    other = owned.arn.replace(owned.owner.project, owned.stranger.project)
+    assert (found.status_code, owned.owner.ask("GET", f"/stacks/{other}").status_code) == (302, 404)
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -8,13 +8,13 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.recovery.service import until
 
 from stoker.kernel import freeing
+from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation

@@ -12,11 +12,12 @@ from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.interfaces import Limits
-from stoker.engine.model.records import Action, evolve
+from stoker.engine.model.records import Action
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.exports import Exports
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound
+from stoker.kernel.values import replace
 
 CHILD = """
 heat_template_version: 2018-08-31
@@ -142,7 +143,7 @@ def test_an_abandon_that_was_read_before_an_update_is_refused_after_it() -> None
         await lab.update(template({"a": thing(value="1"), "b": thing()}))
         now = await lab.stack()
         # what it was to be may have been tidied away, or not yet
-        for seen in (before, evolve(now, updated_at=before.updated_at)):
+        for seen in (before, replace(now, updated_at=before.updated_at)):
             with pytest.raises(InProgress):
                 await Exports(lab.engine.ports, Seen(seen)).abandon(CALLER, address)
         assert await lab.operations() == []

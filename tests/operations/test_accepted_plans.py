@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from stoker.engine.model.plans import Change
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import PlanView
 from stoker.kernel.errors import Invalid, PlanOutdated
+from stoker.kernel.values import replace
 
 BEFORE = template({"a": thing(value="v"), "b": thing(fixed="f"), "c": thing()})
 AFTER = template({"a": thing(value="w"), "b": thing(fixed="g"), "d": thing()})
@@ -96,7 +96,7 @@ def test_another_template_is_not_what_the_plan_has_shown() -> None:
         await lab.create(BEFORE)
         fingerprint = await accepted(lab, AFTER)
         other = template({**AFTER["resources"], "a": thing(value="x")})
-        with pytest.raises(PlanOutdated, match="not those of the plan"):
+        with pytest.raises(PlanOutdated, match="differ from those of the plan"):
             await lab.begin_update(other, plan_fingerprint=fingerprint)
         with pytest.raises(Invalid, match="plan_fingerprint"):
             await lab.begin_update(AFTER, plan_fingerprint="x")
@@ -114,7 +114,7 @@ def test_what_comes_between_the_look_and_the_record_is_seen_in_the_transaction()
         async def late(change: Any) -> None:
             if not committed:
                 committed.append(change)
-                await store.take((await lab.stack()).id)
+                await marked(lab)
             await commit(change)
 
         store.commit = late  # type: ignore[method-assign]
@@ -159,7 +159,7 @@ def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
         assert await lab.status() == "UPDATE_FAILED"
         reason = (await lab.stack()).reason
         path = "a" if where == "stack" else "n/one"
-        assert f"{path} would be replaced, where the plan says updated" in reason
+        assert f"{path} would be replaced, but the plan says updated" in reason
         assert {name: row.physical_id for name, row in (await lab.rows()).items()} == {
             name: row.physical_id for name, row in rows.items()
         }
@@ -184,7 +184,7 @@ def test_what_happens_to_a_nested_stack_before_its_turn_comes_is_noticed_then() 
         await lab.engine.dispatch.idle()
         assert await lab.status() == "UPDATE_FAILED"
         reason = (await lab.stack()).reason
-        assert "one would be replaced, where the plan says updated" in reason
+        assert "one would be replaced, but the plan says updated" in reason
         assert len(lab.cloud.made) == objects
 
     in_lab(story)
@@ -207,9 +207,9 @@ def test_what_was_left_open_may_turn_out_either_way() -> None:
         assert list(shown.departures(now)) == []
     now = Accepted({"b": Change.REPLACE, "c": Change.REMOVE}, {"n": Accepted()})
     assert list(shown.departures(now)) == [
-        "b would be replaced, where the plan says updated",
-        "c would be deleted, where the plan says left as it is",
-        "n/x would be left as it is, where the plan says updated",
+        "b would be replaced, but the plan says updated",
+        "c would be deleted, but the plan says left unchanged",
+        "n/x would be left unchanged, but the plan says updated",
     ]
     assert Accepted.from_data(shown.as_data()) == shown
 
@@ -239,7 +239,7 @@ def test_a_create_is_done_as_its_plan_was_or_not_at_all() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=BEFORE)
         _, _, plan = await lab.engine.service.previews.create(CALLER, body, fingerprint=True)
-        with pytest.raises(PlanOutdated, match="not those of the plan"):
+        with pytest.raises(PlanOutdated, match="differ from those of the plan"):
             await lab.create(AFTER, plan_fingerprint=plan)
         await lab.create(BEFORE, plan_fingerprint=plan)
         assert await lab.status() == "CREATE_COMPLETE"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
-from tests.simulation.world import CALLER
+from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
@@ -163,6 +163,35 @@ def test_a_wait_for_a_signal_goes_on_when_its_stack_is_cancelled() -> None:
         assert await lab.status() == "CREATE_FAILED"
 
     in_lab(story)
+
+
+def test_a_cancel_that_nobody_drove_until_its_time_was_up_ends_as_it_was_told() -> None:
+    world = World(1)
+    world.cloud.trouble, world.mailbox = 0.0, None
+
+    async def cancelled(engine: EngineLife) -> None:
+        lab = Lab(engine, world)
+        await lab.begin_create(template({"a": thing(slow=5000)}), timeout_mins=1)
+        await lab.pass_time(2)
+        await cancel(lab)
+        await lab.pass_time(2)
+
+    async def ended(engine: EngineLife) -> tuple[list[str], list[Any], dict[str, str]]:
+        lab = Lab(engine, world)
+        await engine.dispatch.idle()
+        return await told(lab), await lab.operations(), await states(lab)
+
+    world.live(cancelled)
+    world.now += 120
+    found = world.live(ended)
+    assert found == (
+        [
+            "CREATE_IN_PROGRESS Stack CREATE started",
+            "CREATE_FAILED Stack CREATE cancelled",
+        ],
+        [],
+        {"a": "CREATE_FAILED"},
+    )
 
 
 def test_what_a_cancel_leaves_under_way_ends_when_the_time_is_up() -> None:

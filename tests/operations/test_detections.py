@@ -67,7 +67,7 @@ def test_a_detection_that_a_change_has_overtaken_says_so() -> None:
         address = await lab.create(ONE)
         begun = await detections(lab).begin(CALLER, address)
         await lab.begin_update(template({"a": thing(value="two")}))
-        assert "is being changed" in (await ended(lab, begun)).fault
+        assert "has an operation in progress" in (await ended(lab, begun)).fault
         assert await detections(lab).latest(CALLER, address) is None
 
     in_lab(story)

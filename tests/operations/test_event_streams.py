@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from stoker.engine.model.views import EventView
 from stoker.engine.service import event_streams
 from stoker.engine.service.event_streams import Told
 from stoker.kernel.errors import LimitExceeded, NotFound
+from stoker.kernel.values import replace
 
 SLOW = template({"a": thing(slow=30), "b": thing(depends_on="a")})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from stoker.engine.service.explanations import Explanations
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.errors import NotFound
 from stoker.kernel.load import Load
+from stoker.kernel.values import replace
 
 NESTED = {
     "n.yaml": """
@@ -158,7 +158,7 @@ def test_who_has_no_place_at_the_service_is_told_from_who_has_not_been_answered(
         operation = Operation("o", stack.id, Action.CREATE, 0.0, OperationStatus.RUNNING)
         await lab.engine.ports.store.commit(Append(stack.id, operations=(operation,)))
         [cause] = (await explanations.stack(CALLER, stack.address)).causes
-        assert (cause.kind, "gets 2 calls at once" in cause.text) == (CauseKind.GATE, True)
+        assert (cause.kind, "limited to 2 calls at once" in cause.text) == (CauseKind.GATE, True)
         done = replace(operation, status=OperationStatus.COMPLETE)
         await lab.engine.ports.store.commit(OwnedWrite(stack.id, token, operations=(done,)))
 
@@ -213,7 +213,7 @@ def test_a_failure_is_that_of_the_innermost_resource_and_what_it_took_along_is_l
         assert "quota exceeded" in cause.text
         assert cause.position is not None
         assert (await one(lab, "slow")).kind is CauseKind.ABORTED
-        assert "has not been made" in (await one(lab, "a")).text
+        assert "has not been created" in (await one(lab, "a")).text
 
     in_lab(story)
 

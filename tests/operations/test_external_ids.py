@@ -22,10 +22,20 @@ def referring(value: str, external_id: Any) -> dict[str, Any]:
     )
 
 
+THEIRS = "object-1"
+"""The first object of the cloud, which is none of the stack's."""
+
+
+def make_theirs(lab: Lab) -> None:
+    assert lab.cloud.create("Sim::Thing", "somebody's", {"value": "v"}) == THEIRS
+
+
 def test_an_id_may_come_from_another_resource() -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(referring("theirs", VALUE))
-        assert (await lab.rows())["b"].physical_id == "theirs"
+        make_theirs(lab)
+        await lab.create(referring(THEIRS, VALUE))
+        assert (await lab.rows())["b"].physical_id == THEIRS
+        assert (await lab.rows())["b"].status == "COMPLETE"
 
     in_lab(story)
 
@@ -38,6 +48,44 @@ def test_an_id_that_turns_out_to_be_none_fails_its_resource(value: str, external
         await lab.create(referring(value, external_id))
         assert await lab.status() == "CREATE_FAILED"
         assert "the external id of b" in (await lab.stack()).reason
+
+    in_lab(story)
+
+
+def test_an_object_that_does_not_exist_fails_its_resource_until_it_does() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(external(THEIRS))
+        assert await lab.status() == "CREATE_FAILED"
+        row = (await lab.rows())["a"]
+        assert (row.action, row.status, row.physical_id) == ("CHECK", "FAILED", THEIRS)
+        assert row.reason in (await lab.stack()).reason
+        make_theirs(lab)
+        await lab.update(external(THEIRS))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].status == "COMPLETE"
+        await lab.delete()
+        assert list(lab.cloud.objects) == [THEIRS]
+
+    in_lab(story)
+
+
+def test_a_type_that_cannot_look_at_its_objects_says_so_of_those_that_exist() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": {"type": "Sim::Handle", "external_id": "theirs"}}))
+        row = (await lab.rows())["a"]
+        assert (row.action, row.status) == ("CHECK", "COMPLETE")
+        assert row.reason == "CHECK not supported for Sim::Handle"
+
+    in_lab(story)
+
+
+def test_attributes_of_an_object_that_exists_are_known() -> None:
+    async def story(lab: Lab) -> None:
+        make_theirs(lab)
+        a = {"type": "Sim::Thing", "external_id": THEIRS}
+        await lab.create(template({"a": a, "b": thing(value=VALUE)}))
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert (await lab.rows())["b"].properties["value"] == "v"
 
     in_lab(story)
 
@@ -71,13 +119,14 @@ def test_an_object_of_the_stack_never_becomes_one_that_is_only_referred_to(rollb
 @pytest.mark.parametrize("other", [OWN, external("another")], ids=["taken away", "another"])
 def test_the_id_of_an_object_that_is_referred_to_stays(other: dict[str, Any]) -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(external("theirs"))
+        make_theirs(lab)
+        await lab.create(external(THEIRS))
         await lab.update(other)
         assert await lab.status() == "UPDATE_FAILED"
         assert "external_id of a (Sim::Thing) is not supported" in (await lab.stack()).reason
-        assert (await lab.rows())["a"].physical_id == "theirs"
-        assert lab.cloud.objects == {}
-        await lab.update(external("theirs"))
+        assert (await lab.rows())["a"].physical_id == THEIRS
+        assert list(lab.cloud.objects) == [THEIRS]
+        await lab.update(external(THEIRS))
         assert await lab.status() == "UPDATE_COMPLETE"
 
     in_lab(story)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from tests.engine_world import Lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import World
 
 from stoker.engine.model.interfaces import Change, OwnedWrite, Store
-from stoker.engine.model.records import Action, Resource, Stack, Status, evolve
 from stoker.resources.heat.test_resource import TestResource
 
 
@@ -100,12 +98,3 @@ def test_an_update_that_changes_nothing_writes_no_resource() -> None:
         return await lab.status(), store.written
 
     assert watched(story) == ("UPDATE_COMPLETE", [])
-
-
-def test_a_record_evolves_into_another_and_has_no_other_fields() -> None:
-    row = Resource("id", "stack", "a", "T", "token", 0.0, 0.0)
-    assert evolve(row, action=Action.CREATE).action is Action.CREATE
-    assert row.action is Action.INIT
-    stack = Stack("id", "p", "s", Action.INIT, Status.COMPLETE, "", 0.0, "i")
-    with pytest.raises(TypeError, match="colour"):
-        evolve(stack, colour="red")

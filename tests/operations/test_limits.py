@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -12,6 +11,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.types import Thing, Types
 from tests.simulation.world import EngineLife, Workers, World
 
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Done, Outcome
 
 Result = TypeVar("Result")

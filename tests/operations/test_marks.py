@@ -203,3 +203,21 @@ def test_an_id_that_two_resources_have_names_neither() -> None:
         assert refused.value.error_type.name == "PhysicalResourceIDAmbiguity"
 
     in_lab(story)
+
+
+def test_what_was_marked_and_never_made_does_not_stand_for_its_successor() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.quota = 0
+        await lab.create(template({"a": thing(fixed="x")}))
+        await mark(lab)
+        await lab.engine.dispatch.idle()
+        await lab.update(template({"a": thing(fixed="y")}))
+        assert lab.cloud.objects == {}
+        lab.cloud.quota = None
+        await lab.update(template({"a": thing(fixed="x")}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        [row] = (await lab.rows()).values()
+        assert [row.physical_id] == list(lab.cloud.objects)
+        assert lab.cloud.violations == []
+
+    in_lab(story)

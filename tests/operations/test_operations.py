@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.errors import Exists, NotFound, NotSupported, Refused
+from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.store import SqlStore
 

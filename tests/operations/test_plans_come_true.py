@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +16,7 @@ from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.engine.model.views import ChangeView, PlanView
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 
 NAMES = ("a", "b", "c", "d", "e")
 FILES = {

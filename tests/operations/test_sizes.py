@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import EngineLife
 
 from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.values import replace
 
 
 def bounded(lab: Lab, most: int) -> Lab:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests.simulation.world import CALLER
 
 from stoker.engine.model.views import SnapshotView
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.values import replace
 
 CHILD = """
 heat_template_version: 2018-08-31

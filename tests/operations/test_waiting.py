@@ -62,3 +62,11 @@ async def test_a_failure_ends_pauses_for_signals_at_once_and_others_after_the_gr
     with pytest.raises(Stopped):
         await for_time
     assert waiting.failed == "why"
+
+
+async def test_a_look_at_everything_between_a_look_and_the_pause_is_not_missed() -> None:
+    waiting = Waiting()
+    seen = waiting.round_of("nested")
+    waiting.wake_all()
+    async with asyncio.timeout(1):
+        await waiting.wait(LONG, seen, "nested")

@@ -20,6 +20,8 @@ class CutConnections:
         self.place = Path(tempfile.mkdtemp(prefix="stoker-cut-"))
         self.cuts = 0
         """So many commits were done, of which the client has not heard."""
+        self.round_trips = 0
+        """So often the client has asked something and waited for the answer."""
         self._server = str(server / _SOCKET)
         self._wanted = 0
         self._lock = threading.Lock()
@@ -56,35 +58,56 @@ class CutConnections:
                 _close(client)
                 _close(server)
                 continue
-            losing = threading.Event()
+            committing, answered = threading.Event(), threading.Event()
+            answered.set()
             for pump in (self._to_server, self._to_client):
-                threading.Thread(target=pump, args=(client, server, losing), daemon=True).start()
+                ends = (client, server, committing, answered)
+                threading.Thread(target=pump, args=ends, daemon=True).start()
 
     def _to_server(
-        self, client: socket.socket, server: socket.socket, losing: threading.Event
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        committing: threading.Event,
+        answered: threading.Event,
     ) -> None:
         with contextlib.suppress(OSError):
             while said := client.recv(1 << 16):
                 with self._lock:
-                    if _COMMIT in said and self._wanted:
-                        self._wanted -= 1
-                        losing.set()
+                    self.round_trips += answered.is_set()
+                    answered.clear()
+                if _COMMIT in said:
+                    committing.set()
                 server.sendall(said)
         _close(client)
         _close(server)
 
     def _to_client(
-        self, client: socket.socket, server: socket.socket, losing: threading.Event
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        committing: threading.Event,
+        answered: threading.Event,
     ) -> None:
         with contextlib.suppress(OSError):
             while said := server.recv(1 << 16):
-                if losing.is_set() and _COMMIT in said:
-                    with self._lock:
-                        self.cuts += 1
-                    break
+                answered.set()
+                if committing.is_set() and _COMMIT in said:
+                    committing.clear()
+                    if self._takes():
+                        break
                 client.sendall(said)
         _close(client)
         _close(server)
+
+    def _takes(self) -> bool:
+        """Whether the answer to a commit is one of those to lose."""
+        with self._lock:
+            if not self._wanted:
+                return False
+            self._wanted -= 1
+            self.cuts += 1
+            return True
 
 
 def _close(end: socket.socket) -> None:

@@ -101,6 +101,8 @@ class Service:
     configuration: str = ""
     """What a configuration file says."""
     environment: dict[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    """Further ones of the command."""
     _tokens: dict[str, tuple[str, str]] = field(default_factory=dict)
     _config: Path | None = None
 
@@ -132,6 +134,7 @@ class Service:
             command += ["--config-file", str(self._config)]
         command += ["--data-dir", str(self.data_dir)]
         command += ["--port", str(self.port), "--cloud-port", str(self.cloud_port)]
+        command += self.arguments
         if self.configuration:
             file = self.data_dir.with_name(f"{self.data_dir.name}.conf")
             file.write_text(self.configuration)

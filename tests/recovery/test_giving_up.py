@@ -61,7 +61,7 @@ def test_an_operation_that_kills_its_engine_fails_after_some_deaths() -> None:
         lives += 1
         assert lives < 12
     assert outcome[0] == "CREATE_FAILED"
-    assert "given up" in outcome[1]
+    assert "abandoned" in outcome[1]
 
     async def delete(engine: EngineLife) -> None:
         await Lab(engine, world).delete()

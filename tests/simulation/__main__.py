@@ -15,7 +15,8 @@ import time
 import traceback
 from collections.abc import Iterable, Sequence
 
-from tests.simulation.play import play, run
+from tests.simulation.crew import GUARDS
+from tests.simulation.play import play, play_with, run
 from tests.simulation.sabotage import RULES
 from tests.simulation.scenario import draw
 from tests.simulation.stories import STORIES
@@ -46,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="only this one")
     parser.add_argument("--histories", action="store_true", help="only tell one history of another")
     parser.add_argument("--without", choices=sorted(RULES), help="switch a durability rule off")
+    parser.add_argument("--engines", type=int, default=1, help="so many share the work")
+    parser.add_argument("--unguarded", choices=GUARDS, help="of several: switch a guard off")
     parser.add_argument("--sweep", choices=[*STORIES, "all"], help="a story, at every turn")
     parser.add_argument("--mode", choices=MODES, help="only this that goes wrong")
     parser.add_argument("--turn", type=int, help="only at this turn")
@@ -65,12 +68,17 @@ def _seeds(options: argparse.Namespace) -> int:
     sabotage = RULES[options.without] if options.without else None
     for seed in seeds:
         try:
-            found = play(seed, sabotage)
+            if options.engines > 1:
+                found = play_with(options.engines, seed, sabotage, options.unguarded)
+            else:
+                found = play(seed, sabotage)
         except Exception:  # noqa: BLE001 - any fault is a finding
             found = [traceback.format_exc()]
         if found:
             broken += 1
             again = f" --without {options.without}" if options.without else ""
+            again += f" --engines {options.engines}" if options.engines > 1 else ""
+            again += f" --unguarded {options.unguarded}" if options.unguarded else ""
             _tell(f"seed {seed}", found, f"python -m tests.simulation --seed {seed}{again}")
             if options.first:
                 break

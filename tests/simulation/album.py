@@ -14,6 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tests.simulation.cloud import Cloud
+from tests.simulation.cloudformation import exports_of
 
 _CHANGES = ("CREATE", "ADOPT", "UPDATE", "ROLLBACK", "RESTORE")
 
@@ -82,6 +83,7 @@ class Album:
         with self.database.connect() as connection:
             self._look_for_halves(connection)
             self._look_for_replaced(connection)
+            self._look_for_exports(connection)
             stack = connection.exec_driver_sql(
                 "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
                 " ORDER BY created_at DESC"
@@ -146,6 +148,23 @@ class Album:
             if id_ not in self._left:
                 self._left.add(id_)
                 self.torn.append(f"P3: {name} is left that was replaced, after {action}_COMPLETE")
+
+    def _look_for_exports(self, connection: sa.Connection) -> None:
+        """A stack exports what it last fully was, whatever it is brought to; one that is gone
+        exports nothing.
+        """
+        found = connection.exec_driver_sql(
+            "SELECT stacks.id, action, status, deleted_at, body FROM stacks"
+            " LEFT JOIN inputs ON inputs.id = good_input_id LEFT JOIN contents ON hash = template"
+            " WHERE parent_id IS NULL"
+        ).all()
+        for id_, action, status, deleted_at, body in found:
+            wanted = frozenset() if body is None else exports_of(json.loads(body))
+            names = connection.exec_driver_sql(
+                "SELECT name FROM exports WHERE stack_id = ?", (id_,)
+            ).scalars()
+            if (exported := frozenset(names)) != (wanted if deleted_at is None else frozenset()):
+                self.torn.append(f"P3: {sorted(exported)} is exported at {action}_{status}")
 
     @property
     def _last(self) -> tuple[str, str, str]:

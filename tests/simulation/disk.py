@@ -34,6 +34,10 @@ class Disk:
     """From when until when nothing can be written."""
     written: Callable[[], None] = lambda: None
     """Told of every transaction that has been written."""
+    committed: Callable[[], None] = lambda: None
+    """Told of everything that the database commits, also where nobody hears that it did."""
+    rolled_back: Callable[[], None] = lambda: None
+    """Told of everything that the database forgets."""
     writes: int = 0
     """Writing transactions so far."""
     failed: int = 0
@@ -42,6 +46,12 @@ class Disk:
     _fault: str = ""
     """What becomes of the transaction that is being written."""
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether nothing can be written."""
+        since, until = self.locked
+        return since <= self.time() < until
+
     async def write(self, transaction: Callable[[], Result]) -> Result:
         """The result of a writing transaction, unless it fails."""
         await asyncio.sleep(0)
@@ -49,8 +59,7 @@ class Disk:
         self.writes += 1
         if fault == "locked":
             self.locked = (self.time(), self.time() + LOCKED)
-        since, until = self.locked
-        self._fault = "lost" if since <= self.time() < until else fault
+        self._fault = "lost" if self.is_locked else fault
         try:
             result = transaction()
         finally:
@@ -66,6 +75,8 @@ class Disk:
 
     def commit(self, connection: sa.Connection) -> None:
         """A transaction is to be committed."""
+        if self._fault in ("", "unknown"):
+            self.committed()
         if not self._fault:
             return
         if self._fault == "unknown":

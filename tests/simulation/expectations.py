@@ -32,6 +32,8 @@ def expectations(outcome: Outcome) -> Iterator[str]:
     yield from _emptied(outcome)
     yield from _went_back(outcome)
     yield from _contents(outcome)
+    yield from _exported(outcome)
+    yield from _executed(outcome)
     if outcome.scenario.exact:
         yield from _created_in_order(outcome)
         yield from _deleted_in_order(outcome)
@@ -58,6 +60,27 @@ def _contents(outcome: Outcome) -> Iterator[str]:
             yield f"P8: in {name} is {objects.get(name)!r}, not {content!r}"
 
 
+def _exported(outcome: Outcome) -> Iterator[str]:
+    """The last request that has succeeded says what is exported, with the values of today."""
+    if not any(request.exports for request in outcome.scenario.requests):
+        return
+    values = {row.name: row.properties.get("value") for row in outcome.rows}
+    good = outcome.scenario.good_request
+    wanted = {name: values.get(resource) for name, resource in good.exports.items()}
+    if outcome.exports != wanted:
+        yield f"P3: exported is {outcome.exports}, not {wanted}"
+
+
+def _executed(outcome: Outcome) -> Iterator[str]:
+    """A change set that was executed is carried out by one operation, and not again."""
+    asked = [each for each in outcome.scenario.requests if each.action == "execute"]
+    if asked and None in outcome.executed:
+        yield "P6: the change set was not carried out"
+    updates = [op for op in outcome.operations if op.action is Action.UPDATE]
+    if asked and len(updates) != len(asked):
+        yield f"P3: {len(updates)} updates carry out {len(asked)} change sets"
+
+
 def _signals_applied(outcome: Outcome) -> Iterator[str]:
     for row in outcome.rows:
         if row.implementation != "Sim::Gate" or row.action is Action.DELETE:
@@ -80,6 +103,8 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     group = next(iter(named), None)
     if group is None or group.status is not Status.COMPLETE or not outcome.scenario.scales:
         return
+    if group.action is Action.INIT:
+        return  # it was not begun
     applied = [
         op.reason
         for op in outcome.operations

@@ -56,6 +56,10 @@ class Outcome:
     """What is wrong with the notifications that were sent."""
     signals: list[Any] = field(default_factory=list)
     """Signals in the store."""
+    exports: dict[str, Any] = field(default_factory=dict)
+    """What the stack exports at the end, by name."""
+    executed: list[str | None] = field(default_factory=list)
+    """The operation that carried out the change set, if there is one."""
     readings: list[tuple[int, int]] = field(default_factory=list)
     """What a reader saw: number of events, number of ended operations."""
     back_to: dict[str, Any] | None = None

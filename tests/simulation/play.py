@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 from stoker.engine.model.records import Action, Resource
 from stoker.engine.model.requests import EventQuery, Page
+from stoker.kernel.values import replace
+from tests.simulation.cloudformation import resources_of
+from tests.simulation.crew import Api, Blow, Crew, blows_of
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
 from tests.simulation.properties import violations
 from tests.simulation.scenario import Scenario, draw
-from tests.simulation.users import Progress, Users, operations_of
+from tests.simulation.users import CHANGE_SET, Progress, Users, operations_of
 from tests.simulation.world import CALLER, EngineLife, Sabotage, World
 
 NOTIFYING = 400.0
@@ -25,7 +29,25 @@ behind it may each wait for signals until their hour is over."""
 def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
     """The violations of a seed's scenario, with its kills."""
     scenario = draw(seed)
-    outcome = run(seed, scenario, sabotage)
+    return _judged(seed, scenario, run(seed, scenario, sabotage), sabotage)
+
+
+def play_with(
+    engines: int, seed: int, sabotage: Sabotage | None = None, without: str | None = None
+) -> list[str]:
+    """The violations of a seed's scenario where several engines share the work.
+
+    ``without`` is a guard of the :class:`tests.simulation.crew.Crew` that is switched off.
+    """
+    blows = blows_of(seed)
+    scenario = replace(draw(seed), kills=tuple(blow.as_kill for blow in blows))
+    outcome = run_with(engines, seed, scenario, blows, sabotage, without)
+    return _judged(seed, scenario, outcome, sabotage)
+
+
+def _judged(
+    seed: int, scenario: Scenario, outcome: Outcome, sabotage: Sabotage | None
+) -> list[str]:
     found = list(violations(outcome))
     if sabotage is None and not scenario.fails:
         found += differences(run(seed, scenario.calm), outcome)
@@ -34,27 +56,12 @@ def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
 
 def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outcome:
     """Play the scenario to its end."""
-    world = World(seed, sabotage, notifies=scenario.notified)
-    world.watched_until = scenario.watched_until
-    world.cloud.trouble = scenario.trouble
-    world.disk.faults = scenario.disk
+    world, progress = _world(seed, scenario, sabotage), Progress()
     if any(kill.returns for kill in scenario.kills):
         world.second_look = 2.0  # what another process ends nobody is told of
-    progress = Progress()
 
     async def life(engine: EngineLife) -> Outcome:
-        users = Users(world, engine, scenario, progress)
-        lookers = [asyncio.ensure_future(each) for each in users.lookers()]
-        await asyncio.gather(*users.all())
-        await engine.missed.wait()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(engine.dispatch.idle(), QUIET)
-        await asyncio.sleep(world.wire.rest)
-        if scenario.notified:
-            await asyncio.sleep(NOTIFYING)
-        for looker in lookers:
-            looker.cancel()
-        return await _outcome(world, engine, scenario, progress)
+        return await _lived(world, engine, scenario, progress)
 
     outcome = None
     for kill in (*scenario.kills, None):
@@ -64,8 +71,52 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outc
     return outcome
 
 
+def run_with(
+    engines: int,
+    seed: int,
+    scenario: Scenario,
+    blows: Sequence[Blow],
+    sabotage: Sabotage | None = None,
+    without: str | None = None,
+) -> Outcome:
+    """Play the scenario to its end, with several engines that die and freeze."""
+    world = _world(seed, scenario, sabotage)
+
+    async def life() -> Outcome:
+        crew = Crew(world, blows, without, engines)
+        world.attend(crew.api)
+        return await _lived(world, crew.api, scenario, Progress())
+
+    return world.live_together(life)
+
+
+def _world(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> World:
+    world = World(seed, sabotage, notifies=scenario.notified)
+    world.watched_until = scenario.watched_until
+    world.cloud.trouble = scenario.trouble
+    world.disk.faults = scenario.disk
+    return world
+
+
+async def _lived(
+    world: World, engine: EngineLife | Api, scenario: Scenario, progress: Progress
+) -> Outcome:
+    users = Users(world, engine, scenario, progress)
+    lookers = [asyncio.ensure_future(each) for each in users.lookers()]
+    await asyncio.gather(*users.all())
+    await engine.missed.wait()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(engine.dispatch.idle(), QUIET)
+    await asyncio.sleep(world.wire.rest)
+    if scenario.notified:
+        await asyncio.sleep(NOTIFYING)
+    for looker in lookers:
+        looker.cancel()
+    return await _outcome(world, engine, scenario, progress)
+
+
 async def _outcome(
-    world: World, engine: EngineLife, scenario: Scenario, progress: Progress
+    world: World, engine: EngineLife | Api, scenario: Scenario, progress: Progress
 ) -> Outcome:
     store, loop = engine.ports.store, world.loop
     outcome = Outcome(
@@ -89,6 +140,10 @@ async def _outcome(
     outcome.applied = list(progress.applied.runs.values())
     outcome.deployed = len(await store.software.list_deployments(None, None, Page()))
     outcome.signals = list(await store.signals(stack_id))
+    exports = await store.exports.exports(CALLER.project_id)
+    outcome.exports = {each.name: each.value for each in exports}
+    sets = [await store.change_sets.named(stack_id, CHANGE_SET)]
+    outcome.executed = [each.operation_id for each in sets if each is not None]
     if scenario.notified:
         outcome.unheard = list(world.mailbox.violations(world.database, world.cipher))
     for snapshot in await store.snapshots(stack_id):
@@ -100,15 +155,15 @@ async def _outcome(
     return outcome
 
 
-async def _wanted(engine: EngineLife, stack_id: str) -> dict[str, Any]:
+async def _wanted(engine: EngineLife | Api, stack_id: str) -> dict[str, Any]:
     """The resources of the template that the stack is to have."""
     stack = await engine.ports.store.stack(stack_id)
     assert stack is not None
     given = await engine.ports.store.input(stack.input_id)
-    return dict(given.template["resources"])
+    return resources_of(given.template)
 
 
-async def _below(engine: EngineLife, stack_id: str) -> dict[str, tuple[str, list[Resource]]]:
+async def _below(engine: EngineLife | Api, stack_id: str) -> dict[str, tuple[str, list[Resource]]]:
     """Status and rows of all nested stacks that are not deleted, by the name of the resource."""
     store = engine.ports.store
     return {
@@ -120,9 +175,10 @@ async def _below(engine: EngineLife, stack_id: str) -> dict[str, tuple[str, list
     }
 
 
-async def _previous(world: World, engine: EngineLife, stack_id: str) -> dict[str, Any] | None:
+async def _previous(world: World, engine: EngineLife | Api, stack_id: str) -> dict[str, Any] | None:
     """The template that the last rollback went back to, as the engine has recorded it."""
     for operation in reversed(operations_of(world, stack_id)):
         if operation.action is Action.ROLLBACK and operation.input_id is not None:
-            return dict((await engine.ports.store.input(operation.input_id)).template)
+            given = await engine.ports.store.input(operation.input_id)
+            return {"resources": resources_of(given.template)}
     return None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Append, Change, Fenced, OwnedWrite, Store
 from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.values import replace
 
 
 class _Around:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.kernel.values import replace
 from stoker.template.environment.registry import HOOKS
+from tests.simulation.cloudformation import exporting
 
 CHILD = "child.yaml"
 NAMESPACE, METRIC = "system/linux", "Load"
@@ -39,7 +41,7 @@ class Request:
     action: str
     """``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
     ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``; ``restore`` or
-    ``drop`` of the oldest snapshot.
+    ``drop`` of the oldest snapshot; ``show``, which makes a change set, and ``execute`` of that.
     """
     template: dict[str, Any] | None = None
     rollback: bool = False
@@ -54,6 +56,21 @@ class Request:
     """
     converge: bool = False
     """An update looks at what is live first."""
+    token: str = ""
+    """By which it is known when it is made again. Who has one does not look whether the request
+    was recorded.
+    """
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """What the template exports: the resources with the values, by the names of the exports."""
+    deletes: bool = False
+    """A create that fails deletes the stack."""
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The template as it is sent."""
+        if self.template is None or not self.exports:
+            return self.template
+        return exporting(self.template, self.exports)
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,13 @@ class Scenario:
 
     notified: bool = False
     """Somebody is told what happens to stacks, who is away now and then."""
+
+    @property
+    def good_request(self) -> Request:
+        """That which the stack ends with: the last one that does not fail, by the known ends."""
+        ends = [end for end in self.ends or () if not end.startswith("ROLLBACK")]
+        told = zip(self.requests, ends, strict=True)
+        return [request for request, end in told if end.endswith("COMPLETE")][-1]
 
     @property
     def watched_until(self) -> float:

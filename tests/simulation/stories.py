@@ -6,9 +6,9 @@ Each knows how it must end. What a story asks for later waits, mostly, until all
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from stoker.kernel.values import replace
 from stoker.template.environment.registry import HOOKS
 from tests.simulation.scenario import CHILD, RESTARTED, Request, Scenario, alarm
 
@@ -194,6 +194,27 @@ STORIES: Mapping[str, Scenario] = {
         _update(_BROKEN, rollback=True),
         ends="create:ok update:bad rollback:ok",
         notified=True,
+    ),
+    "asked-again": _told(
+        _create(_BASE, token="a"),
+        _update(_NEXT, token="b"),
+        replace(_DELETE, token="c"),
+        ends="create:ok update:ok delete:ok",
+    ),
+    "failure-deletes": _told(_create(_BROKEN, deletes=True), ends="create:bad delete:ok"),
+    "change-set": _told(
+        _create(_BASE),
+        replace(_update(_NEXT), action="show", token="d"),
+        _walk("execute"),
+        ends="create:ok update:ok",
+    ),
+    "exports": _told(
+        _create(_BASE, exports={"first": "a", "second": "b"}),
+        _update(_NEXT, exports={"first": "a", "third": "d"}),
+        _update(_BROKEN, exports={"fourth": "a"}, rollback=True),
+        _update(_BASE, exports={"first": "b", "third": "c"}),
+        _DELETE,
+        ends="create:ok update:ok update:bad rollback:ok update:ok delete:ok",
     ),
     "failure": _told(
         _create(_BASE), _update(_BROKEN), _update(_NEXT), ends="create:ok update:bad update:ok"

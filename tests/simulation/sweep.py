@@ -12,9 +12,10 @@ import logging
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 
+from stoker.kernel.values import replace
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
 from tests.simulation.play import run

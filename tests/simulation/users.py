@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from stoker.engine.execution.hooks import hook_of
+from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
-from stoker.engine.model.requests import EventQuery, StackRequest
+from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.model.watches import Datum
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.store import rows as stored_rows
 from stoker.store import tables
 from tests.simulation.agents import Agent, Applied
@@ -27,6 +29,7 @@ from tests.simulation.scenario import FILES, METRIC, NAMESPACE, Request, Scenari
 from tests.simulation.world import CALLER, START, EngineLife, World
 
 MOST_TRIES = 400
+CHANGE_SET = "changes"
 
 
 @dataclass
@@ -65,6 +68,19 @@ def operations_of(world: World, stack_id: str) -> list[Operation]:
     with world.database.connect() as connection:
         found = connection.execute(select.order_by(columns.number))
         return [stored_rows.to_operation(row, world.cipher) for row in found.mappings()]
+
+
+def _body(request: Request) -> StackRequest:
+    return StackRequest(
+        name="stack",
+        template=request.document,
+        files=FILES,
+        environment=request.environment,
+        disable_rollback=not request.rollback,
+        timeout_mins=request.timeout_mins,
+        converge=request.converge,
+        deletes_on_failure=request.deletes,
+    )
 
 
 class Users:
@@ -203,7 +219,7 @@ class Users:
         action = "DELETE" if request.action == "abandon" else request.action.upper()
         return any(
             op.action == action
-            and (request.template is None or self._template_of(op) in (request.template, None))
+            and (request.template is None or self._template_of(op) in (request.document, None))
             for op in self._asked()[self._progress.asked :]
         )
 
@@ -216,36 +232,46 @@ class Users:
         return None if body is None else self._world.cipher.decrypt(body)
 
     async def _send(self, request: Request) -> None:
-        engine, progress = self._engine, self._progress
-        body = StackRequest(
-            name="stack",
-            template=request.template,
-            files=FILES,
-            environment=request.environment,
-            disable_rollback=not request.rollback,
-            timeout_mins=request.timeout_mins,
-            converge=request.converge,
-        )
+        caller = CALLER
+        if request.token:
+            caller = replace(CALLER, client=ClientToken(request.token, request.action))
+            tokens = self._engine.service.cloudformation.client_tokens
+            answered = await tokens.answered(caller)
+            if answered is not None:
+                self._progress.stack_id = answered.id
+                return
         if request.action in ("create", "adopt"):
-            known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
-            if known is None and request.action == "adopt":
-                await engine.operations.adopt(CALLER, body, progress.document)
-            elif known is None:
-                await engine.operations.create(CALLER, body)
-            known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
-            assert known is not None
-            if progress.stack_id != known.id:
-                progress.readings.clear()  # they were of another stack
-            progress.stack_id = known.id
-            return
-        if self._is_recorded(request):
-            return
+            await self._send_new(caller, request)
+        elif request.token or not self._is_recorded(request):
+            await self._send_about(caller, request)
+
+    async def _send_new(self, caller: Caller, request: Request) -> None:
+        operations, progress = self._engine.operations, self._progress
+        find = functools.partial(self._engine.ports.store.find_stack, CALLER.project_id, "stack")
+        known = await find()
+        if known is None and request.action == "adopt":
+            await operations.adopt(CALLER, _body(request), progress.document)
+        elif known is None:
+            await operations.create(caller, _body(request))
+        known = await find()
+        assert known is not None
+        if progress.stack_id != known.id:
+            progress.readings.clear()  # they were of another stack
+        progress.stack_id = known.id
+
+    async def _send_about(self, caller: Caller, request: Request) -> None:
+        engine, progress = self._engine, self._progress
+        sets = engine.service.cloudformation.change_sets
         address = await engine.operations.find(CALLER, "stack")
         match request.action:
             case "update":
-                await engine.operations.update(CALLER, address, body)
+                await engine.operations.update(caller, address, _body(request))
             case "delete":
-                await engine.operations.delete(CALLER, address)
+                await engine.operations.delete(caller, address)
+            case "show":
+                await sets.of_update(caller, address, CHANGE_SET, _body(request), "")
+            case "execute":  # whoever does not know whether he did does it again
+                await sets.execute(caller, address, CHANGE_SET, disable_rollback=None)
             case "abandon":
                 # the answer may never come: whoever is careful asks before
                 progress.document = json.dumps(await engine.exports.export(CALLER, address))

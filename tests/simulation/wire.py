@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from stoker.engine.model.interfaces import Tenure
 from tests.simulation.cloud import Cloud, Lost
 from tests.simulation.threads import CallThread, Returned, Sent, send
 
@@ -19,11 +20,18 @@ REQUEST_TIMEOUT = 60.0
 """Seconds after which an engine stops waiting for an answer, and no request is done any more."""
 
 
-class Connection:
-    """The cloud as resource types see it: each method is a request. What it has is there to see."""
+_READING = frozenset({"find", "get", "is_tied", "login"})
 
-    def __init__(self, cloud: Cloud) -> None:
+
+class Connection:
+    """The cloud as resource types see it: each method is a request. What it has is there to see.
+
+    An engine must be allowed to change something when it sends the request for that.
+    """
+
+    def __init__(self, cloud: Cloud, tenure: Tenure) -> None:
         self._cloud = cloud
+        self._tenure = tenure
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._cloud, name)
@@ -31,6 +39,8 @@ class Connection:
             return method
 
         def request(*args: Any, takes: float = 0.0) -> Any:
+            if name not in _READING:
+                self._tenure.require()
             return send(functools.partial(method, *args), takes)
 
         return request
@@ -57,11 +67,17 @@ class Wire:
         self._cloud = cloud
         self._time = time
         self._flights: dict[_Flight, None] = {}
-        self._late: dict[int, tuple[float, Callable[[], Any]]] = {}
+        self._late: dict[_Flight, tuple[float, Callable[[], Any]]] = {}
         """Requests of dead engines that will still be done: when, and what."""
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loops: set[asyncio.AbstractEventLoop] = set()
+        """Of the engines that live."""
+        self._users: asyncio.AbstractEventLoop | None = None
         self.cuts = 0
         """Requests that were under way when an engine died."""
+
+    def under_way(self) -> asyncio.AbstractEventLoop | None:
+        """The loop of an engine that has sent a request which is not done yet."""
+        return next((flight.loop for flight in self._flights if flight.act is not None), None)
 
     @property
     def rest(self) -> float:
@@ -90,7 +106,7 @@ class Wire:
                 flight.ended.set_exception(told.error)
                 flight.ended.exception()  # seen, even where the caller has gone away
             return
-        if flight.loop is not self._loop:
+        if flight.loop not in self._loops:
             # who was frozen for so long has lost its connections
             flight.loop.call_soon(self._answer, flight, None, Lost("connection reset"))
             return
@@ -118,28 +134,39 @@ class Wire:
         if flight in self._flights:
             self._go_on(flight, flight.thread.answer(value, error))
 
-    def cut(self, fate: str) -> list[_Flight]:
-        """The engine dies, or freezes: what is to become of its requests. Returns its calls."""
-        flights = list(self._flights)
-        self._flights.clear()
+    def cut(self, fate: str, loop: asyncio.AbstractEventLoop) -> list[_Flight]:
+        """An engine dies, or freezes: what is to become of its requests. Returns its calls."""
+        self._loops.discard(loop)
+        flights = [flight for flight in self._flights if flight.loop is loop]
         for flight in flights:
+            del self._flights[flight]
             how = self._seed.choice(("soon", "late", "never")) if fate == "any" else fate
             self.cuts += flight.act is not None
             if flight.act is not None and how != "never":
                 delay = {"soon": 1.0, "late": REQUEST_TIMEOUT - 1}[how] * self._seed.random()
                 due = min(self._time() + delay, flight.sent + REQUEST_TIMEOUT - 1)
-                self._late[id(flight)] = (due, flight.act)
+                self._late[flight] = (due, flight.act)
+                if self._users is not None and self._users is not loop:
+                    self._schedule(flight, self._users)
             flight.act = None
         return flights
 
     def deliver(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Begin with a new engine, whose loop does in time what dead ones have asked for."""
-        self._loop = loop
-        for key, (due, act) in self._late.items():
-            loop.call_later(max(due - self._time(), 0), self._do_late, key, act)
+        """Have this loop do in time what dead engines have asked for."""
+        self._users = loop
+        for flight in self._late:
+            self._schedule(flight, loop)
 
-    def _do_late(self, key: int, act: Callable[[], Any]) -> None:
-        if self._late.pop(key, None) is not None:
+    def join(self, loop: asyncio.AbstractEventLoop) -> None:
+        """An engine lives on this loop."""
+        self._loops.add(loop)
+
+    def _schedule(self, flight: _Flight, loop: asyncio.AbstractEventLoop) -> None:
+        due, act = self._late[flight]
+        loop.call_later(max(due - self._time(), 0), self._do_late, flight, act)
+
+    def _do_late(self, flight: _Flight, act: Callable[[], Any]) -> None:
+        if self._late.pop(flight, None) is not None:
             self._cloud.late = True
             self._done(act)
             self._cloud.late = False

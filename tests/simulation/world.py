@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
 from stoker.dispatch.timers import WatchTimer
-from stoker.engine.model.interfaces import Limits, Ports, Store
+from stoker.engine.model.interfaces import ForGood, Limits, Ports, Store, Tenure
 from stoker.engine.model.records import Channel, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
@@ -60,7 +60,12 @@ def _database() -> sa.Engine:
         if _disks:
             _disks[-1].commit(connection)
 
+    def roll_back(_: sa.Connection) -> None:
+        if _disks:
+            _disks[-1].rolled_back()
+
     sa.event.listen(database, "commit", commit)
+    sa.event.listen(database, "rollback", roll_back)
     return database
 
 
@@ -127,11 +132,12 @@ class Workers:
 class Clouds:
     """Gives every stack the one cloud."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, tenure: Tenure) -> None:
         self._world = world
+        self._tenure = tenure
 
     def connection(self, stack: Stack) -> Connection:
-        return Connection(self._world.cloud)
+        return Connection(self._world.cloud, self._tenure)
 
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
         return [lookup.value for lookup in lookups]
@@ -167,7 +173,7 @@ class Nobody:
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         return {}
 
-    def settle(self, credentials: Mapping[str, Any]) -> None:
+    def forget(self, credentials: Mapping[str, Any]) -> None:
         return None
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
@@ -273,11 +279,9 @@ class World:
         async def main() -> Result:
             frozen, self._frozen = self._frozen, None
             self.wire.deliver(loop)
-            engine = EngineLife(self._ports(Workers(self)))
-            if self.watched_until:
-                WatchTimer(engine.ports.store, engine.ports.clock, self._looking(engine)).start()
-            if self.notifies and self.mailbox is not None:
-                Sender(self.outbox, Channel.BUS, self.mailbox, 1000).start()
+            self.wire.join(loop)
+            engine = EngineLife(self.ports())
+            self.attend(engine)
             if frozen is None:
                 await engine.take_over()
             else:
@@ -292,7 +296,7 @@ class World:
             return loop.run_until_complete(running)
         except Killed:
             _graveyard.append(asyncio.all_tasks(loop))
-            calls = self.wire.cut(kill.fate if kill else "never")
+            calls = self.wire.cut(kill.fate if kill else "never", loop)
             if kill and kill.returns:
                 self._frozen = (loop, calls)
             else:
@@ -302,7 +306,14 @@ class World:
             self.now = loop.now
             _graveyard.append((loop, running))
 
-    def _looking(self, engine: EngineLife) -> Callable[[], Awaitable[float | None]]:
+    def attend(self, engine: Any) -> None:
+        """Begin what a process does besides: look after alarms, send notifications."""
+        if self.watched_until:
+            WatchTimer(engine.ports.store, engine.ports.clock, self._looking(engine)).start()
+        if self.notifies and self.mailbox is not None:
+            Sender(self.outbox, Channel.BUS, self.mailbox, 1000).start()
+
+    def _looking(self, engine: Any) -> Callable[[], Awaitable[float | None]]:
         """Looks at the alarms that are due, as long as somebody measures anything."""
 
         async def look() -> float | None:
@@ -328,8 +339,33 @@ class World:
 
         go_on()
 
-    def _ports(self, workers: Workers) -> Ports:
-        own = SqlStore(self.database, self.cipher, self.disk, notifies=self.notifies)
+    def live_together(self, life: Callable[[], Awaitable[Result]]) -> Result:
+        """Run a life that brings engines of its own, until it returns."""
+        self._loop = loop = VirtualLoop(self.seed, self.now)
+        asyncio.set_event_loop(loop)
+        self.wire.deliver(loop)
+
+        async def main() -> Result:
+            return await life()
+
+        running = loop.create_task(main())
+        try:
+            return loop.run_until_complete(running)
+        finally:
+            self.now = loop.now
+            _graveyard.append((loop, running))
+
+    @staticmethod
+    def remember(dead: object) -> None:
+        """Keep what is dead, so that nothing of it runs on."""
+        _graveyard.append(dead)
+
+    def ports(
+        self, open_store: Callable[..., SqlStore] = SqlStore, tenure: Tenure | None = None
+    ) -> Ports:
+        """The ports of a process, which is the only one unless it has a tenure."""
+        tenure = tenure or ForGood()
+        own = open_store(self.database, self.cipher, self.disk, notifies=self.notifies)
         self.outbox = own.outbox
         store: Store = own
         if self._sabotage is not None:
@@ -338,8 +374,9 @@ class World:
         return Ports(
             store=store,
             types=self._types,
-            workers=workers,
-            clouds=Clouds(self),
+            workers=Workers(self),
+            clouds=Clouds(self, tenure),
+            tenure=tenure,
             faults=Faults(),
             deferred=nobody,
             signallers=nobody,

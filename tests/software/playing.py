@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
+from stoker.kernel.values import replace
 from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Update, Wait
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig

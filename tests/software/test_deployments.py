@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from stoker.kernel.values import replace
 from stoker.resources.heat.software_component import SoftwareComponent
 from stoker.resources.heat.software_config import SoftwareConfig as ConfigType
 from stoker.resources.heat.software_deployment import SoftwareDeployment

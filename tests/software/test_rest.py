@@ -306,9 +306,7 @@ async def serving(library: Library, server_id: str, user_id: str) -> None:
         "row", stack.id, "server", "OS::Nova::Server", "t", now, now,
         physical_id=server_id, data={"user_id": user_id, "project_id": USERS},
     )  # fmt: skip
-    taken = await library.store.take(stack.id)
-
-    await library.store.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+    await library.store.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
 
 
 async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are_found(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.resources.heat.swift_signal import SwiftSignal
 from stoker.resources.heat.swift_signal_handle import SwiftSignalHandle
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -40,6 +39,7 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
@@ -54,16 +54,16 @@ class TwoProcesses:
 
     def __init__(self, url: str) -> None:
         self._runners = [ThreadRunner(), ThreadRunner()]
-        self._databases = [open_database(url) for _ in self._runners]
+        self.databases = [open_database(url) for _ in self._runners]
         self.one, self.other = (
             SqlStore(database, ColumnCipher(KEY), runner)
-            for database, runner in zip(self._databases, self._runners, strict=True)
+            for database, runner in zip(self.databases, self._runners, strict=True)
         )
 
     def close(self) -> None:
         for runner in self._runners:
             runner.close()
-        for database in self._databases:
+        for database in self.databases:
             database.dispose()
 
 
@@ -480,9 +480,8 @@ async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProc
 async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: TwoProcesses) -> None:
     stack = replace(stack_in(str(uuid4())), user_project_id=str(uuid4()))
     await stores.one.commit(Append(stack.id, stacks=(stack,)))
-    taken = await stores.one.take(stack.id)
     row = replace(resource_of(stack), physical_id=str(uuid4()))
-    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
     other = stores.other.software
     assert row.physical_id is not None
     assert await other.standing_for(stack.project_id, row.physical_id) == [row]
@@ -490,3 +489,12 @@ async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: Tw
     assert stack.user_project_id is not None
     assert await other.projects_of_users(stack.user_project_id) == [stack.project_id]
     assert await other.projects_of_users("another") == []
+
+
+async def test_an_object_is_found_by_its_id_however_long_that_is(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    row = replace(resource_of(stack, "a"), physical_id="long" * 5000)
+    await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
+    found = await stores.other.software.standing_for(stack.project_id, row.physical_id or "")
+    assert [each.id for each in found] == [row.id]

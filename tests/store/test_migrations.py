@@ -13,7 +13,8 @@ from alembic.migration import MigrationContext
 from tests.postgresql import PostgreSQL
 
 from stoker.store import databases, tables
-from stoker.store.databases import REVISION, open_database
+from stoker.store.databases import REVISION, USABLE_FROM, open_database
+from stoker.store.foreign import UnusableDatabase
 
 REVISIONS = sorted(
     path.name[:4]
@@ -74,8 +75,15 @@ def beyond_32_bits(database: sa.Engine) -> dict[str, int]:
 
 
 def differences(connection: sa.Connection) -> list[Any]:
-    """How the tables differ from today's, comments aside: releases have not kept these up."""
-    context = MigrationContext.configure(connection)
+    """How the tables differ from today's, comments aside: releases have not kept these up.
+
+    The tables of the job queue are its own business.
+    """
+
+    def is_ours(name: str | None, kind: str, _: Any) -> bool:
+        return kind != "table" or not str(name).startswith("procrastinate_")
+
+    context = MigrationContext.configure(connection, opts={"include_name": is_ours})
     found: list[Any] = []
     for each in compare_metadata(context, tables.metadata):
         found += each if isinstance(each, list) else [each]
@@ -108,8 +116,84 @@ def is_brought_up_to_date(url: str, revision: str) -> None:
             assert differences(connection) == []
             for name in filled:
                 table = tables.metadata.tables[name]
-                assert len(connection.execute(sa.select(table)).all()) == 1, name
+                # the oldest release that may use the database is marked in it
+                found = set(connection.execute(sa.select(table)).all())
+                assert len(found - {("usable_from", USABLE_FROM)}) == 1, name
         database.dispose()
+
+
+def columns_of(engine: sa.Engine) -> dict[tuple[str, str], Any]:
+    inspector = sa.inspect(engine)
+    return {
+        (table, column["name"]): column
+        for table in inspector.get_table_names()
+        if not table.startswith(("procrastinate_", "alembic_"))
+        for column in inspector.get_columns(table)
+    }
+
+
+def lost_or_demanded(postgresql: PostgreSQL, before: str, after: str) -> set[tuple[str, str]]:
+    """Columns that a migration drops or changes, and those that it has writers name."""
+    url = postgresql.new()
+    make(url, before)
+    engine = sa.create_engine(url)
+    old = columns_of(engine)
+    make(url, after)
+    new = columns_of(engine)
+    engine.dispose()
+    tables_before = {table for table, _ in old}
+    changed = {
+        key
+        for key, column in old.items()
+        if key not in new
+        or str(new[key]["type"]) != str(column["type"])
+        or new[key]["nullable"] < column["nullable"]
+    }
+    demanded = {
+        key
+        for key, column in new.items()
+        if key not in old
+        and key[0] in tables_before
+        and not column["nullable"]
+        and column["default"] is None
+    }
+    return changed | demanded
+
+
+def test_who_may_use_todays_schema_finds_all_that_it_needs(postgresql: PostgreSQL) -> None:
+    assert USABLE_FROM <= REVISION
+    assert lost_or_demanded(postgresql, USABLE_FROM, REVISION) == set()
+    assert lost_or_demanded(postgresql, "0022", "0024") == set()
+    # what an earlier release could not have borne is seen
+    assert ("events", "number") in lost_or_demanded(postgresql, "0021", "0022")
+
+
+@pytest.mark.parametrize(("usable_from", "may"), [(REVISION, True), ("9998", False), (None, False)])
+def test_a_schema_of_a_later_release_is_used_if_it_only_has_more(
+    tmp_path: Path, usable_from: str | None, may: bool
+) -> None:
+    url = f"sqlite:///{tmp_path / 'later.db'}"
+    made = open_database(url)
+    with made.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE stacks ADD COLUMN later VARCHAR(8)")
+        connection.exec_driver_sql("CREATE TABLE later_things (id INTEGER PRIMARY KEY)")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        marks = tables.marks
+        connection.execute(marks.delete().where(marks.c.name == "usable_from"))
+        if usable_from is not None:
+            connection.execute(marks.insert(), {"name": "usable_from", "value": usable_from})
+    made.dispose()
+    if not may:
+        with pytest.raises(
+            UnusableDatabase, match="newer release of Stoker, which this one cannot"
+        ):
+            open_database(url)
+        return
+    again = open_database(url)
+    with again.connect() as connection:
+        version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    again.dispose()
+    assert version == "9999"
 
 
 def test_numbers_go_on_beyond_32_bits_in_postgresql(postgresql: PostgreSQL) -> None:

@@ -76,6 +76,7 @@ def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 def test_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
     with opened(tmp_path) as store, store._database.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(sa.text("UPDATE marks SET value = '9999' WHERE name = 'usable_from'"))
     assert "newer release" in refusal(tmp_path)
 
 

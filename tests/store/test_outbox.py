@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -13,6 +12,7 @@ from tests.store.test_contract import event_of, operation_on, stack_in
 from stoker.engine.model.interfaces import Append, Fenced, OwnedWrite
 from stoker.engine.model.outgoing import STACK_TYPE, Resizing, resizing_notification
 from stoker.engine.model.records import Action, Channel, Event, Input, Message, Stack, Status
+from stoker.kernel.values import replace
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
@@ -106,14 +106,13 @@ async def test_an_event_without_its_stack_is_told_with_the_stack_as_it_is(store:
 
 async def test_what_is_refused_leaves_no_message(store: SqlStore) -> None:
     stack, _ = await made(store)
-    owned = await store.take(stack.id)
     resizing = Resizing("start", "g", 1, "ChangeInCapacity", 2, "Start")
     message = resizing_notification(stack, resizing, "r", 6.0)
-    late = OwnedWrite(stack.id, 0, events=(told_of(stack),), notifications=(message,))
+    late = OwnedWrite(stack.id, 7, events=(told_of(stack),), notifications=(message,))
     with pytest.raises(Fenced):
         await store.commit(late)
     assert len(await bus(store)) == 1
-    await store.commit(replace(late, fencing_token=owned.fencing_token, events=()))
+    await store.commit(replace(late, fencing_token=stack.fencing_token, events=()))
     assert [each.id for each in await bus(store)][1:] == ["r"]
 
 
@@ -136,17 +135,15 @@ async def test_every_event_goes_to_the_sinks_of_the_stacks_environment(store: Sq
 
 async def test_the_sinks_are_those_of_the_input_that_the_stack_has_by_then(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
-    owned = await store.take(stack.id)
-    new = replace(stack, input_id=str(uuid4()), fencing_token=owned.fencing_token)
+    new = replace(stack, input_id=str(uuid4()))
     given = Input(new.input_id, stack.id, {})
     change = OwnedWrite(
-        stack.id, owned.fencing_token, stacks=(new,), inputs=(given,), events=(told_of(stack),)
+        stack.id, stack.fencing_token, stacks=(new,), inputs=(given,), events=(told_of(stack),)
     )
     await store.commit(change)
     assert len(await queue(store)) == 1
     await store.tidy(stack.id, 10)
-    back = replace(stack, fencing_token=owned.fencing_token)
-    again = OwnedWrite(stack.id, owned.fencing_token, stacks=(back,), events=(told_of(stack),))
+    again = OwnedWrite(stack.id, stack.fencing_token, stacks=(stack,), events=(told_of(stack),))
     await store.commit(again)
     assert len(await queue(store)) == 1, "the sinks of a dropped input are gone with it"
 

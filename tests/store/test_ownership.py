@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from tests.simulation.world import Plain
 from tests.store.inline import InlineRunner, Result
 
 from stoker.engine.model.interfaces import Append, Change, Fenced, Observer, OwnedWrite, StoreFault
-from stoker.engine.model.records import Action, Stack, Status
+from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
 from stoker.kernel.errors import Exists
+from stoker.kernel.values import replace
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
 
@@ -22,7 +22,8 @@ STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.
 @pytest.fixture
 async def store() -> SqlStore:
     store = SqlStore(open_database("sqlite://"), Plain(), InlineRunner())
-    await store.commit(Append(STACK.id, stacks=(STACK,)))
+    operation = Operation("operation", STACK.id, Action.CREATE, 0.0)
+    await store.commit(Append(STACK.id, stacks=(STACK,), operations=(operation,)))
     return store
 
 
@@ -109,3 +110,24 @@ async def test_observers_hear_of_what_may_have_been_written() -> None:
     with pytest.raises(StoreFault):
         await store.commit(change)
     assert heard.changes == [(change, False)]
+
+
+async def test_a_stack_at_rest_is_not_taken_over(store: SqlStore) -> None:
+    taken = await store.take(STACK.id)
+    assert taken is not None
+    ended = Operation("operation", STACK.id, Action.CREATE, 0.0, OperationStatus.COMPLETE)
+    await store.commit(OwnedWrite(STACK.id, taken.fencing_token, operations=(ended,)))
+    assert await store.take(STACK.id) is None
+    assert await store.take("there is none") is None
+    await store.commit(OwnedWrite(STACK.id, taken.fencing_token, stacks=(STACK,)))
+
+
+async def test_stacks_that_are_taken_together_have_tokens_of_their_own(store: SqlStore) -> None:
+    operation = Operation("other", "other", Action.CREATE, 0.0)
+    other = replace(STACK, id="other", name="other")
+    await store.commit(Append("other", stacks=(other,), operations=(operation,)))
+    ids = [STACK.id, "other", STACK.id, "none", STACK.id]
+    taken = await asyncio.gather(*map(store.take, ids))
+    assert [None if stack is None else stack.id for stack in taken] == [*ids[:3], None, ids[4]]
+    tokens = [stack.fencing_token for stack in taken if stack is not None and stack.id == STACK.id]
+    assert len(set(tokens)) == 3

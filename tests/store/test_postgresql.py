@@ -11,12 +11,15 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 from tests.postgresql import PostgreSQL
+from tests.recovery.service import until
 
 from stoker.cli.main import main
 from stoker.engine.model.interfaces import StoreFault
 from stoker.store.databases import REVISION, open_database
 from stoker.store.engine_lock import EngineLock
 from stoker.store.foreign import UnusableDatabase
+from stoker.store.opening import OpenStore
+from stoker.store.shared import hold_numbers
 from stoker.store.transactions import in_transaction
 
 
@@ -142,6 +145,62 @@ async def test_an_engine_hears_that_another_one_has_taken_its_place(
     second.acquire(patience=30)
     assert "already" in await asyncio.wait_for(first.lost(every=0.01), 30)
     second.release()
+
+
+# -- sessions that the server ends
+
+
+def test_a_session_that_has_ended_is_not_begun_with(database: sa.Engine, other: sa.Engine) -> None:
+    with database.connect() as connection:
+        connection.exec_driver_sql("SELECT 1")
+    end_sessions(other)
+    with database.connect() as connection:
+        connection.exec_driver_sql("SELECT 1")
+
+
+@pytest.mark.long
+def test_a_process_that_stands_still_does_not_keep_its_locks(
+    database: sa.Engine, other: sa.Engine
+) -> None:
+    with database.connect() as standing:
+        hold_numbers(standing)
+        with other.begin() as connection:
+            hold_numbers(connection)  # after five seconds
+        with pytest.raises(sa.exc.InternalError, match="idle-in-transaction"):
+            standing.exec_driver_sql("SELECT 1")
+
+
+def sessions_in(database: sa.Engine) -> int:
+    """Sessions of a database, one's own left out."""
+    count = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = :name AND pid <> pg_backend_pid()"
+    )
+    with database.connect() as connection:
+        named = {"name": database.url.database}
+        return int(connection.execute(sa.text(count), named).scalar_one())
+
+
+def test_who_is_refused_or_ends_leaves_no_session(other: sa.Engine, tmp_path: Path) -> None:
+    url = other.url.render_as_string(hide_password=False)
+    first = OpenStore(url, tmp_path, "one")
+    first.lock.acquire()
+    until(lambda: sessions_in(other) > 1, "its sessions are there")
+    before = sessions_in(other)
+    for passphrase, member in (("two", None), (None, None), ("two", "m")):
+        with pytest.raises(UnusableDatabase):
+            OpenStore(url, tmp_path, passphrase, member=member)
+    second = OpenStore(url, tmp_path, "one")
+    with pytest.raises(UnusableDatabase):
+        second.lock.acquire(0)
+    second.close()
+    until(lambda: sessions_in(other) == before, "those of who was refused have ended")
+    first.close()
+    third = OpenStore(url, tmp_path, "one", member="m")
+    assert third.members is not None
+    assert third.members.duties.take()
+    third.close()
+    third.lock.hold()  # as a thread does that comes too late
+    until(lambda: sessions_in(other) <= 1, "all have ended")
 
 
 # -- transactions in each other's way

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -20,6 +19,7 @@ from tests.store.test_snapshots import part_of, snapshot_of
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Input, OperationStatus, Stack, Status
 from stoker.engine.model.requests import EventQuery
+from stoker.kernel.values import replace
 
 LONG_AGO, THEN, NOW = 1_000.0, 2_000.0, 3_000.0
 
@@ -38,8 +38,7 @@ async def recorded(stores: TwoProcesses, stack: Stack, files: dict[str, str]) ->
     await stores.one.commit(
         Append(stack.id, stacks=(stack,), inputs=(given,), events=(event_of(stack),))
     )
-    taken = await stores.one.take(stack.id)
-    write = OwnedWrite(stack.id, taken.fencing_token, resources=(resource_of(stack),))
+    write = OwnedWrite(stack.id, stack.fencing_token, resources=(resource_of(stack),))
     await stores.one.commit(write)
     return stack
 

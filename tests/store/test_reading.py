@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.records import Stack
+from stoker.engine.model.interfaces import Append
+from stoker.engine.model.records import Action, Operation, Stack
 from stoker.kernel.errors import NotFound
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
@@ -84,3 +85,18 @@ def test_a_read_of_which_nobody_waits_for_the_answer_holds_up_no_other(tmp_path:
         assert await waits is None
 
     asyncio.run(story())
+
+
+async def test_what_many_ask_of_one_kind_is_one_statement(tmp_path: Path) -> None:
+    store, _, database = opened(tmp_path)
+    for n in range(12):
+        operation = Operation(f"op{n}", f"s{n}", Action.CREATE, 0.0)
+        await store.commit(Append(f"s{n}", operations=(operation,)))
+    said: list[str] = []
+    sa.event.listen(database, "before_cursor_execute", lambda *what: said.append(what[2]))
+    found = await asyncio.gather(*(store.queue(f"s{n}") for n in reversed(range(13))))
+    assert [[each.id for each in some] for some in found] == [
+        [],
+        *([f"op{n}"] for n in reversed(range(12))),
+    ]
+    assert sum("FROM operations" in statement for statement in said) == 1

@@ -9,7 +9,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,14 +16,14 @@ import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
 from tests.store.test_contract import KEY, TwoProcesses, stack_in
 
-from stoker.engine.model.interfaces import Append, Inside, OwnedWrite
+from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Event, Input, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import Exists
+from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.encryption import ColumnCipher
 from stoker.store.rows import dicts
-from stoker.store.store import SqlStore
 from stoker.store.tidying import ID_AND_CONTENTS, drop_inputs
 
 PATIENCE = 60.0
@@ -41,7 +40,7 @@ async def stores(postgresql: PostgreSQL) -> AsyncIterator[TwoProcesses]:
 @pytest.fixture
 def session(stores: TwoProcesses) -> sa.Engine:
     """Another session's way to the database."""
-    return stores._databases[1]
+    return stores.databases[1]
 
 
 def input_of(stack: Stack, name: str, template: dict[str, Any]) -> Input:
@@ -55,16 +54,15 @@ def event_of(stack: Stack, name: str) -> Event:
 class Paused:
     """A commit that has written, and does not end before it is told to."""
 
-    def __init__(self, store: SqlStore, change: Append) -> None:
-        self._store, self._change = store, change
+    def __init__(self, stores: TwoProcesses, change: Append) -> None:
+        self._store, self._change = stores.one, change
+        self._database = stores.databases[0]
         self._written, self._end = threading.Event(), threading.Event()
         self._task: asyncio.Future[Any] | None = None
 
     async def __aenter__(self) -> Paused:
-        guarded = Append("", guard=self._hold)
-        # a guard is asked when all that came before it is written
-        commits = self._store.commit(self._change), self._store.commit(guarded)
-        self._task = asyncio.ensure_future(asyncio.gather(*commits))
+        sa.event.listen(self._database, "commit", self._hold)
+        self._task = asyncio.ensure_future(self._store.commit(self._change))
         assert await asyncio.to_thread(self._written.wait, PATIENCE)
         return self
 
@@ -72,8 +70,9 @@ class Paused:
         self._end.set()
         assert self._task is not None
         await asyncio.wait_for(self._task, PATIENCE)
+        sa.event.remove(self._database, "commit", self._hold)
 
-    def _hold(self, _: Inside) -> None:
+    def _hold(self, _: sa.Connection) -> None:
         self._written.set()
         assert self._end.wait(PATIENCE)
 
@@ -110,7 +109,7 @@ async def test_a_template_that_a_commit_uses_is_not_tidied_away(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     old, change = await used_again(stores)
-    async with Paused(stores.one, change):
+    async with Paused(stores, change):
         tidying = await ends_or_waits(session, stores.other.tidy(old.id, 100))
     await tidying
     found = await stores.one.input("third")
@@ -141,7 +140,7 @@ async def test_a_read_sees_the_database_at_one_moment(stores: TwoProcesses) -> N
         assert go_on.wait(PATIENCE)
         return before, connection.execute(count).scalar_one()
 
-    reading = asyncio.ensure_future(stores.one._read(twice))
+    reading = asyncio.ensure_future(stores.one._read_of_one_moment(twice))
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     await stores.other.tidy(old.id, 100)
     go_on.set()
@@ -161,7 +160,7 @@ async def test_events_appear_in_the_order_of_their_numbers(
         return [event.id for event in await stores.one.events([first.id, then.id], query)]
 
     change = Append(first.id, events=(event_of(first, "early"),))
-    async with Paused(stores.one, change):
+    async with Paused(stores, change):
         late = stores.other.commit(Append(then.id, events=(event_of(then, "late"),)))
         commit = await ends_or_waits(session, late)
         with session.connect() as connection:
@@ -176,7 +175,7 @@ async def test_a_name_that_is_taken_at_the_same_time_is_refused_as_taken(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     first, second = stack_in("p", "app"), stack_in("p", "app")
-    async with Paused(stores.one, Append(first.id, stacks=(first,))):
+    async with Paused(stores, Append(first.id, stacks=(first,))):
         commit = await ends_or_waits(
             session, stores.other.commit(Append(second.id, stacks=(second,)))
         )

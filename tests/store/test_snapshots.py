@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -13,6 +12,7 @@ from tests.store.test_contract import TwoProcesses, made
 from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
 from stoker.engine.model.records import Input, Stack, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.kernel.values import replace
 from stoker.store import tables
 
 

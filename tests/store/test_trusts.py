@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from tests.store.inline import InlineRunner
 
 from stoker.engine.model.records import TrustRecord
+from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.trusts import SqlTrusts
@@ -31,21 +32,36 @@ async def test_trusts_are_retired_once_their_user_has_no_live_stack() -> None:
     trusts = SqlTrusts(database, InlineRunner())
     for trust in (FIRST, OTHER):
         await trusts.add_trust(trust, None)
-    await trusts.add_trust(SECOND, "t1")
-    assert [(t.trust_id, t.replaced_by, t.roles) for t in await trusts.trusts()] == [
-        ("t1", "t2", ("member", "reader")),
-        ("t3", None, ()),
-        ("t2", None, ("member",)),
-    ]
+    assert await trusts.add_trust(SECOND, "t1") == "t2"
+    assert await trusts.trust("t1") == replace(FIRST, replaced_by="t2")
+    assert await trusts.trust("t0") is None
+    assert await trusts.usable_trust(replace(FIRST, trust_id="")) is None
+    assert await trusts.usable_trust(replace(SECOND, trust_id="")) == "t2"
     add_stack(database, "u", None)
     add_stack(database, "v", 5.0)
-    assert not await trusts.retire_trusts("p", "u")
-    assert list(await trusts.retire_trusts("p", "v")) == ["t3"]
+    assert await trusts.left_behind() == [("p", "v")]
+    assert await trusts.retire_trusts("p", "u") == ([], True)
+    assert await trusts.retire_trusts("p", "v") == (["t3"], False)
     with database.begin() as connection:
         connection.execute(tables.stacks.update().values(deleted_at=6.0))
-    assert sorted(await trusts.retire_trusts("p", "u")) == ["t1", "t2"]
-    assert all(trust.retired for trust in await trusts.trusts())
+    ids, others = await trusts.retire_trusts("p", "u")
+    assert (sorted(ids), others) == (["t1", "t2"], False)
+    assert await trusts.usable_trust(replace(SECOND, trust_id="")) is None
     await trusts.drop_trust("t1")
     await trusts.drop_trust("t1")
-    assert [trust.trust_id for trust in await trusts.trusts()] == ["t3", "t2"]
+    assert await trusts.trust("t1") is None
+    assert sorted(await trusts.left_behind()) == [("p", "u"), ("p", "v")]
+    database.dispose()
+
+
+async def test_of_two_trusts_for_the_same_one_counts_and_the_other_may_go() -> None:
+    database = open_database("sqlite://")
+    trusts = SqlTrusts(database, InlineRunner())
+    add_stack(database, "u", None)
+    assert await trusts.add_trust(FIRST, None) == "t1"
+    assert await trusts.add_trust(replace(FIRST, trust_id="t4"), None) == "t1"
+    assert await trusts.add_trust(replace(FIRST, trust_id="t5"), "t1") == "t5"
+    assert await trusts.add_trust(replace(FIRST, trust_id="t6"), "t1") == "t5"
+    ids, others = await trusts.retire_trusts("p", "u")
+    assert (sorted(ids), others) == (["t4", "t6"], True)
     database.dispose()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -13,6 +12,7 @@ from tests.store.test_contract import TwoProcesses, made
 from stoker.engine.model.interfaces import Append, Inside, OwnedWrite
 from stoker.engine.model.records import Stack
 from stoker.engine.model.watches import Watch, WatchChange
+from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store import watches
 

@@ -53,7 +53,7 @@ def send(
     try:
         body = response.json()
     except ValueError:
-        raise UnreadableAnswer(response.status_code, "a body that is no JSON") from None
+        raise UnreadableAnswer(response.status_code, "a body that is not JSON") from None
     return body if isinstance(body, dict) else {"items": body}
 
 

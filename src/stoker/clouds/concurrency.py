@@ -65,6 +65,7 @@ class ConcurrencyLimit:
         self._clock = clock
         self._bounds = bounds or Bounds()
         self._size = self._bounds.start
+        self._among = 1
         self._under_way = 0
         self._closed_until = 0.0
         self._cut_at = float("-inf")
@@ -75,6 +76,16 @@ class ConcurrencyLimit:
     def size(self) -> float:
         """How many calls may be under way at once."""
         return self._size
+
+    def share(self, among: int) -> None:
+        """The service is called by so many processes: none has more than its part."""
+        with self._lock:
+            self._among = max(among, 1)
+            self._size = min(self._size, self._ceiling)
+
+    @property
+    def _ceiling(self) -> float:
+        return max(self._bounds.ceiling / self._among, self._bounds.floor)
 
     @property
     def under_way(self) -> int:
@@ -129,7 +140,7 @@ class ConcurrencyLimit:
     def _grow(self) -> None:
         """Twice as large with each round until the first cut, by one after that."""
         by = 1.0 / self._size if self._was_cut else 1.0
-        self._size = min(self._bounds.ceiling, self._size + by)
+        self._size = min(self._ceiling, self._size + by)
 
     @property
     def _was_cut(self) -> bool:

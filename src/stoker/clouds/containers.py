@@ -12,7 +12,7 @@ from stoker.clouds.credentials import Token
 from stoker.clouds.faults import NOT_FOUND, describe, fault_from, is_cloud_fault, status_of
 from stoker.clouds.sessions import Sessions
 from stoker.clouds.workers import Workers
-from stoker.kernel.errors import BAD_REQUEST, HTTP_UNAVAILABLE, Invalid, Refused
+from stoker.kernel.errors import BAD_REQUEST, HTTP_UNAVAILABLE, Invalid, NotFound, Refused
 
 MOST_FILES = 500
 _SERVICE = "object-store"
@@ -71,6 +71,18 @@ class ContainerFiles:
             raise _told(container, error) from error
         return dict(zip(wanted, texts, strict=True))
 
+    async def text(self, caller: HasToken, container: str, name: str) -> str:
+        """The text of one object.
+
+        Raises NotFound where there is none, or no object store, and Refused as above.
+        """
+        try:
+            return str(await self._run(partial(self._named, caller, container, name)))
+        except Exception as error:
+            if not is_cloud_fault(error):
+                raise
+            raise _told_of_object(container, name, error) from error
+
     async def _run(self, call: Any) -> Any:
         return await self._workers.run(_SERVICE, call)
 
@@ -85,16 +97,24 @@ class ContainerFiles:
 
     def _text(self, caller: HasToken, container: str, name: str, size: int) -> str:
         """The content of an object, which has so many bytes. Blocks."""
-        with self._answer(caller, f"/{quote(container)}/{quote(name)}") as answer:
-            content = answer.raw.read(size + 1)
+        content = self._content(caller, container, name, size + 1)
         if len(content) > size:
             raise _refused(f'The file "{name}" of the container "{container}" is being changed.')
-        try:
-            return str(content.decode())
-        except UnicodeDecodeError:
+        return _decoded(container, name, content)
+
+    def _named(self, caller: HasToken, container: str, name: str) -> str:
+        """The content of an object of unknown size. Blocks."""
+        content = self._content(caller, container, name, self._most_bytes + 1)
+        if len(content) > self._most_bytes:
             raise _refused(
-                f'The file "{name}" of the container "{container}" is no text.'
-            ) from None
+                f'The file "{name:.200}" of the container "{container}" has more than'
+                f" {self._most_bytes} bytes, as many as may be read."
+            )
+        return _decoded(container, name, content)
+
+    def _content(self, caller: HasToken, container: str, name: str, most: int) -> bytes:
+        with self._answer(caller, f"/{quote(container)}/{quote(name)}") as answer:
+            return bytes(answer.raw.read(most))
 
     def _answer(self, caller: HasToken, path: str) -> Any:
         cloud = self._sessions.connection(Token(caller.token or ""))
@@ -122,6 +142,25 @@ def _told(container: str, error: Exception) -> Refused:
         return _refused(f'files_container: the container "{container}" may not be read.')
     if type(error).__name__ in _NO_SERVICE:
         return _refused("files_container: this cloud has no object store.")
+    return Refused(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
+
+
+def _decoded(container: str, name: str, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise _refused(f'The file "{name}" of the container "{container}" is not text.') from None
+
+
+def _told_of_object(container: str, name: str, error: Exception) -> Refused:
+    """The same where one object was named."""
+    what = f'the object "{name:.200}" of the container "{container:.100}"'
+    if status_of(error) == NOT_FOUND:
+        return NotFound(f"The object store of this cloud has not {what} in this project.")
+    if status_of(error) in _DENIED:
+        return _refused(f"You may not read {what}.")
+    if type(error).__name__ in _NO_SERVICE:
+        return NotFound(f"This cloud has no object store, where {what} would be.")
     return Refused(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
 
 

@@ -81,6 +81,8 @@ class Endpoints:
     """From the id of a trust to that of the one which stands for it by now."""
     renew_trust: Callable[[str], str | None] = lambda trust_id: None
     """Blocks; makes a trust in the place of one that is refused, or gives None."""
+    may_change: Callable[[], None] = lambda: None
+    """Raises where this process may not change anything by now."""
     others: AllowedHosts = field(default_factory=AllowedHosts)
     """Besides public addresses: where services of other clouds may be."""
     connections: int = 64

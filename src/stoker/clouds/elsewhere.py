@@ -100,7 +100,7 @@ def login_of(access: str) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(options, Mapping) or "auth_url" not in options:
         raise NoSuchPlace('the secret with the credentials has no "auth_url" in "auth"')
     if not all(isinstance(value, str) for value in options.values()):
-        raise NoSuchPlace('the secret with the credentials has values in "auth" that are no texts')
+        raise NoSuchPlace('the secret with the credentials has values in "auth" that are not text')
     return kind, options
 
 

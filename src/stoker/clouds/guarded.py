@@ -35,16 +35,19 @@ _PIECE = 65536
 _PACKING = ("content-encoding", "content-length", "transfer-encoding")
 
 
-def guarded_session(
-    hosts: AllowedHosts, *, longest: int = _LONGEST, seconds: float = _SECONDS
+def guarded(
+    session: requests.Session,
+    hosts: AllowedHosts,
+    *,
+    longest: int = _LONGEST,
+    seconds: float = _SECONDS,
 ) -> requests.Session:
-    """A session of ``requests`` whose connections raise :class:`NoSuchPlace` where they may not
+    """The session, whose connections raise :class:`NoSuchPlace` from now on where they may not
     go. An answer that is longer, or takes longer, ends with a RequestException."""
-    made = requests.Session()
-    made.trust_env = False
+    session.trust_env = False
     for scheme in ("http://", "https://"):
-        made.mount(scheme, _Adapter(hosts, longest, seconds))
-    return made
+        session.mount(scheme, _Adapter(hosts, longest, seconds))
+    return session
 
 
 class _Adapter(HTTPAdapter):

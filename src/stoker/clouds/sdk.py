@@ -33,7 +33,7 @@ from stoker.clouds.credentials import (
 )
 from stoker.clouds.elsewhere import NoSuchPlace, Place, login_of
 from stoker.clouds.faults import parse_retry_after
-from stoker.clouds.guarded import guarded_session
+from stoker.clouds.guarded import guarded
 from stoker.clouds.web_templates import AllowedHosts
 from stoker.kernel.log import request_across
 from stoker.kernel.tracing import headers as trace_headers
@@ -44,6 +44,7 @@ _MOST_WORDS = 6
 REQUEST_ID = "X-Openstack-Request-Id"
 """The header by which services learn in the course of which request they are called."""
 _USUAL: tuple[tuple[str, Any], ...] = ()
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _OTHER_CLOUD = "other-cloud"
 """The service that calls to other clouds count for, whatever they are to."""
 _MOST_PLACES = 32
@@ -54,6 +55,24 @@ asks for, and the kind of the call: its method and the collection."""
 # openstacksdk 4.x warns, at each request, of a parameter that it passes itself
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
+
+
+class ChangingSession(requests.Session):
+    """HTTP connections by which nothing is changed any more once ``may_change`` raises.
+
+    It is asked here, next to the wire: one call of a type may make several requests, log in and
+    try again, and its process may have stood still at any of these.
+    """
+
+    def __init__(self, may_change: Callable[[], None]) -> None:
+        super().__init__()
+        self.may_change = may_change
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        """The answer to a request."""
+        if request.method not in _READING:
+            self.may_change()
+        return super().send(request, **options)
 
 
 class ObservedSession(session.Session):  # type: ignore[misc] # the library has no types
@@ -115,7 +134,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             self._others,
             counted_as=_OTHER_CLOUD,
             auth=_login(place.access),
-            session=guarded_session(self._others),
+            session=guarded(ChangingSession(self.session.may_change), self._others),
             verify=verify if certificates or place.insecure else True,
             **common,
         )
@@ -210,7 +229,7 @@ class Maker:
         self._discovered: dict[str, Any] = {}
         self._tls = {name: tuple(_tls(own)) for name, own in endpoints.services.items()}
         self._options = dict(_options(endpoints.services))
-        self._http = requests.Session()
+        self._http = ChangingSession(endpoints.may_change)
         adapter = transport or HTTPAdapter(pool_maxsize=endpoints.connections)
         self._http.mount("http://", adapter)
         self._http.mount("https://", adapter)

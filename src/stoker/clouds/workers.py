@@ -80,6 +80,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = Computing()
         self._gates: dict[str, _Gate] = {}
+        self._among = 1
 
     def load(self, service: str) -> Load:
         """How much a service has to do."""
@@ -93,6 +94,12 @@ class Workers:
     def limit(self, service: str) -> ConcurrencyLimit:
         """The limit of a service, made when it is first asked for."""
         return self._gate(service).limit
+
+    def share(self, among: int) -> None:
+        """So many processes call the services of the cloud."""
+        self._among = among
+        for gate in list(self._gates.values()):
+            gate.limit.share(among)
 
     def observe(
         self,
@@ -152,4 +159,5 @@ class Workers:
             gate = self._gates.setdefault(
                 service, _Gate(ConcurrencyLimit(self._clock, self._bounds))
             )
+            gate.limit.share(self._among)
         return gate

@@ -40,7 +40,7 @@ _IN_DEFAULT: Mapping[str, str] = {
         log_rotation_type log_rotate_interval log_rotate_interval_type max_logfile_count
         max_logfile_size_mb""",
     "the log is never cut": "rate_limit_interval rate_limit_burst rate_limit_except_level",
-    "deprecated features are told in the log": "fatal_deprecations publish_errors",
+    "deprecated features are logged": "fatal_deprecations publish_errors",
     _ONE_PROCESS: "num_engine_workers periodic_interval periodic_fuzzy_delay onready",
     _OWN_SERVER: """backdoor_port backdoor_socket log_options graceful_shutdown_timeout
         wsgi_log_format wsgi_default_pool_size wsgi_keep_alive wsgi_server_debug tcp_keepidle
@@ -150,7 +150,7 @@ _WHOLE_GROUPS: Mapping[str, str] = {
     _TLS: "ssl",
     "traces are sent by OpenTelemetry; see the operations guide": "profiler",
     "every request needs a token": "noauth",
-    "requests are told in the log": "audit_middleware_notifications",
+    "requests are logged": "audit_middleware_notifications",
 }
 
 

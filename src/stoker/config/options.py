@@ -15,7 +15,9 @@ MEBIBYTE = 1024 * 1024
 
 _SERVICE = (
     cfg.StrOpt("data_dir", default="", help="Directory of the database and of generated keys."),
-    cfg.StrOpt("host", default="localhost", help="Name of this machine in the list of engines."),
+    cfg.StrOpt(
+        "host", help="Name of this machine in the list of engines, if not the one that it has."
+    ),
     cfg.BoolOpt("debug", default=False, help="Log more, and send tracebacks to clients."),
     cfg.StrOpt("region_name_for_services", help="Region of the services that stacks use."),
     cfg.StrOpt("region_name_for_shared_services", help="Region of services shared by regions."),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from contextvars import Context
 
+from stoker.dispatch.failures import Failures
 from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     Append,
@@ -15,11 +15,9 @@ from stoker.engine.model.interfaces import (
     Fenced,
     Observer,
     Ports,
-    StoreFault,
 )
 from stoker.engine.model.records import OperationStatus, Status
 from stoker.engine.operations.driver import Driver, Recorded
-from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 from stoker.schema.software import NO_SOFTWARE
 
@@ -28,8 +26,6 @@ log = Log(__name__)
 
 LOOK_AGAIN = 30.0
 """Seconds after which a stack is looked at again that another engine has taken over."""
-LONGEST_PAUSE = 5.0
-"""Seconds at most before a driver that fails again and again is started anew."""
 
 
 class InProcess(Dispatcher, Observer):
@@ -39,11 +35,14 @@ class InProcess(Dispatcher, Observer):
         self._ports = ports
         self._drivers: dict[str, Driver] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._failures: dict[str, int] = {}
-        self._faults: dict[str, str] = {}
-        """What the last driver of a stack has failed with."""
+        self._failures = Failures()
         self._closed = False
         ports.store.observe(self)
+
+    @property
+    def under_way(self) -> int:
+        """How many stacks are driven."""
+        return len(self._drivers)
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Let drivers begin what was asked for, and hear of signals and of ends they wait for."""
@@ -82,7 +81,7 @@ class InProcess(Dispatcher, Observer):
         if driver is not None:
             driver.notify()
             return
-        fault = self._faults.get(stack_id)
+        fault = self._failures.last(stack_id)
         driver = Driver(self._ports, stack_id, self, fault, recorded)
         self._drivers[stack_id] = driver
         # it works for nobody's request but those that its operations name
@@ -107,29 +106,13 @@ class InProcess(Dispatcher, Observer):
         except Fenced:
             log.info("stack taken over by another engine", stack=stack_id)
             return driver.has_news or await self._is_left(stack_id, driver)
-        except StoreFault as fault:
-            log.warning("stack left for now", stack=stack_id, reason=str(fault))
-            if not fault.passing:
-                self._faults[stack_id] = str(fault)
-            await self._pause_after_failure(stack_id, driver)
+        except Exception as fault:  # noqa: BLE001 - noted, whatever it is
+            self._failures.note(stack_id, fault)
+            await self._failures.pause(stack_id, driver)
             return True
-        except Exception as fault:
-            # a fault with one stack must not end the service
-            log.exception("driver failed; it is started again", stack=stack_id)
-            self._faults[stack_id] = fault_reason(fault)
-            await self._pause_after_failure(stack_id, driver)
-            return True
-        self._failures.pop(stack_id, None)
-        self._faults.pop(stack_id, None)
+        self._failures.forget(stack_id)
         # what was accepted while the driver was ending found a driver and made no new one
         return driver.has_news and await self._has_work(stack_id, driver)
-
-    async def _pause_after_failure(self, stack_id: str, driver: Driver) -> None:
-        """Wait, longer with every failure in a row, but not when there is something new."""
-        self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
-        with contextlib.suppress(TimeoutError):
-            pause = min(0.1 * 2 ** (failures - 1), LONGEST_PAUSE)
-            await asyncio.wait_for(driver.news(), pause)
 
     async def _is_left(self, stack_id: str, driver: Driver) -> bool:
         """Whether the engine that has taken the stack over has left it to be driven again.
@@ -158,7 +141,7 @@ class InProcess(Dispatcher, Observer):
             try:
                 return bool(await self._ports.store.queue(stack_id))
             except Exception:  # noqa: BLE001 - whatever the store says, the stack must not rest
-                await self._pause_after_failure(stack_id, driver)
+                await self._failures.pause(stack_id, driver)
 
     def wake_parent(self, parent_id: str, stack_id: str) -> None:
         """A nested stack's operation has ended: its parent waits for that, and nobody else."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-from stoker.engine.model.interfaces import Change, Observer, Store
+from stoker.engine.model.interfaces import Change, Observer, Store, StoreFault
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
@@ -31,7 +31,11 @@ class WatchTimer(Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """A watch that begins may be due before all others."""
         if change.watches.kept:
-            self._news.set()
+            self.hear()
+
+    def hear(self) -> None:
+        """Another process may have begun a watch."""
+        self._news.set()
 
     def start(self) -> None:
         """Begin."""
@@ -52,6 +56,8 @@ class WatchTimer(Observer):
                 next_at = await self._look()
                 if next_at is not None:
                     pause = min(max(next_at - self._clock.now(), 0.0), LONGEST)
+            except StoreFault as fault:
+                log.warning("watches not looked at", reason=str(fault))
             except Exception:
                 log.exception("watches not looked at; it is tried again")
             with contextlib.suppress(TimeoutError):

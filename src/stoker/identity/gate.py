@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Deferred
@@ -11,6 +10,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Called, Keystone
+from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, settings_from
 from stoker.identity.stack_users import StackUsers
@@ -18,24 +18,34 @@ from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import TrustRecords, Trusts
 from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
+from stoker.kernel.values import replace
 
 
 class Gate:
     """Who may come in, who acts when nobody is there, and who may call back."""
 
-    def __init__(self, conf: Any, clock: Clock, trusts: TrustRecords, called: Called) -> None:
-        """``called`` counts the calls to Keystone."""
+    def __init__(
+        self,
+        conf: Any,
+        clock: Clock,
+        trusts: TrustRecords,
+        called: Called,
+        *,
+        alone: bool = True,
+    ) -> None:
+        """``called`` counts the calls to Keystone; ``alone`` is a process that shares nothing."""
         self.settings: IdentitySettings = settings_from(conf)
         self._keystone = Keystone(self.settings, clock, called=called)
         self.policies = Policies(conf)
         self.trusts = Trusts(self._keystone, trusts)
+        self.left_trusts = LeftTrusts(self.trusts)
         self.deferred: Deferred = self.trusts
         if self.settings.defers_by_password:
             self.deferred = UserPasswords(self._keystone, self.trusts)
         self._authenticator = Authenticator(self._keystone, clock, self.policies.is_admin)
         self._authenticate = authentication(conf, self._authenticator)
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
-        self.stack_users = StackUsers(self._keystone)
+        self.stack_users = StackUsers(self._keystone, alone=alone)
 
     async def authenticate(
         self, headers: Mapping[str, str], project_id: str | None
@@ -60,10 +70,9 @@ class Gate:
         """A new trust to replace one that is refused; called on worker threads."""
         return self._keystone.wait_for(self.trusts.renew(trust_id))
 
-    async def open(self) -> None:
-        """Let worker threads in, and read which trusts there are."""
+    def open(self) -> None:
+        """Let worker threads in."""
         self._keystone.open()
-        await self.trusts.load()
 
     async def close(self) -> None:
         """Close the connections to Keystone."""

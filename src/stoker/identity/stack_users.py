@@ -36,8 +36,9 @@ _DONE = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT)
 class StackUsers:
     """Makes :class:`stoker.schema.resource_type.Signalling` for stacks. Thread-safe."""
 
-    def __init__(self, keystone: Keystone) -> None:
-        self._domain = StackDomain(keystone)
+    def __init__(self, keystone: Keystone, *, alone: bool = True) -> None:
+        """``alone`` says that no other process makes any."""
+        self._domain = StackDomain(keystone, alone=alone)
 
     def of(self, stack: Stack) -> ResourceSignalling:
         """Signalling for the resources of a stack."""
@@ -53,8 +54,9 @@ class StackUsers:
 class StackDomain:
     """The domain of stack users, administered by its own user."""
 
-    def __init__(self, keystone: Keystone) -> None:
+    def __init__(self, keystone: Keystone, *, alone: bool) -> None:
         self.keystone = keystone
+        self._alone = alone
         self._role_id: str | None = None
         self._made: set[str] = set()
         """Names of projects that this process has made, or is about to make."""
@@ -95,8 +97,10 @@ class StackDomain:
     async def _may_exist(self, name: str) -> bool:
         """Whether there can be a project of a name: most stacks never have one.
 
-        Asks once for all that earlier processes have made.
+        Asks once for all that earlier processes have made; of what others make it knows nothing.
         """
+        if not self._alone:
+            return True
         if self._found is None:
             query = {"domain_id": await self._domain_id()}
             answer = await self.keystone.call(self.admin, "GET", "/projects", params=query)
@@ -234,12 +238,14 @@ class ResourceSignalling:
         """The id of the user of that name in the project of this tree of stacks."""
         return self._wait_for(self._domain.user_id(username, self._project_id(call)))
 
-    def signal_url(self, call: Call) -> str:
-        """The address of the REST API that accepts signals for the resource."""
+    def signal_url(self, call: Call, project_id: str | None = None) -> str:
+        """The address of the REST API that accepts signals for the resource: below the project of
+        its stack user, unless another one is named.
+        """
         root = self._domain.settings.orchestration_url or self._endpoint("orchestration")
         stack, resource = quote(call.stack.name), quote(call.name, safe="")
         path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
-        return f"{_version_root(root)}/{self._project_id(call)}/{path}"
+        return f"{_version_root(root)}/{project_id or self._project_id(call)}/{path}"
 
     def metadata_url(self, call: Call) -> str:
         """Where servers ask the CloudFormation API for metadata; ends with a slash."""

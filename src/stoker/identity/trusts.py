@@ -3,14 +3,16 @@
 A user has one trust for each project (and set of roles), which all stacks of the user there act
 by. It is removed behind the last of them. A trust that somebody has deleted is made anew with the
 token of the user's next request; stacks that name the old one act by the new one from then on.
+
+Any number of processes make and remove them: the records decide. What is remembered here only
+saves asking: a stack is recorded in a transaction that looks whether its trust still counts.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +23,7 @@ from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User
 from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 
 if TYPE_CHECKING:
     import httpx
@@ -28,75 +31,46 @@ if TYPE_CHECKING:
 _MOST_RECENT = 4096
 LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
 """Seconds between a stack's end and looks whether it was the last: its row may end later."""
-_RENEWAL_PAUSE = 30.0
+RENEWAL_PAUSE = 30.0
 """Seconds in which a trust is made anew at most once."""
+ASK_PAUSE = 10.0
+"""Seconds in which other processes are asked for one at most once."""
+ANSWERS = (0.1, 0.2, 0.4, 0.8, 1.5)
+"""Seconds between looks whether another process has made one."""
 
 log = Log(__name__)
 
 
 class TrustRecords(Protocol):
-    """The rows of the trusts that this service has made."""
+    """The rows of the trusts that this service has made, in all its processes."""
 
-    async def trusts(self) -> Sequence[TrustRecord]:
-        """All of them, oldest first."""
+    async def trust(self, trust_id: str) -> TrustRecord | None:
+        """One of them."""
 
-    async def add_trust(self, trust: TrustRecord, replaces: str | None) -> None:
-        """Record a trust; those that ``replaces`` names stand for it from now on."""
+    async def usable_trust(self, wanted: TrustRecord) -> str | None:
+        """One that gives the same rights to the same people, neither replaced nor retired."""
 
-    async def retire_trusts(self, project_id: str, user_id: str) -> Sequence[str]:
-        """Mark the trusts of a user who has no live stack in the project, and return their ids:
-        also those that were marked before. None as long as there is a stack."""
+    async def add_trust(self, trust: TrustRecord, replaces: str | None) -> str:
+        """Record a trust, and that it stands for the one that ``replaces`` names from now on.
+
+        Returns the one that counts: where another process was faster, the new one is retired.
+        """
+
+    async def retire_trusts(self, project_id: str, user_id: str) -> tuple[Sequence[str], bool]:
+        """Mark the trusts of a user who has no live stack in the project. Returns the ids of those
+        that are marked, by now or before, and whether others are left.
+        """
 
     async def drop_trust(self, trust_id: str) -> None:
         """Forget a trust."""
 
+    async def left_behind(self) -> Sequence[tuple[str, str]]:
+        """Project and user of trusts that are marked, or by which no live stack acts."""
 
-class _Known:
-    """The trusts of the records, to be found without asking the database."""
-
-    def __init__(self, trusts: Sequence[TrustRecord] = ()) -> None:
-        self._by_id: dict[str, TrustRecord] = {}
-        self._usable: dict[tuple[Any, ...], str] = {}
-        for trust in trusts:
-            self.put(trust)
-
-    def put(self, trust: TrustRecord) -> None:
-        """Add a trust, or what has become of it."""
-        self._by_id[trust.trust_id] = trust
-        if trust.retired or trust.replaced_by:
-            if self._usable.get(_key(trust)) == trust.trust_id:
-                del self._usable[_key(trust)]
-        else:
-            self._usable[_key(trust)] = trust.trust_id
-
-    def drop(self, trust_id: str) -> None:
-        """Forget a trust."""
-        trust = self._by_id.pop(trust_id, None)
-        if trust is not None and self._usable.get(_key(trust)) == trust_id:
-            del self._usable[_key(trust)]
-
-    def get(self, trust_id: str) -> TrustRecord | None:
-        """A trust by id."""
-        return self._by_id.get(trust_id)
-
-    def usable(self, wanted: TrustRecord) -> str | None:
-        """A trust that gives the same rights to the same people."""
-        return self._usable.get(_key(wanted))
-
-    def owners(self) -> set[tuple[str, str]]:
-        """Project and user of all trusts."""
-        return {(trust.project_id, trust.user_id) for trust in self._by_id.values()}
-
-    def of(self, project_id: str, user_id: str) -> list[TrustRecord]:
-        """All trusts of a user for a project."""
-        owner = (project_id, user_id)
-        return [t for t in self._by_id.values() if (t.project_id, t.user_id) == owner]
-
-    def current(self, trust_id: str) -> str:
-        """The trust that currently replaces this one."""
-        while (trust := self._by_id.get(trust_id)) is not None and trust.replaced_by:
-            trust_id = trust.replaced_by
-        return trust_id
+    async def ask_others(self, trust_id: str) -> bool:
+        """Ask the other processes to make a trust in the place of this one; whether there can be
+        any.
+        """
 
 
 def _key(trust: TrustRecord) -> tuple[Any, ...]:
@@ -113,11 +87,13 @@ class Trusts:
         self._looks = looks
         self._settings = keystone.settings
         self._records = records
-        self._known = _Known()
-        self._granted: Counter[str] = Counter()
-        """By trust, the requests that have got it and whose stack is not recorded yet."""
+        self._usable: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+        """Trusts that were usable when they were looked at last."""
+        self._replaced: dict[str, str] = {}
+        """By trust, the one that stands for it, as far as this process has heard."""
         self._recent: OrderedDict[tuple[str, str], Caller] = OrderedDict()
         self._renewed: dict[tuple[str, str], float] = {}
+        self._asked: dict[tuple[str, str], float] = {}
         self._locks: defaultdict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -126,14 +102,8 @@ class Trusts:
         """The user that acts by trusts."""
         return self._settings.trustee or self._settings.service_user
 
-    async def load(self) -> None:
-        """Read what earlier processes have recorded, and remove what they have left behind."""
-        self._known = _Known(await self._records.trusts())
-        for project_id, user_id in self._known.owners():
-            self._begin(self._remove_unused(project_id, user_id))
-
     async def close(self) -> None:
-        """Leave what is not removed yet to the next start."""
+        """Leave what is not removed yet to others, or to the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -151,8 +121,8 @@ class Trusts:
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         """The trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
 
-        The one that there is, or a new one. Whoever gets it calls :meth:`settle` once the stack is
-        recorded, or is not going to be. A caller who acts by a trust for our own trustee, a stack
+        The one that there is, or a new one. It counts for a stack once the transaction that records
+        the stack has found that it does. A caller who acts by a trust for our own trustee, a stack
         that one of our stacks makes, goes on with that one (``borrowed``).
         Refuses (400, ``MissingCredentialError``) callers without token or role, and (403) those
         whom the identity service does not let delegate.
@@ -170,18 +140,20 @@ class Trusts:
             wanted = TrustRecord(
                 "", caller.project_id, caller.user_id, trustee.user_id, tuple(roles)
             )
-            trust_id = self._known.usable(wanted)
-            if trust_id is None:
-                trust_id = await self._make(caller, wanted)
-            self._granted[trust_id] += 1
+            trust_id = (
+                self._usable.get(_key(wanted))
+                or await self._records.usable_trust(wanted)
+                or await self._make(caller, wanted)
+            )
+            self._keep(wanted, trust_id)
         return _credentials(caller, trust_id)
 
-    def settle(self, credentials: Mapping[str, Any]) -> None:
-        """The stack that credentials were granted for is recorded, or never will be."""
+    def forget(self, credentials: Mapping[str, Any]) -> None:
+        """Another process has given the trust back: it is handed out no more."""
         trust_id = str(credentials.get("trust_id"))
-        self._granted[trust_id] -= 1
-        if self._granted[trust_id] <= 0:
-            del self._granted[trust_id]
+        self._replaced.pop(trust_id, None)
+        for key in [key for key, usable in self._usable.items() if usable == trust_id]:
+            del self._usable[key]
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         """A stack is gone, or was not made: its trust goes if it was the last to act by it."""
@@ -189,38 +161,70 @@ class Trusts:
         if credentials.get("trust_id") and project_id and user_id:
             self._begin(self._remove_behind(str(project_id), str(user_id)))
 
-    def current(self, trust_id: str) -> str:
-        """The trust that currently replaces this one."""
-        return self._known.current(trust_id)
+    async def remove_left_behind(self) -> None:
+        """Remove what processes have left behind that died, or could not remove it."""
+        for project_id, user_id in await self._records.left_behind():
+            await self._remove_unused(project_id, user_id)
 
-    async def renew(self, trust_id: str) -> str | None:
+    def current(self, trust_id: str) -> str:
+        """The trust that replaces this one, as far as this process has heard."""
+        while trust_id in self._replaced:
+            trust_id = self._replaced[trust_id]
+        return trust_id
+
+    def hear(self, trust_id: str) -> None:
+        """Another process asks for a trust in the place of this one, which is refused."""
+        self._begin(self.renew(trust_id, asks=False))
+
+    async def renew(self, trust_id: str, *, asks: bool = True) -> str | None:
         """A trust in the place of one that the identity service does not accept any more.
 
-        None as long as its user has sent no request since the service started.
+        None as long as no process, or without ``asks`` this one, has had a request of its user.
         """
-        known = self._known.get(trust_id)
+        known = await self._records.trust(trust_id)
         if known is None:
             return None
         owner = known.project_id, known.user_id
         async with self._locks[owner]:
-            current = self._known.current(trust_id)
-            if current != trust_id:
-                return current
-            caller, now = self._recent.get(owner), asyncio.get_running_loop().time()
-            if caller is None or now - self._renewed.get(owner, -_RENEWAL_PAUSE) < _RENEWAL_PAUSE:
+            replaced = await self._replacement(trust_id)
+            if replaced is not None:
+                return replaced
+            caller = self._recent.get(owner)
+            if caller is not None:
+                return await self._make_anew(caller, known)
+            if not asks or not _is_time(self._asked, owner, ASK_PAUSE):
                 return None
-            self._renewed[owner] = now
-            roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
-            wanted = replace(known, trust_id="", roles=tuple(roles))
-            try:
-                return await self._make(caller, wanted, known)
-            except Refused as refused:
-                log.warning("a trust is gone", trust=trust_id, error=refused.message)
-                return None
+        if await self._records.ask_others(trust_id):
+            for seconds in ANSWERS:
+                await asyncio.sleep(seconds)
+                if (replaced := await self._replacement(trust_id)) is not None:
+                    return replaced
+        return None
 
-    async def _make(
-        self, caller: Caller, wanted: TrustRecord, replaced: TrustRecord | None = None
-    ) -> str:
+    async def _replacement(self, trust_id: str) -> str | None:
+        """The trust that has replaced this one, if any."""
+        last = trust_id
+        while (known := await self._records.trust(last)) is not None and known.replaced_by:
+            self._replaced[last] = last = known.replaced_by
+        return None if last == trust_id else last
+
+    async def _make_anew(self, caller: Caller, known: TrustRecord) -> str | None:
+        if not _is_time(self._renewed, (known.project_id, known.user_id), RENEWAL_PAUSE):
+            return None
+        self.forget({"trust_id": known.trust_id})
+        roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
+        wanted = replace(known, trust_id="", roles=tuple(roles))
+        try:
+            made = await self._make(caller, wanted, known.trust_id)
+        except Refused as refused:
+            log.warning("a trust is gone", trust=known.trust_id, error=refused.message)
+            return None
+        self._replaced[known.trust_id] = made
+        self._keep(wanted, made)
+        return made
+
+    async def _make(self, caller: Caller, wanted: TrustRecord, replaces: str | None = None) -> str:
+        """A new trust, or the one that another process has made meanwhile."""
         trust = {
             "trustor_user_id": wanted.user_id,
             "trustee_user_id": wanted.trustee_id,
@@ -235,11 +239,16 @@ class Trusts:
         if response.status_code != HTTPStatus.CREATED:
             raise Forbidden(f"The identity service refuses a trust: {_words(response)}")
         made = replace(wanted, trust_id=_trust_id(response))
-        await self._records.add_trust(made, None if replaced is None else replaced.trust_id)
-        if replaced is not None:
-            self._known.put(replace(replaced, replaced_by=made.trust_id))
-        self._known.put(made)
-        return made.trust_id
+        counts = await self._records.add_trust(made, replaces)
+        if counts != made.trust_id:
+            self._begin(self._remove(made.trust_id, wanted.project_id, wanted.user_id))
+        return counts
+
+    def _keep(self, wanted: TrustRecord, trust_id: str) -> None:
+        self._usable[_key(wanted)] = trust_id
+        self._usable.move_to_end(_key(wanted))
+        while len(self._usable) > _MOST_RECENT:
+            self._usable.popitem(last=False)
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> None:
         task: asyncio.Task[Any] = asyncio.ensure_future(work)
@@ -255,33 +264,28 @@ class Trusts:
     async def _remove_unused(self, project_id: str, user_id: str) -> bool:
         """Remove a user's trusts for a project unless a stack acts by them; whether it is done."""
         async with self._locks[project_id, user_id]:
-            own = self._known.of(project_id, user_id)
-            if any(self._granted[trust.trust_id] for trust in own):
-                return False
-            ids = await self._records.retire_trusts(project_id, user_id)
-            for trust in own:
-                if trust.trust_id in ids:
-                    self._known.put(replace(trust, retired=True))
-            try:
-                for trust_id in ids:
-                    await self._remove(trust_id, project_id, user_id)
-            except Refused as refused:
-                log.warning("trusts left behind", project=project_id, error=refused.message)
-                return False
-            return bool(ids) or not own
+            ids, others = await self._records.retire_trusts(project_id, user_id)
+            for trust_id in ids:
+                self.forget({"trust_id": trust_id})
+            removed = [await self._remove(trust_id, project_id, user_id) for trust_id in ids]
+            return all(removed) and not others
 
-    async def _remove(self, trust_id: str, project_id: str, user_id: str) -> None:
-        """Remove a trust; does nothing if it is gone or can no longer be used."""
+    async def _remove(self, trust_id: str, project_id: str, user_id: str) -> bool:
+        """Remove a trust, also one that is gone or can no longer be used; whether that is done."""
         path = f"/OS-TRUST/trusts/{trust_id}"
         caller = self._recent.get((project_id, user_id))
         token = caller.token if caller is not None else None
-        answer = await self._keystone.request("DELETE", path, token=token) if token else None
-        if answer is None or answer.status_code not in _GONE:
-            acting = await self._acting(trust_id)
-            if acting is not None:
-                await self._keystone.request("DELETE", path, token=acting.token)
+        try:
+            answer = await self._keystone.request("DELETE", path, token=token) if token else None
+            if answer is None or answer.status_code not in _GONE:
+                acting = await self._acting(trust_id)
+                if acting is not None:
+                    await self._keystone.request("DELETE", path, token=acting.token)
+        except Refused as refused:
+            log.warning("trusts left behind", project=project_id, error=refused.message)
+            return False
         await self._records.drop_trust(trust_id)
-        self._known.drop(trust_id)
+        return True
 
     async def _acting(self, trust_id: str) -> Grant | None:
         """A token by the trust itself: it impersonates the trustor, who may end the trust."""
@@ -290,6 +294,15 @@ class Trusts:
 
 
 _GONE = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
+
+
+def _is_time(latest: dict[tuple[str, str], float], owner: tuple[str, str], pause: float) -> bool:
+    """Whether something was not done for an owner for a while; if so, it is from now on."""
+    now = asyncio.get_running_loop().time()
+    if now - latest.get(owner, -pause) < pause:
+        return False
+    latest[owner] = now
+    return True
 
 
 def _credentials(caller: Caller, trust_id: str) -> dict[str, Any]:

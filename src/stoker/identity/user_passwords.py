@@ -40,8 +40,8 @@ class UserPasswords:
             "project_id": caller.project_id,
         }
 
-    def settle(self, credentials: Mapping[str, Any]) -> None:
-        """Nobody counts who has a password."""
+    def forget(self, credentials: Mapping[str, Any]) -> None:
+        """A password is never given back."""
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         """Give the trust back of a stack that has one: it is older than the option."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import structs
 
 from stoker.engine.model.change_sets import (
     ChangeSet,
@@ -19,10 +19,11 @@ from stoker.engine.model.change_sets import (
     ProtectionReads,
 )
 from stoker.store import rows, tables
+from stoker.store.bulk import insert
+from stoker.store.client_tokens import ClientTokensInTransaction
 from stoker.store.encryption import Cipher, dumps, loads
 from stoker.store.exports import ExportsInTransaction
 from stoker.store.reading import Reading
-from stoker.store.watches import Insert
 
 _sets, _protections, _detections = tables.change_sets, tables.protections, tables.detections
 DETECTIONS_KEPT = 20
@@ -93,10 +94,8 @@ class SqlDetections(Reading, DetectionReads):
         return await self._read(query)
 
 
-class ChangeSetsInTransaction(ExportsInTransaction, ChangeSetInside):
+class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction, ChangeSetInside):
     """What guards see of change sets and protections."""
-
-    _connection: sa.Connection
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
         """The names of a stack's change sets, with the operation that carries each out."""
@@ -115,9 +114,7 @@ def _protection(connection: sa.Connection, stack_id: str) -> Protection:
     return Protection(stack_id)
 
 
-def write_change_sets(
-    connection: sa.Connection, change: ChangeSetChange, cipher: Cipher, insert: Insert
-) -> None:
+def write_change_sets(connection: sa.Connection, change: ChangeSetChange, cipher: Cipher) -> None:
     """Write what a commit changes about change sets."""
     insert(connection, _sets, [_row(each, cipher) for each in change.new])
     if change.executed is not None:
@@ -138,9 +135,7 @@ def _row(record: ChangeSet, cipher: Cipher) -> dict[str, Any]:
     return {**row, **{name: cipher.encrypt(dict(getattr(record, name))) for name in _LARGE}}
 
 
-def write_protections(
-    connection: sa.Connection, protections: Sequence[Protection], insert: Insert
-) -> None:
+def write_protections(connection: sa.Connection, protections: Sequence[Protection]) -> None:
     """Write what protects stacks from now on."""
     found = [
         {"stack_id": each.stack_id, "keeps": each.keeps, "policy": dumps(dict(each.policy))}
@@ -150,11 +145,11 @@ def write_protections(
 
 
 def write_detections(
-    connection: sa.Connection, detections: Sequence[Detection], cipher: Cipher, insert: Insert
+    connection: sa.Connection, detections: Sequence[Detection], cipher: Cipher
 ) -> None:
     """Write detections that have begun or ended."""
     for each in detections:
-        row = {**asdict(each), "found": cipher.encrypt(dict(each.found))}
+        row = {**structs.asdict(each), "found": cipher.encrypt(dict(each.found))}
         insert(connection, _detections, [row], "id")
         newest = (
             sa.select(_detections.c.number)

@@ -10,16 +10,18 @@ import contextlib
 import sqlalchemy as sa
 
 from stoker.store import tables
-from stoker.store.databases import engine_for, open_database
+from stoker.store.databases import SCHEMA_MARK, engine_for, of_one_moment, open_database
 from stoker.store.engine_lock import EngineLock
 from stoker.store.faults import database_faults
 from stoker.store.foreign import UnusableDatabase
-from stoker.store.postgresql import Lock, lock, place_of, telling_where
+from stoker.store.postgresql import Lock, let_rest, lock, place_of, telling_where
 
 _AT_ONCE = 100
 """Rows in memory."""
 _DOCUMENTS_AT_ONCE = 4
 """Rows of contents, which may be long."""
+_ROWS_OF_USERS = {tables.marks: sa.select(tables.marks).where(tables.marks.c.name != SCHEMA_MARK)}
+"""Where a new database has rows as well."""
 
 
 def copy(source: sa.URL, target: str) -> int:
@@ -38,11 +40,12 @@ def copy(source: sa.URL, target: str) -> int:
             closing.callback(own.release)
         closing.enter_context(database_faults())
         closing.enter_context(telling_where(into.url))
-        if out_of.dialect.name == "postgresql":
-            out_of = out_of.execution_options(isolation_level="REPEATABLE READ")
-        with out_of.connect() as reading, into.begin() as writing:
+        with of_one_moment(out_of).connect() as reading, into.begin() as writing:
+            for connection in (reading, writing):
+                let_rest(connection)  # each does while the other one works
             lock(writing, Lock.SCHEMA)
             _require_empty(writing, into.url)
+            writing.execute(tables.marks.delete())  # the source has its own
             return sum(_copy(table, reading, writing) for table in tables.metadata.sorted_tables)
 
 
@@ -50,7 +53,7 @@ def _require_empty(connection: sa.Connection, url: sa.URL) -> None:
     filled = [
         table.name
         for table in tables.metadata.sorted_tables
-        if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first()
+        if connection.execute(_ROWS_OF_USERS.get(table, sa.select(table)).limit(1)).first()
     ]
     if filled:
         place = url.database if url.get_backend_name() == "sqlite" else place_of(url)

@@ -8,11 +8,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store import postgresql, tables
+from stoker.store import jobs, postgresql, tables
 from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
-REVISION = "0022"
+REVISION = "0025"
 """The newest revision in ``migrations/versions``."""
+USABLE_FROM = "0024"
+"""The oldest revision whose programs may use today's schema: it has all that they need. A migration
+that takes something away, or changes it, has to raise this to its own revision.
+"""
+SCHEMA_MARK = "usable_from"
+"""The name under which a database knows that."""
 
 _version = sa.Table(
     "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
@@ -40,6 +46,7 @@ def _require_schema(engine: sa.Engine, url: sa.URL) -> None:
         found = _revision(connection, url)
     if found != REVISION:
         with for_writing(engine).begin() as connection:
+            postgresql.let_rest(connection)  # migrations convert rows between two statements
             postgresql.lock(connection, postgresql.Lock.SCHEMA)
             _bring_up_to_date(connection, _revision(connection, url))
 
@@ -71,21 +78,41 @@ def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
         return None
     found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()
     if found is not None and found > REVISION:
+        _require_usable(connection, url)
+        return REVISION
+    return found or "none"
+
+
+def _require_usable(connection: sa.Connection, url: sa.URL) -> None:
+    """Refuse a newer schema that lacks something: during an upgrade it may only have more."""
+    marks = tables.marks
+    select = sa.select(marks.c.value).where(marks.c.name == SCHEMA_MARK)
+    usable_from = connection.execute(select).scalar()
+    if usable_from is None or usable_from > REVISION:
         raise UnusableDatabase(
             f"the database {url.render_as_string(hide_password=True)} was made by a newer"
-            " release of Stoker"
+            " release of Stoker, which this one cannot share it with; install that release"
         )
-    return found or "none"
+
+
+def _note_usable(connection: sa.Connection) -> None:
+    """Note which programs may use the schema."""
+    marks = tables.marks
+    connection.execute(marks.delete().where(marks.c.name == SCHEMA_MARK))
+    connection.execute(marks.insert(), {"name": SCHEMA_MARK, "value": USABLE_FROM})
 
 
 def _bring_up_to_date(connection: sa.Connection, revision: str | None) -> None:
     """Make the tables, or migrate those of an earlier revision."""
     if revision is None:
         tables.metadata.create_all(connection)
+        jobs.make_tables(connection)
         _version.create(connection)
         connection.execute(_version.insert(), {"version_num": REVISION})
+        _note_usable(connection)
     elif revision != REVISION:
         _migrate(connection)
+        _note_usable(connection)
 
 
 def _options(url: sa.URL) -> dict[str, Any]:
@@ -103,6 +130,13 @@ def for_writing(engine: sa.Engine) -> sa.Engine:
 
 
 def for_reading(engine: sa.Engine) -> sa.Engine:
+    """The engine for single statements that read: a server needs no transaction around each."""
+    if engine.dialect.name == "sqlite":
+        return engine  # it begins one in any case
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def of_one_moment(engine: sa.Engine) -> sa.Engine:
     """The engine for transactions that only read: all that each reads is of one moment."""
     if engine.dialect.name == "sqlite":
         return engine  # it always is

@@ -1,23 +1,22 @@
-"""That one engine drives the stacks of a database.
+"""Who drives the stacks of a database: one service alone, or engines that share the work.
 
-Fencing tokens keep two engines from harming each other's stacks; this keeps a second one from
-beginning at all. For a file of SQLite the lock of the data directory does so. PostgreSQL has locks
-of sessions: the server takes one back when its session ends, however it ends.
+Fencing tokens keep engines from harming each other's stacks; this keeps those from beginning that
+do not know of each other. For a file of SQLite the lock of the data directory does so.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import threading
 import time
 
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.log import Log
-from stoker.store.faults import database_faults
 from stoker.store.foreign import UnusableDatabase
-from stoker.store.postgresql import SPACE, Lock, place_of
+from stoker.store.postgresql import Lock, place_of
+from stoker.store.session_lock import SessionLock
 
 log = Log(__name__)
 
@@ -25,19 +24,20 @@ PATIENCE = 5.0
 """Seconds for which an engine that has just ended may still have the lock."""
 EVERY = 5.0
 """Seconds between two looks at whether the lock is still ours."""
-_LOCK = sa.select(sa.func.pg_try_advisory_lock(SPACE, Lock.ENGINE.value))
-_HOLDER = sa.text(
-    "SELECT application_name, client_addr FROM pg_stat_activity JOIN pg_locks USING (pid)"
-    " WHERE locktype = 'advisory' AND classid = :space AND objid = :lock AND granted"
-).bindparams(space=SPACE, lock=Lock.ENGINE.value)
 
 
 class EngineLock:
     """The lock of one process. All methods may be called for any database."""
 
-    def __init__(self, database: sa.Engine) -> None:
+    def __init__(self, database: sa.Engine, *, shared: bool = False) -> None:
+        """``shared`` is for processes of an installation with many."""
         self._database = database
-        self._connection: sa.Connection | None = None
+        # a service of an earlier release holds the first alone, and may do so beside engines that
+        # share the work: they take over from it
+        locks = (Lock.MEMBERS,) if shared else (Lock.ENGINE, Lock.MEMBERS)
+        self._lock = SessionLock(database, locks, shared=shared)
+        self._looking = threading.Lock()
+        self._released = False
 
     @property
     def _is_needed(self) -> bool:
@@ -60,16 +60,13 @@ class EngineLock:
 
         Raises UnusableDatabase where another engine has it, and StoreFault.
         """
-        with database_faults():
-            if self._connection is not None:
-                try:
-                    self._connection.exec_driver_sql("SELECT 1")
-                except sa.exc.DBAPIError:
-                    self.release()
-                else:
-                    return
-            self._take()
-            log.warning("the connection that tells of this engine was lost, and is made anew")
+        with self._looking:
+            # a thread may still look when the service has ended: nobody would let go again
+            if not self._released and not self._lock.is_held():
+                self._take()
+                log.warning(
+                    "the connection that tells of this engine was lost, and is being restored"
+                )
 
     async def lost(self, every: float = EVERY) -> str:
         """Return once another engine has the lock: the reason, in words."""
@@ -85,23 +82,15 @@ class EngineLock:
         raise AssertionError
 
     def release(self) -> None:
-        """Let others have it."""
-        if self._connection is not None:
-            with contextlib.suppress(sa.exc.DBAPIError):
-                self._connection.close()
-            self._connection = None
+        """Let others have it, for good."""
+        with self._looking:
+            self._released = True
+            self._lock.release()
 
     def _take(self) -> None:
         """Try once."""
-        connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
-        connection.detach()  # closed, it is not kept for others: that ends the session
-        if connection.execute(_LOCK).scalar_one():
-            self._connection = connection
-            return
-        holder = connection.execute(_HOLDER).first()
-        connection.close()
-        name, address = holder or ("another process", None)
-        raise UnusableDatabase(
-            f"a service uses the database {place_of(self._database.url)} already ({name}"
-            f"{f', from {address}' if address else ''}); use it or end it, or name another database"
-        )
+        if not self._lock.take():
+            raise UnusableDatabase(
+                f"a service uses the database {place_of(self._database.url)} already"
+                f" ({self._lock.holder()}); use it or end it, or name another database"
+            )

@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from stoker.engine.model.exports import Export, ExportInside, ExportReads
 from stoker.engine.model.interfaces import OwnedWrite
 from stoker.store import queries, rows, tables
+from stoker.store.bulk import insert
 from stoker.store.encryption import Cipher
+from stoker.store.looking import Looking
 from stoker.store.reading import Reading
-from stoker.store.watches import Insert
 
 _exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks
 
@@ -34,11 +35,8 @@ class SqlExports(Reading, ExportReads):
         return await self._read(lambda connection: _importers(connection, project_id, names))
 
 
-class ExportsInTransaction(ExportInside):
+class ExportsInTransaction(Looking, ExportInside):
     """What guards see of exports."""
-
-    _connection: sa.Connection
-    _cipher: Cipher
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
         """The exports of a project by name."""
@@ -83,9 +81,7 @@ def _importers(
     return found
 
 
-def write_exports(
-    connection: sa.Connection, change: OwnedWrite, cipher: Cipher, insert: Insert
-) -> None:
+def write_exports(connection: sa.Connection, change: OwnedWrite, cipher: Cipher) -> None:
     """Write what a stack exports from now on, if the change says so."""
     if change.exports is None:
         return

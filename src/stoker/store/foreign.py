@@ -38,7 +38,7 @@ def require_supported(url: str) -> sa.URL:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
         raise UnusableDatabase(
-            f"[database] connection is no URL of a database; supported are {SUPPORTED}"
+            f"[database] connection is not the URL of a database; supported are {SUPPORTED}"
         ) from None
     backend = parsed.get_backend_name()
     if parsed.drivername == "postgresql":
@@ -96,16 +96,23 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
                 f"{where} is not the key that the database is encrypted with; bring the old key"
                 " back, or begin with an empty database"
             ) from None
-    if not has_check(engine):
+    if has_check(engine):
+        return
+    try:
         with engine.begin() as connection:
-            note_key(connection, cipher)
+            connection.execute(tables.marks.insert(), _check_of(cipher))
+    except sa.exc.IntegrityError:  # another process was first, with this key or another
+        require_key(engine, cipher, where)
 
 
 def note_key(connection: sa.Connection, cipher: Cipher) -> None:
     """Note that what is stored is encrypted with the newest key of a cipher."""
     connection.execute(tables.marks.delete().where(tables.marks.c.name == _CHECK))
-    row = {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
-    connection.execute(tables.marks.insert(), row)
+    connection.execute(tables.marks.insert(), _check_of(cipher))
+
+
+def _check_of(cipher: Cipher) -> dict[str, str]:
+    return {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
 
 
 def _value(engine: sa.Engine) -> str | None:

@@ -9,29 +9,43 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer, StoreFault
+from stoker.engine.model.records import Stack
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
 from stoker.store.outbox import SqlOutbox
+from stoker.store.patience import TooLate, in_time
 from stoker.store.runners import Runner
+from stoker.store.taking import Take, take
 from stoker.store.transactions import in_transaction
 from stoker.store.write import write
 
+_LATELY = 1.0
+"""Seconds for which a transaction tells how long the next one may take."""
+
 Result = TypeVar("Result")
+Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
+"""Has stacks driven that many engines share: changes that were written, and whether messages are
+to leave."""
 
 
-@dataclass(frozen=True, slots=True)
+_What = Change | Take | Callable[[sa.Connection], Any]
+
+
+@dataclass(slots=True)
 class _Entry:
-    """A change, or work that writes, and who waits for it."""
+    """A change, the taking of a stack, or work that writes; and who waits for it."""
 
-    what: Change | Callable[[sa.Connection], Any]
+    what: _What
     done: asyncio.Future[Any]
+    too_late: TooLate | None = None
+    """Whoever waited has been told so: what has not been begun by then is not done."""
 
 
 Verdict = tuple[Any, Exception | None]
@@ -42,11 +56,18 @@ class GroupCommit:
     """Writes changes, one transaction at a time."""
 
     def __init__(
-        self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool
+        self,
+        engine: sa.Engine,
+        cipher: Cipher,
+        runner: Runner,
+        *,
+        notifies: bool,
+        defer: Defer | None = None,
     ) -> None:
         self._engine = for_writing(engine)
         self._cipher = cipher
         self._runner = runner
+        self._defer = defer
         self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
         self._pending: list[_Entry] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -54,6 +75,15 @@ class GroupCommit:
         self.transactions = 0
         self.seconds = 0.0
         """That these transactions took."""
+        self._began_at = self._ended_at = self._took = 0.0
+        """The latest of them: when it began and ended, and the seconds that it took."""
+
+    @property
+    def latency(self) -> float:
+        """The seconds that the latest transaction took, or takes already; 0 if it is long ago."""
+        now = time.monotonic()
+        lately = self._took if now - self._ended_at < _LATELY else 0.0
+        return max(lately, now - self._began_at if self._flushing else 0.0)
 
     async def commit(self, change: Change) -> None:
         """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
@@ -66,12 +96,22 @@ class GroupCommit:
         result: Result = await self._enter(work)
         return result
 
-    async def _enter(self, what: Change | Callable[[sa.Connection], Any]) -> Any:
+    async def take(self, stack_id: str) -> Stack | None:
+        """Raise the fencing token of a stack that has something to do; returns the stack."""
+        stack: Stack | None = await self._enter(Take(stack_id))
+        return stack
+
+    async def _enter(self, what: _What) -> Any:
         entry = _Entry(what, asyncio.get_running_loop().create_future())
         self._pending.append(entry)
         if self._flushing is None:
+            self._began_at = time.monotonic()
             self._flushing = asyncio.ensure_future(self._flush())
-        return await entry.done
+        try:
+            return await in_time(entry.done)
+        except TooLate as too_late:
+            entry.too_late = too_late
+            raise
 
     async def _flush(self) -> None:
         """Write what is pending until nothing is: one transaction at a time."""
@@ -94,13 +134,15 @@ class GroupCommit:
                 # what cannot be written must not take with it what shares its transaction
                 return [self._transact_alone(entry) for entry in batch]
 
-        started = time.monotonic()
+        self._began_at = time.monotonic()
         try:
             verdicts: list[Verdict] = await self._runner.write(transaction)
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
             verdicts = [(None, error)] * len(batch)
         self.transactions += 1
-        self.seconds += time.monotonic() - started
+        self._ended_at = time.monotonic()
+        self._took = self._ended_at - self._began_at
+        self.seconds += self._took
         for entry, (result, refused) in zip(batch, verdicts, strict=True):
             if not entry.done.done():
                 if refused is None:
@@ -113,24 +155,45 @@ class GroupCommit:
         self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
-        """All in one transaction: first what is not a change, then the changes together."""
-        changes = [entry.what for entry in batch if isinstance(entry.what, Change)]
+        """All in one transaction: stacks are taken, then what is not a change, then the changes."""
 
-        def everything(connection: sa.Connection) -> tuple[list[Verdict], list[Exception | None]]:
-            worked = [
-                _worked(connection, entry.what)
-                for entry in batch
-                if not isinstance(entry.what, Change)
-            ]
-            written = write(connection, changes, self._cipher, self.outbox) if changes else []
-            return worked, written
+        def everything(connection: sa.Connection) -> list[Verdict]:
+            verdicts: list[Verdict] = [(None, entry.too_late) for entry in batch]
+            wanted = [(n, entry.what) for n, entry in enumerate(batch) if not entry.too_late]
+            changes = [(n, what) for n, what in wanted if isinstance(what, Change)]
+            takes = [(n, what.stack_id) for n, what in wanted if isinstance(what, Take)]
+            for n, taken in self._taken(connection, takes):
+                verdicts[n] = taken
+            for n, what in wanted:
+                if not isinstance(what, Change | Take):
+                    verdicts[n] = _worked(connection, what)
+            if changes:
+                written = self._written(connection, [change for _, change in changes])
+                for (n, _), refused in zip(changes, written, strict=True):
+                    verdicts[n] = None, refused
+            return verdicts
 
-        worked, written = in_transaction(self._engine, everything)
-        works, commits = iter(worked), iter(written)
-        return [
-            (None, next(commits)) if isinstance(entry.what, Change) else next(works)
-            for entry in batch
-        ]
+        return in_transaction(self._engine, everything)
+
+    def _taken(
+        self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
+    ) -> Iterator[tuple[int, Verdict]]:
+        """What comes of each. Two that take the same stack get tokens of their own."""
+        while takes:
+            together = {stack_id: n for n, stack_id in takes}
+            found = take(connection, together, self._cipher)
+            yield from ((n, (found.get(stack_id), None)) for stack_id, n in together.items())
+            takes = [(n, stack_id) for n, stack_id in takes if together[stack_id] != n]
+
+    def _written(
+        self, connection: sa.Connection, changes: Sequence[Change]
+    ) -> list[Exception | None]:
+        alone = self._defer is None
+        verdicts = write(connection, changes, self._cipher, self.outbox, takes=alone)
+        if self._defer is not None:
+            written = [each for each, why in zip(changes, verdicts, strict=True) if why is None]
+            self._defer(connection, written, self.outbox.has_news)
+        return verdicts
 
     def _transact_alone(self, entry: _Entry) -> Verdict:
         try:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Inside
+from stoker.engine.model.interfaces import Change, Inside, OwnedWrite
 from stoker.engine.model.records import Queued, Stack, TreeState
-from stoker.store import queries, rows, tables, trees
+from stoker.store import queries, rows, tables, trees, trusts
 from stoker.store.change_sets import ChangeSetsInTransaction
+from stoker.store.encryption import Cipher
+from stoker.store.prepared import found
 from stoker.store.software import SoftwareInTransaction
 from stoker.store.watches import WatchesInTransaction
 
-_LIVE = sa.select(sa.func.count()).where(
-    tables.stacks.c.project_id == sa.bindparam("project"), tables.stacks.c.live_name.is_not(None)
+_LIVE = sa.select(sa.func.count().label("count")).where(
+    tables.stacks.c.project_id == sa.bindparam("project", None),
+    tables.stacks.c.live_name.is_not(None),
 )
 
 
@@ -24,6 +28,22 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
     SQLite has one writing transaction at a time. In other databases the rows are locked, and for
     what are no rows yet, the project is.
     """
+
+    def __init__(
+        self,
+        transaction: sa.Connection,
+        cipher: Cipher,
+        write: Callable[[Sequence[Change]], None],
+    ) -> None:
+        super().__init__(transaction, cipher, write)
+        self._counts: dict[str, int] = {}
+        """Of the stacks of projects, those aside that are not written yet."""
+
+    def settle(self) -> None:
+        """Write what was allowed."""
+        if self._unwritten:
+            self._counts.clear()
+        super().settle()
 
     def stack(self, stack_id: str) -> Stack | None:
         """One stack, locked."""
@@ -55,8 +75,22 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
 
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks there are; nobody makes one meanwhile who asks this too."""
-        queries.lock_project(self._connection, project_id)
-        return int(self._connection.execute(_LIVE, {"project": project_id}).scalar_one())
+        if any(isinstance(change, OwnedWrite) for change in self._unwritten):
+            self.settle()  # perhaps one of them is the end of a stack
+        if project_id not in self._counts:
+            queries.lock_project(self._transaction, project_id)
+            live = found(self._transaction, _LIVE, project=project_id)
+            self._counts[project_id] = live[0]["count"]
+        new = (stack for change in self._unwritten for stack in change.stacks)
+        unwritten = (stack.project_id for stack in new if stack.parent_id is None)
+        return self._counts[project_id] + sum(owner == project_id for owner in unwritten)
+
+    def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
+        """Whether stacks may act by credentials: a trust of our own is not given back meanwhile."""
+        trust_id = credentials.get("trust_id")
+        if trust_id is None or credentials.get("borrowed", False):
+            return True
+        return trusts.counts(self._transaction, trust_id)  # no change has any
 
     def count_snapshots(self, stack_id: str) -> int:
         """How many snapshots there are; ask for the stack first, which locks it."""

@@ -56,7 +56,7 @@ class Inspection:
     def back_up(self, target: Path) -> None:
         """Copy a database that is a file, whole, while it is in use. Raises UnusableDatabase."""
         if self._file is None:
-            raise UnusableDatabase("it is no file; back it up with pg_dump")
+            raise UnusableDatabase("it is not a file; back it up with pg_dump")
         if target.exists():
             raise UnusableDatabase(f"{target} exists; name a file that does not")
         partial = target.with_name(f"{target.name}.partial")

@@ -9,7 +9,10 @@ import sqlalchemy as sa
 
 from stoker.engine.model.change_sets import NO_CHANGE_SETS, KeepsChangeSets
 from stoker.engine.model.interfaces import Change, OwnedWrite
+from stoker.engine.model.watches import NO_WATCHES
+from stoker.schema.software import NO_SOFTWARE
 from stoker.store import tables
+from stoker.store.bulk import insert
 from stoker.store.change_sets import (
     SqlChangeSets,
     SqlDetections,
@@ -18,10 +21,12 @@ from stoker.store.change_sets import (
     write_detections,
     write_protections,
 )
+from stoker.store.client_tokens import SqlClientTokens
 from stoker.store.encryption import Cipher
 from stoker.store.exports import SqlExports, import_rows, write_exports
 from stoker.store.reading import Reading
-from stoker.store.watches import Insert
+from stoker.store.software import write_software
+from stoker.store.watches import write_watches
 
 
 class KeptRows(Reading, KeepsChangeSets):
@@ -43,24 +48,31 @@ class KeptRows(Reading, KeepsChangeSets):
         return SqlDetections(self._engine, self._cipher, self._runner)
 
     @cached_property
+    def client_tokens(self) -> SqlClientTokens:
+        """Requests by their tokens."""
+        return SqlClientTokens(self._engine, self._cipher, self._runner)
+
+    @cached_property
     def exports(self) -> SqlExports:
         """Exports of stacks."""
         return SqlExports(self._engine, self._cipher, self._runner)
 
 
-def write_kept(
-    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher, insert: Insert
-) -> None:
+def write_kept(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
     """Write what changes say of all that."""
     used = import_rows(record for change in changes for record in change.inputs)
     insert(connection, tables.imports, used)
     for change in changes:
+        if change.software is not NO_SOFTWARE:
+            write_software(connection, change.software, cipher)
+        if change.watches is not NO_WATCHES:
+            write_watches(connection, change.watches)
         if isinstance(change, OwnedWrite):
-            write_exports(connection, change, cipher, insert)
+            write_exports(connection, change, cipher)
             continue
         if change.change_sets is not NO_CHANGE_SETS:
-            write_change_sets(connection, change.change_sets, cipher, insert)
+            write_change_sets(connection, change.change_sets, cipher)
         if change.protections:
-            write_protections(connection, change.protections, insert)
+            write_protections(connection, change.protections)
         if change.detections:
-            write_detections(connection, change.detections, cipher, insert)
+            write_detections(connection, change.detections, cipher)

@@ -54,7 +54,7 @@ def _keep(directory: Path, keys: Sequence[bytes]) -> None:
 
 def _keep_first_key(path: Path) -> None:
     """Write a key whole or not at all; of several writers the first one wins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = _written_beside(path, [Fernet.generate_key()])
     try:
         path.hardlink_to(fresh)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from stoker.kernel.clock import Clock, SystemClock
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.engine_lock import EngineLock
 from stoker.store.foreign import UnusableDatabase, has_check, require_key
 from stoker.store.keys import key_file, key_from_passphrase, keys_in
+from stoker.store.members import Members, require_shareable
 from stoker.store.reencryption import Reencryption
 from stoker.store.runners import ThreadRunner
 from stoker.store.state import SqlState
@@ -28,24 +31,48 @@ class OpenStore:
         earlier: Sequence[str] = (),
         *,
         notifies: bool = False,
+        member: str | None = None,
     ) -> None:
         """``passphrase`` is the text that the newest key is made of; without one, that is in the
-        data directory. ``earlier`` ones have perhaps encrypted some of what is stored.
+        data directory. ``earlier`` ones have perhaps encrypted some of what is stored. ``member``
+        is the name of one of many processes that share the work on the database.
         """
-        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._data_dir = data_dir
-        self._database = open_database(url or _file_in(data_dir))
+        with contextlib.ExitStack() as refused:
+            self._database = open_database(url or _file_in(data_dir))
+            refused.callback(self._database.dispose)
+            if member is not None:
+                require_shareable(self._database)
+            self._cipher = self._usable(passphrase, earlier)
+            self._runner = ThreadRunner()
+            self.members = None if member is None else Members(self._database, self._runner, member)
+            refused.pop_all()
+        turns = None if self.members is None else self.members.turns
+        self.store = SqlStore(
+            self._database,
+            self._cipher,
+            self._runner,
+            notifies=notifies,
+            defer=None if turns is None else turns.defer,
+        )
+        self.state = SqlState(self._database, self._cipher, self._runner)
+        self.trusts = SqlTrusts(self._database, self._runner, turns)
+        self.lock = EngineLock(self._database, shared=member is not None)
+        self.reencryption = Reencryption(self._database, self._cipher, self._runner)
+
+    def _usable(self, passphrase: str | None, earlier: Sequence[str]) -> ColumnCipher:
+        """A cipher with keys that fit the database. Raises UnusableDatabase."""
         if not passphrase and not earlier:
             self._require_key_file()
-        self._cipher = ColumnCipher(*keys_of(data_dir, passphrase, earlier))
-        place = "auth_encryption_key" if passphrase else str(key_file(data_dir))
-        require_key(self._database, self._cipher, place)
-        self._runner = ThreadRunner()
-        self.store = SqlStore(self._database, self._cipher, self._runner, notifies=notifies)
-        self.state = SqlState(self._database, self._cipher, self._runner)
-        self.trusts = SqlTrusts(self._database, self._runner)
-        self.lock = EngineLock(self._database)
-        self.reencryption = Reencryption(self._database, self._cipher, self._runner)
+        cipher = ColumnCipher(*keys_of(self._data_dir, passphrase, earlier))
+        place = "auth_encryption_key" if passphrase else str(key_file(self._data_dir))
+        require_key(self._database, cipher, place)
+        return cipher
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that all go by who use the database."""
+        return SystemClock() if self.members is None else self.members.clock
 
     def renew_keys(self, passphrase: str | None, earlier: Sequence[str] = ()) -> None:
         """Use the keys as they are now. Raises :class:`UnusableDatabase` where that of the
@@ -67,6 +94,8 @@ class OpenStore:
         """Let running transactions end and close the database."""
         self._runner.close()
         self.lock.release()
+        if self.members is not None:
+            self.members.duties.release()
         self._database.dispose()
 
 
@@ -83,6 +112,7 @@ def keys_of(data_dir: Path, passphrase: str | None, earlier: Sequence[str]) -> l
 
 def _file_in(data_dir: Path) -> str:
     """The URL of the database file, which its owner alone may read: not all of it is encrypted."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = data_dir / "stoker.db"
     file.touch(mode=0o600)
     return f"sqlite:///{file}"

@@ -19,6 +19,7 @@ from stoker.engine.model.outgoing import (
 from stoker.engine.model.records import Channel, Event, Input, Message, Stack
 from stoker.kernel.log import Log
 from stoker.store import rows, tables
+from stoker.store.bulk import insert
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
 from stoker.store.prepared import prepared
@@ -55,8 +56,12 @@ class SqlOutbox(Reading, Outbox):
         """Tell of messages that were added."""
         if self.has_news:
             self.has_news = False
-            for told in self._listeners:
-                told()
+            self.hear()
+
+    def hear(self) -> None:
+        """Another process has added messages."""
+        for told in self._listeners:
+            told()
 
     async def waiting(
         self, channel: Channel, most: int, resting: Collection[str] = ()
@@ -126,7 +131,7 @@ class SqlOutbox(Reading, Outbox):
         wanted = [each for each in messages if self._notifies or each.channel is not Channel.BUS]
         if wanted:
             self.has_news = True
-            connection.execute(_messages.insert(), [_row(message, cipher) for message in wanted])
+            insert(connection, _messages, [_row(message, cipher) for message in wanted])
 
     def _messages(
         self, connection: sa.Connection, events: Sequence[Event], stacks: Mapping[str, Stack]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,9 +31,10 @@ _CONNECT = {
     "tcp_user_timeout": 15_000,
     # after a fail-over the one that may be written to is asked for
     "target_session_attrs": "read-write",
-    # whoever waits for a lock of somebody else's session tells so
-    "options": "-c lock_timeout=30s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3"
-    " -c tcp_keepalives_count=3",
+    # whoever waits for a lock of somebody else's session tells so; a process that stands still
+    # does not keep its locks
+    "options": "-c lock_timeout=30s -c idle_in_transaction_session_timeout=5s"
+    " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3",
 }
 _READ_ONLY = "25006"
 _CONFLICTS = frozenset({"40001", "40P01"})
@@ -46,9 +48,23 @@ def options(url: sa.URL) -> dict[str, Any]:
         "pool_size": CONNECTIONS,
         "max_overflow": 0,
         "pool_timeout": 10,
-        "pool_pre_ping": True,
         "connect_args": {k: value for k, value in arguments.items() if k not in url.query},
     }
+
+
+def conninfo_of(url: sa.URL) -> str:
+    """The same place for who speaks to the server without SQLAlchemy, with the same options."""
+    arguments = {**_CONNECT, "application_name": _own_name(), **url.query}
+    named = {
+        "host": url.host,
+        "port": url.port,
+        "dbname": url.database,
+        "user": url.username,
+        "password": url.password,
+    }
+    given = {name: value for name, value in named.items() if value is not None}
+    make: Any = importlib.import_module("psycopg.conninfo").make_conninfo
+    return str(make(**{**arguments, **given}))
 
 
 def _own_name() -> str:
@@ -57,8 +73,8 @@ def _own_name() -> str:
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Write what the server can hold, and leave one that may not be written to any more: connect
-    anew, perhaps to another.
+    """Write what the server can hold, and leave one that has ended the session, or that may not be
+    written to any more: connect anew, perhaps to another.
     """
     usual: Any = importlib.import_module("psycopg.types.string").StrDumper
 
@@ -69,11 +85,29 @@ def prepare(engine: sa.Engine) -> None:
             """The bytes that are sent."""
             return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
-    def adapt(connection: Any, _: object) -> None:
+    def adapt(connection: Any, record: Any) -> None:
         connection.adapters.register_dumper(str, WithoutNul)
+        record.info[_NEW] = True
 
     sa.event.listen(engine, "connect", adapt)
+    sa.event.listen(engine, "checkout", _leave_ended)
     sa.event.listen(engine, "handle_error", _leave_read_only)
+
+
+def _leave_ended(connection: Any, record: Any, _proxy: object) -> None:
+    """A server says something unasked when it ends a session. To look costs no way to it and back,
+    and finds most of those that have ended; what begins is begun again where it finds one.
+    """
+    if record.info.pop(_NEW, False):
+        return  # where that has ended already, to connect once more would not help
+    said = select.poll()
+    if not connection.closed:
+        said.register(connection.fileno(), select.POLLIN)
+    if connection.closed or said.poll(0):
+        raise sa.exc.InvalidatePoolError
+
+
+_NEW = "stoker_new"
 
 
 def _leave_read_only(context: sa.engine.ExceptionContext) -> None:
@@ -93,7 +127,11 @@ class Lock(IntEnum):
     NUMBERS = 2
     """Draw numbers of events: they become visible in their order."""
     ENGINE = 3
-    """Drive the stacks of the database."""
+    """Drive all stacks of the database."""
+    MEMBERS = 4
+    """Share the work on them with others, if not alone."""
+    DUTIES = 5
+    """Do what one of many engines does for all."""
 
 
 SPACE = 0x570C
@@ -107,6 +145,12 @@ def lock(connection: sa.Connection, which: Lock) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(SPACE, which.value)))
+
+
+def let_rest(connection: sa.Connection) -> None:
+    """Let the transaction wait for its next statement as long as it likes."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ SQLAlchemy looks at a statement and at each of its values anew: it takes longer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -51,3 +51,51 @@ def found(connection: sa.Connection, statement: Any, **values: Any) -> list[Mapp
     result = prepared(connection, statement).execute(connection, values)
     names = tuple(result.keys())
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+_AT_ONCE = 128
+"""Values that one statement asks for."""
+
+
+def one_of(column: sa.Column[Any], count: int) -> sa.ColumnElement[bool]:
+    """That a column has one of so many values, which :func:`groups` gives names."""
+    return column.in_([sa.bindparam(f"value{n}", None, column.type) for n in range(count)])
+
+
+def groups(values: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The values by the names of parameters, in groups of few sizes, so that few statements do.
+
+    A group is filled up with its last value.
+    """
+    for begin in range(0, len(values), _AT_ONCE):
+        some = list(values[begin : begin + _AT_ONCE])
+        size = 1 << (len(some) - 1).bit_length()
+        some += some[-1:] * (size - len(some))
+        yield {f"value{number}": value for number, value in enumerate(some)}
+
+
+class RowsOf:
+    """Rows that belong to one of many things, which are asked for together for several of these.
+
+    The statement selects the column that says to which a row belongs.
+    """
+
+    def __init__(self, statement: sa.Select[Any], owner: sa.Column[Any]) -> None:
+        self._statement = statement
+        self._owner = owner
+        self._of: dict[int, sa.Select[Any]] = {}
+
+    def find(
+        self, connection: sa.Connection, owners: Collection[str]
+    ) -> dict[str, list[Mapping[str, Any]]]:
+        """The rows of each, in the order of the statement."""
+        rows: dict[str, list[Mapping[str, Any]]] = {owner: [] for owner in owners}
+        for some in groups(sorted(rows)):
+            for row in found(connection, self._for(len(some)), **some):
+                rows[row[self._owner.name]].append(row)
+        return rows
+
+    def _for(self, count: int) -> sa.Select[Any]:
+        if count not in self._of:
+            self._of[count] = self._statement.where(one_of(self._owner, count))
+        return self._of[count]

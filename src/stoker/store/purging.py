@@ -14,7 +14,8 @@ from stoker.store.queries import OPEN
 from stoker.store.rows import dicts
 from stoker.store.tidying import ID_AND_CONTENTS, drop_inputs
 
-STACKS_AT_ONCE = 10
+STACKS_AT_ONCE = 2
+"""With a thousand events each."""
 EVENTS_AT_ONCE = 2_000
 OPERATIONS_AT_ONCE = 500
 
@@ -39,10 +40,10 @@ def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]
     A nested stack stays while a snapshot of the stack around it may bring it back.
     """
     stacks, parts = tables.stacks.c, tables.snapshot_parts.c
-    kept = sa.select(parts.nested_id).where(parts.nested_id.is_not(None))
+    kept = sa.exists().where(parts.nested_id == stacks.id)
     return (
         sa.select(stacks.id)
-        .where(stacks.deleted_at < _BEFORE, stacks.id.not_in(kept), *conditions)
+        .where(stacks.deleted_at < _BEFORE, ~kept, *conditions)
         .order_by(stacks.deleted_at)
         .limit(STACKS_AT_ONCE)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, OperationStatus, Queued
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.store import tables
-from stoker.store.prepared import found
+from stoker.store.prepared import RowsOf, found
 
 OPEN = ("WAITING", "RUNNING")
 """Statuses of operations that are not final."""
@@ -162,17 +163,35 @@ def _paged(
 ) -> sa.Select[Any]:
     select = select.order_by(*(c.desc() if descending else c.asc() for c in columns))
     if page.marker is not None:
-        here = [
-            sa.select(c).where(table.c.id == page.marker).limit(1).scalar_subquery()
-            for c in columns
-        ]
-        after, place = sa.tuple_(*columns), sa.tuple_(*here)
-        # the list after a row that there is not is the whole list
-        known = sa.exists().where(table.c.id == page.marker)
-        select = select.where(sa.or_(~known, after < place if descending else after > place))
+        select = select.where(_after(table, columns, page.marker, descending=descending))
     if page.limit:
         select = select.limit(page.limit)
     return select
+
+
+def _after(
+    table: sa.Table, columns: Sequence[sa.Column[Any]], marker: str, *, descending: bool
+) -> sa.ColumnElement[bool]:
+    """That a row comes after another one; the list after a row that there is not is the whole one.
+
+    An index is of use for a comparison alone, not for one that may count or not.
+    """
+    here: list[Any] = [
+        sa.select(c).where(table.c.id == marker).limit(1).scalar_subquery() for c in columns
+    ]
+    first, after = columns[0], sa.tuple_(*columns)
+    beyond = None if first.nullable else _BEYOND.get(type(first.type))
+    if beyond is not None:
+        here[0] = sa.func.coalesce(here[0], beyond if descending else -beyond)
+    place = sa.tuple_(*here)
+    comes = after < place if descending else after > place
+    if beyond is not None:
+        return comes
+    return sa.or_(~sa.exists().where(table.c.id == marker), comes)
+
+
+_BEYOND: Mapping[type[Any], float] = {sa.Float: sys.float_info.max, sa.BigInteger: 2**63 - 1}
+"""By type of a column: what no row has."""
 
 
 def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
@@ -193,7 +212,7 @@ def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
     return select.add_columns(waiting.label("requested"))
 
 
-def _selected(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _queued_of(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
     columns = tables.operations.c
     return (
         sa.select(
@@ -205,26 +224,33 @@ def _selected(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             columns.number,
             columns.parent_operation,
         )
-        .where(columns.stack_id == sa.bindparam("stack", None), which)
+        .where(which)
         .order_by(columns.number)
     )
 
 
-_QUEUE = _selected(tables.operations.c.status.in_(OPEN))
-_PARTS = _selected(tables.operations.c.parent_operation == sa.bindparam("above", None))
+QUEUE = RowsOf(_queued_of(tables.operations.c.status.in_(OPEN)), tables.operations.c.stack_id)
+"""The operations of a stack that are not final, oldest first, without their plans."""
+_PARTS = _queued_of(
+    sa.and_(
+        tables.operations.c.stack_id == sa.bindparam("stack", None),
+        tables.operations.c.parent_operation == sa.bindparam("above", None),
+    )
+)
 
 
 def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
     """The operations of a stack that are not final, oldest first, without their plans."""
-    return _queued(found(connection, _QUEUE, stack=stack_id))
+    return queued(QUEUE.find(connection, [stack_id])[stack_id])
 
 
 def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
     """The operations of a stack that are part of one of its parent."""
-    return _queued(found(connection, _PARTS, stack=stack_id, above=parent_operation))
+    return queued(found(connection, _PARTS, stack=stack_id, above=parent_operation))
 
 
-def _queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
+def queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
+    """Operations of such rows."""
     return [
         Queued(
             row["id"],

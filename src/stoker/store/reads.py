@@ -22,18 +22,17 @@ from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.encryption import Cipher
-from stoker.store.prepared import found
+from stoker.store.prepared import RowsOf, found
 from stoker.store.queries import with_requested
-from stoker.store.reading import Reading
+from stoker.store.reading import Reading, Rows
 
 _AT_ONCE = 500
 """Ids in one statement."""
 
 
 # built once: to put together a statement takes longer than to execute it
-_STACK_ID: sa.BindParameter[str] = sa.bindparam("stack", None)
 _ALL = sa.select(tables.stacks)
-_STACK = with_requested(_ALL.where(tables.stacks.c.id == _STACK_ID))
+_STACK = RowsOf(with_requested(_ALL), tables.stacks.c.id)
 _NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name", None)))
 _NAMED_IN_PROJECT = with_requested(
     _ALL.where(
@@ -56,34 +55,40 @@ _CHILDREN = with_requested(
         tables.stacks.c.deleted_at.is_(None),
     )
 )
-_INPUT = sa.select(tables.inputs).where(tables.inputs.c.id == sa.bindparam("input", None))
-_CONTENTS = sa.select(tables.contents).join(
-    tables.inputs,
-    tables.contents.c.hash.in_(
-        [tables.inputs.c[name] for name in ("template", "text", "environment", "files")]
-    ),
+_CONTENTS = ("template", "text", "environment", "files")
+
+
+def _input() -> sa.Select[Any]:
+    """An input with its contents."""
+    inputs = tables.inputs
+    select = sa.select(inputs)
+    source: Any = inputs
+    for name in _CONTENTS:
+        named = tables.contents.alias(f"{name}_contents")
+        source = source.outerjoin(named, named.c.hash == inputs.c[name])
+        select = select.add_columns(named.c.body.label(f"{name}_body"))
+    return select.select_from(source)
+
+
+_INPUT = RowsOf(_input(), tables.inputs.c.id)
+_OPERATION = RowsOf(sa.select(tables.operations), tables.operations.c.id)
+_STATUS = RowsOf(
+    sa.select(tables.operations.c.id, tables.operations.c.status, tables.operations.c.reason),
+    tables.operations.c.id,
 )
-_CONTENTS = _CONTENTS.where(tables.inputs.c.id == sa.bindparam("input", None))
-_OPERATION = sa.select(tables.operations).where(
-    tables.operations.c.id == sa.bindparam("operation", None)
-)
-_STATUS = sa.select(tables.operations.c.status, tables.operations.c.reason).where(
-    tables.operations.c.id == sa.bindparam("operation", None)
-)
-_OPEN_OPERATIONS = (
+_OPEN_OPERATIONS = RowsOf(
     sa.select(tables.operations)
-    .where(tables.operations.c.stack_id == _STACK_ID, tables.operations.c.status.in_(queries.OPEN))
-    .order_by(tables.operations.c.number)
+    .where(tables.operations.c.status.in_(queries.OPEN))
+    .order_by(tables.operations.c.number),
+    tables.operations.c.stack_id,
 )
-_RESOURCES = (
-    sa.select(tables.resources)
-    .where(tables.resources.c.stack_id == _STACK_ID)
-    .order_by(tables.resources.c.created_at, tables.resources.c.id)
+_RESOURCES = RowsOf(
+    sa.select(tables.resources).order_by(tables.resources.c.created_at, tables.resources.c.id),
+    tables.resources.c.stack_id,
 )
-_SIGNAL_IDS = (
-    sa.select(tables.signals.c.id)
-    .where(tables.signals.c.stack_id == _STACK_ID)
-    .order_by(tables.signals.c.number)
+_SIGNAL_IDS = RowsOf(
+    sa.select(tables.signals.c.id, tables.signals.c.stack_id).order_by(tables.signals.c.number),
+    tables.signals.c.stack_id,
 )
 _SIGNALS = sa.select(tables.signals).where(
     tables.signals.c.id.in_(sa.bindparam("ids", expanding=True))
@@ -95,7 +100,9 @@ class SqlReads(Reading):
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""
-        return next(iter(await self._stacks(_STACK, stack=stack_id)), None)
+        return await self._read_rows(
+            _STACK, stack_id, lambda _, some: next(iter(self._to_stacks(some)), None)
+        )
 
     async def _stacks(self, statement: sa.Select[Any], **named: Any) -> list[Stack]:
         """The stacks of one of the statements above."""
@@ -133,22 +140,26 @@ class SqlReads(Reading):
     async def input(self, input_id: str) -> Input:
         """One input. Raises NotFound."""
 
-        def query(connection: sa.Connection) -> Input:
-            for row in found(connection, _INPUT, input=input_id):
-                named = found(connection, _CONTENTS, input=input_id)
-                bodies = {each["hash"]: each["body"] for each in named}
+        def query(_: sa.Connection, some: Rows) -> Input:
+            for row in some:
+                bodies = {row[name]: row[f"{name}_body"] for name in _CONTENTS if row[name]}
                 return rows.to_input(row, bodies, self._cipher)
             raise NotFound(f"there is no input {input_id}")
 
-        return await self._read(query)
+        return await self._read_rows(_INPUT, input_id, query)
 
     async def operations(self, stack_id: str) -> Sequence[Operation]:
         """The operations that are not final, oldest first."""
-        return await self._read(lambda connection: _operations(connection, self._cipher, stack_id))
+        return await self._read_rows(
+            _OPEN_OPERATIONS, stack_id, lambda _, some: self._to_operations(some)
+        )
+
+    def _to_operations(self, some: Rows) -> list[Operation]:
+        return [rows.to_operation(row, self._cipher) for row in some]
 
     async def queue(self, stack_id: str) -> Sequence[Queued]:
         """The operations that are not final, oldest first, without their plans."""
-        return await self._read(lambda connection: queries.queue(connection, stack_id))
+        return await self._read_rows(queries.QUEUE, stack_id, lambda _, some: queries.queued(some))
 
     async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
         """The operations of a stack that are part of one of its parent."""
@@ -159,22 +170,18 @@ class SqlReads(Reading):
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
         """Status and reason of one operation."""
 
-        def query(connection: sa.Connection) -> tuple[OperationStatus, str] | None:
-            for row in found(connection, _STATUS, operation=operation_id):
+        def query(_: sa.Connection, some: Rows) -> tuple[OperationStatus, str] | None:
+            for row in some:
                 return OperationStatus(row["status"]), row["reason"]
             return None
 
-        return await self._read(query)
+        return await self._read_rows(_STATUS, operation_id, query)
 
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""
-
-        def query(connection: sa.Connection) -> Operation | None:
-            for row in found(connection, _OPERATION, operation=operation_id):
-                return rows.to_operation(row, self._cipher)
-            return None
-
-        return await self._read(query)
+        return await self._read_rows(
+            _OPERATION, operation_id, lambda _, some: next(iter(self._to_operations(some)), None)
+        )
 
     async def unfinished_stacks(self) -> Sequence[str]:
         """Ids of the stacks with operations that are not final."""
@@ -184,12 +191,11 @@ class SqlReads(Reading):
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """All resource rows, oldest first."""
-
-        def query(connection: sa.Connection) -> list[Resource]:
-            some = found(connection, _RESOURCES, stack=stack_id)
-            return [rows.to_resource(row, self._cipher) for row in some]
-
-        return await self._read(query)
+        return await self._read_rows(
+            _RESOURCES,
+            stack_id,
+            lambda _, some: [rows.to_resource(row, self._cipher) for row in some],
+        )
 
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
         """Events that match, in order."""
@@ -217,32 +223,30 @@ class SqlReads(Reading):
         self, stack_id: str, known: Mapping[str, StoredSignal] = MappingProxyType({})
     ) -> Sequence[StoredSignal]:
         """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
-
-        return await self._read(
-            lambda connection: _signals(connection, self._cipher, stack_id, known)
+        return await self._read_rows(
+            _SIGNAL_IDS,
+            stack_id,
+            lambda connection, ids: _signals(connection, self._cipher, ids, known),
         )
 
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]
     ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
         """The signals of a stack's resources and its operations that are not final."""
-        return await self._read(
-            lambda connection: (
-                _signals(connection, self._cipher, stack_id, known),
-                _operations(connection, self._cipher, stack_id),
-            )
+        return await self._read_rows_of_one_moment(
+            (_SIGNAL_IDS, _OPEN_OPERATIONS),
+            stack_id,
+            lambda connection, ids, operations: (
+                _signals(connection, self._cipher, ids, known),
+                self._to_operations(operations),
+            ),
         )
 
 
-def _operations(connection: sa.Connection, cipher: Cipher, stack_id: str) -> list[Operation]:
-    some = found(connection, _OPEN_OPERATIONS, stack=stack_id)
-    return [rows.to_operation(row, cipher) for row in some]
-
-
 def _signals(
-    connection: sa.Connection, cipher: Cipher, stack_id: str, known: Mapping[str, StoredSignal]
+    connection: sa.Connection, cipher: Cipher, named: Rows, known: Mapping[str, StoredSignal]
 ) -> list[StoredSignal]:
-    ids = [row["id"] for row in found(connection, _SIGNAL_IDS, stack=stack_id)]
+    ids = [row["id"] for row in named]
     stored = {id_: known[id_] for id_ in ids if id_ in known}
     new = [id_ for id_ in ids if id_ not in known]
     for begin in range(0, len(new), _AT_ONCE):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
@@ -22,7 +23,6 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
-    made_of,
 )
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.log import Log
@@ -34,7 +34,7 @@ log = Log(__name__)
 
 Row = Mapping[str, Any] | sa.RowMapping
 
-_READ_ONLY = frozenset({"requested", "take_ups", "unreadable"})
+_READ_ONLY = frozenset({"requested", "take_ups", "handed_over", "unreadable"})
 """Fields that are no columns of their own, or that no record writes."""
 _UNREADABLE = "unreadable"
 """Field of a record: the columns whose values could not be read."""
@@ -82,7 +82,7 @@ class Form:
     """
 
 
-_TABLES: Mapping[type, sa.Table] = {
+_TABLES: Mapping[type[Struct], sa.Table] = {
     Stack: tables.stacks,
     Operation: tables.operations,
     Resource: tables.resources,
@@ -91,15 +91,15 @@ _TABLES: Mapping[type, sa.Table] = {
     Snapshot: tables.snapshots,
     SnapshotPart: tables.snapshot_parts,
 }
-_FORMS: dict[type, Form] = {}
+_FORMS: dict[type[Struct], Form] = {}
 
 
-def _form(kind: type) -> Form:
+def _form(kind: type[Struct]) -> Form:
     """How the fields of a record are stored, as its table says."""
     if kind not in _FORMS:
         columns = _TABLES[kind].c
         statuses: Any = OperationStatus if kind is Operation else Status
-        names = [field.name for field in fields(kind) if field.name not in _READ_ONLY]
+        names = [name for name in kind.__struct_fields__ if name not in _READ_ONLY]
         forms = {name: _conversion(columns[name], statuses) for name in names}
         _FORMS[kind] = Form(
             [(name, columns[name].name) for name in names],
@@ -156,12 +156,10 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
             values[name] = empty
     if unreadable and kind is not Event:
         values[_UNREADABLE] = tuple(unreadable)
-    # the other kinds are small
-    return made_of(kind, values) if kind in _LARGE else kind(**values)
+    return kind(**values)
 
 
-_LARGE = frozenset((Stack, Operation, Resource))
-_WHOLE = frozenset((StoredSignal, Snapshot))
+_WHOLE: frozenset[type[Struct]] = frozenset((StoredSignal, Snapshot))
 """What is of no use in parts."""
 
 
@@ -220,6 +218,7 @@ def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
         cipher,
         requested=None if requested is None else Action(requested),
         take_ups=row["take_ups"],
+        handed_over=row["handed_over"],
     )
 
 

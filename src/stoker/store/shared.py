@@ -6,38 +6,45 @@ SQLite has one writing transaction at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.store.bulk import any_of, insert
 from stoker.store.postgresql import Lock, lock
+from stoker.store.prepared import found
 from stoker.store.tables import contents
 
 
-def write_contents(
-    connection: sa.Connection,
-    missing: Sequence[dict[str, str]],
-    insert: Callable[[Sequence[dict[str, str]]], None],
-) -> None:
+def write_contents(connection: sa.Connection, missing: Sequence[dict[str, str]]) -> None:
     """Write contents, or hold those that there are: nobody drops them before the commit."""
     while missing:
-        insert(missing)
+        insert(connection, contents, missing, "hash", keep=None)
         if connection.dialect.name == "sqlite":
             return
-        held = _held(connection, [row["hash"] for row in missing], shared=True)
+        held = _held(connection, _SHARED, [row["hash"] for row in missing])
         missing = [row for row in missing if row["hash"] not in held]
 
 
 def hold_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
     """Wait until no other transaction uses contents, and let none use them before the commit."""
     if connection.dialect.name != "sqlite":
-        _held(connection, hashes, shared=False)
+        _held(connection, _ALONE, hashes)
 
 
-def _held(connection: sa.Connection, hashes: Collection[str], *, shared: bool) -> Collection[str]:
-    # locked in one order by everybody
-    select = sa.select(contents.c.hash).where(contents.c.hash.in_(hashes)).order_by(contents.c.hash)
-    return set(connection.execute(select.with_for_update(read=shared, key_share=shared)).scalars())
+# locked in one order by everybody
+_SOME = (
+    sa.select(contents.c.hash).where(contents.c.hash == any_of("hashes")).order_by(contents.c.hash)
+)
+_SHARED = _SOME.with_for_update(read=True, key_share=True)
+_ALONE = _SOME.with_for_update()
+
+
+def _held(
+    connection: sa.Connection, select: sa.Select[Any], hashes: Collection[str]
+) -> Collection[str]:
+    return {row["hash"] for row in found(connection, select, hashes=list(hashes))}
 
 
 def hold_numbers(connection: sa.Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -13,7 +13,9 @@ from stoker.engine.model.software import SoftwareInside, SoftwareReads
 from stoker.kernel.errors import LimitExceeded
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import queries, rows, tables
+from stoker.store.bulk import insert
 from stoker.store.encryption import Cipher, dumps, loads
+from stoker.store.looking import Looking
 from stoker.store.reading import Reading
 
 Result = TypeVar("Result")
@@ -133,12 +135,8 @@ class SqlSoftware(Reading, SoftwareReads):
         )
 
 
-class SoftwareInTransaction(SoftwareInside):
-    """Reads of one transaction; what they say stays true until it ends."""
-
-    def __init__(self, connection: sa.Connection, cipher: Cipher) -> None:
-        self._connection = connection
-        self._cipher = cipher
+class SoftwareInTransaction(Looking, SoftwareInside):
+    """What guards see of software configs and deployments."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:
         """One deployment, locked."""
@@ -171,10 +169,8 @@ class SoftwareInTransaction(SoftwareInside):
         return int(self._connection.execute(select).scalar_one())
 
 
-def write_software(
-    connection: sa.Connection, change: SoftwareChange, cipher: Cipher, insert: Callable[..., None]
-) -> None:
-    """Record and drop what a change says; ``insert`` is what the other tables are written with."""
+def write_software(connection: sa.Connection, change: SoftwareChange, cipher: Cipher) -> None:
+    """Record and drop what a change says."""
     configs = [_config_row(config, cipher) for config in change.configs]
     insert(connection, _configs, configs, "id", keep=("project_id", "created_at"))
     deployments = [_deployment_row(deployment, cipher) for deployment in change.deployments]

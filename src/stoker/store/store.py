@@ -12,7 +12,7 @@ from stoker.engine.model.records import Stack, TreeState
 from stoker.store import purging, taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
-from stoker.store.group_commit import GroupCommit
+from stoker.store.group_commit import Defer, GroupCommit
 from stoker.store.kept import KeptRows
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
@@ -26,11 +26,19 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
     """Rows in a relational database."""
 
     def __init__(
-        self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool = False
+        self,
+        engine: sa.Engine,
+        cipher: Cipher,
+        runner: Runner,
+        *,
+        notifies: bool = False,
+        defer: Defer | None = None,
     ) -> None:
-        """``notifies`` says whether commits leave messages for the bus."""
+        """``notifies`` says whether commits leave messages for the bus; ``defer`` has stacks
+        driven that many engines share.
+        """
         super().__init__(engine, cipher, runner)
-        self._commits = GroupCommit(engine, cipher, runner, notifies=notifies)
+        self._commits = GroupCommit(engine, cipher, runner, notifies=notifies, defer=defer)
         self.outbox = self._commits.outbox
         self._software = SqlSoftware(engine, cipher, runner)
         self._watches = SqlWatches(engine, cipher, runner)
@@ -39,6 +47,11 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
     def commits(self) -> tuple[int, float]:
         """How many transactions there were, and how many seconds they took."""
         return self._commits.transactions, self._commits.seconds
+
+    @property
+    def latency(self) -> float:
+        """The seconds that the latest transaction took; 0 if it is long ago."""
+        return self._commits.latency
 
     @property
     def software(self) -> SqlSoftware:
@@ -58,11 +71,9 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.commit(change)
 
-    async def take(self, stack_id: str) -> Stack:
-        """Raise the stack's fencing token and return the stack."""
-        return await self._commits.run(
-            lambda connection: taking.take(connection, stack_id, self._cipher)
-        )
+    async def take(self, stack_id: str) -> Stack | None:
+        """Raise the fencing token of a stack that has something to do, and return the stack."""
+        return await self._commits.take(stack_id)
 
     async def count_take_up(self, stack: Stack) -> None:
         """Count one more take-up. Raises Fenced."""
@@ -72,6 +83,10 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         """Begin to count anew."""
         await self._commits.run(lambda connection: taking.forget(connection, stack))
 
+    async def hand_over(self, stack: Stack) -> None:
+        """Let go of a stack. Raises Fenced."""
+        await self._commits.run(lambda connection: taking.hand_over(connection, stack))
+
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""
         await self._commits.run(
@@ -80,7 +95,9 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
 
     async def tree(self, stack_id: str) -> TreeState:
         """How a stack and those nested in it stand."""
-        return await self._read(lambda connection: trees.tree(connection, stack_id, locked=False))
+        return await self._read_of_one_moment(
+            lambda connection: trees.tree(connection, stack_id, locked=False)
+        )
 
     async def count_resources(self, root_id: str, besides: str) -> int:
         """The resources of the live stacks of a tree, one stack left out."""

@@ -39,6 +39,7 @@ metadata = sa.MetaData(
 _ID = sa.String(64)
 _NAME = sa.String(255)
 _WORD = sa.String(32)
+_CLIENT_TOKEN = sa.String(128)
 _TEXT = sa.Text
 # SQLite draws numbers for columns of that very type alone, which has 64 bits there
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
@@ -64,10 +65,10 @@ inputs = sa.Table(
     metadata,
     sa.Column("id", _ID, primary_key=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
-    sa.Column("template", sa.String(64), nullable=False),
-    sa.Column("text", sa.String(64)),
-    sa.Column("environment", sa.String(64), nullable=False),
-    sa.Column("files", sa.String(64), nullable=False),
+    sa.Column("template", sa.String(64), nullable=False, index=True),
+    sa.Column("text", sa.String(64), index=True),
+    sa.Column("environment", sa.String(64), nullable=False, index=True),
+    sa.Column("files", sa.String(64), nullable=False, index=True),
     _column("parameters", Kind.ENCRYPTED),
     sa.Column("template_file", _TEXT),
     _column("facade", Kind.JSON),
@@ -91,6 +92,7 @@ stacks = sa.Table(
     sa.Column("deleted_at", sa.Float),
     sa.Column("epoch", sa.Integer, key="fencing_token", nullable=False),
     sa.Column("take_ups", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("handed_over", sa.Integer, comment="the token of who has let go of it in order"),
     sa.Column("taken_for", _ID, comment="the operation that it was last taken up for"),
     sa.Column("taken_event", _NUMBER, comment="the number of its last event by then"),
     sa.Column("input_id", _ID, nullable=False),
@@ -109,7 +111,9 @@ stacks = sa.Table(
     sa.Column("root_id", _ID),
     sa.Column("depth", sa.Integer, nullable=False),
     sa.UniqueConstraint("project_id", "live_name"),
-    sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at"),
+    sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at", "id"),
+    sa.Index("ix_stacks_all", "created_at", "id"),
+    sa.Index("ix_stacks_deleted", "deleted_at"),
     sa.Index("ix_stacks_users", "user_project_id", "name"),
     sa.Index("ix_stacks_root", "root_id"),
 )
@@ -157,22 +161,13 @@ operations = sa.Table(
     sa.Column("kind", _WORD, nullable=False, server_default="change"),
     _column("request", Kind.REQUEST, server_default='{"kind": "change"}'),
     sa.Column("request_id", _ID, comment="by which all services know the request that made it"),
+    sa.Column("client_token", _CLIENT_TOKEN, index=True),
+    sa.Column("client_digest", sa.String(64), comment="of what was asked for with the token"),
     _open_index,
 )
 
 
-def _index_open_ones(_: sa.Table, connection: sa.Connection, **_options: Any) -> None:
-    """Say to what the index is limited for this database alone.
-
-    To name a dialect imports it, and that of PostgreSQL takes a twentieth of the service's start.
-    """
-    where = sa.text("status IN ('WAITING', 'RUNNING')")
-    _open_index.dialect_kwargs[f"{connection.dialect.name}_where"] = where
-
-
-sa.event.listen(operations, "before_create", _index_open_ones)
-
-
+_objects_index = sa.Index("ix_resources_physical_id", "physical_id")
 resources = sa.Table(
     "resources",
     metadata,
@@ -208,7 +203,24 @@ resources = sa.Table(
     sa.Column("nested_id", _ID),
     _column("hook", Kind.JSON, server_default="{}"),
     _column("origin", Kind.JSON, server_default="{}"),
+    _objects_index,
 )
+
+
+def _describe_indexes(_: sa.Table, connection: sa.Connection, **_options: Any) -> None:
+    """Say what is special about indexes for this database alone.
+
+    To name a dialect imports it, and that of PostgreSQL takes a twentieth of the service's start.
+    """
+    dialect, open_ = connection.dialect.name, sa.text("status IN ('WAITING', 'RUNNING')")
+    _open_index.dialect_kwargs[f"{dialect}_where"] = open_
+    if dialect == "postgresql":
+        # a usual one refuses texts that are longer than a third of a page
+        _objects_index.dialect_kwargs["postgresql_using"] = "hash"
+
+
+for _table in (operations, resources):
+    sa.event.listen(_table, "before_create", _describe_indexes)
 
 events = sa.Table(
     "events",
@@ -225,6 +237,7 @@ events = sa.Table(
     sa.Column("resource_id", _ID),
     sa.Column("physical_id", _TEXT),
     _column("properties", Kind.ENCRYPTED, nullable=True),
+    sa.Column("client_token", _CLIENT_TOKEN),
     sa.Index("ix_events_stack", "stack_id", "number"),
 )
 
@@ -327,7 +340,7 @@ snapshot_parts = sa.Table(
     sa.Column("type_name", _TEXT, nullable=False),
     sa.Column("implementation", _TEXT, nullable=False),
     sa.Column("physical_id", _TEXT),
-    sa.Column("nested_id", _ID),
+    sa.Column("nested_id", _ID, index=True),
     _column("metadata", Kind.ENCRYPTED),
     _column("data", Kind.ENCRYPTED),
     sa.Column("asked", sa.Boolean, nullable=False),
@@ -348,6 +361,8 @@ change_sets = sa.Table(
     sa.Column("fault", _TEXT, nullable=False),
     sa.Column("fingerprint", _TEXT, nullable=False),
     sa.Column("operation_id", _ID),
+    sa.Column("client_token", _CLIENT_TOKEN),
+    sa.Column("client_digest", sa.String(64)),
     _column("request", Kind.ENCRYPTED),
     _column("shown", Kind.ENCRYPTED),
     sa.UniqueConstraint("stack_id", "name"),
@@ -420,4 +435,15 @@ imports = sa.Table(
     sa.Column("stack_id", _ID, nullable=False),
     sa.Index("ix_imports_name", "name"),
     comment="exports that inputs of stacks use",
+)
+
+engines = sa.Table(
+    "engines",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("host", _NAME, nullable=False),
+    sa.Column("process", sa.Integer, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("updated_at", sa.Float, nullable=False),
+    comment="the engines that share the work, as each has told of itself",
 )

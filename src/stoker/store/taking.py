@@ -8,16 +8,16 @@ event of a resource or of the stack comes between one take-up and the next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, Fenced
 from stoker.engine.model.records import Open, Stack, foremost
-from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
 from stoker.store.encryption import Cipher
-from stoker.store.prepared import found, prepared
+from stoker.store.prepared import RowsOf, prepared
 from stoker.store.tables import events, stacks
 
 _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
@@ -57,7 +57,14 @@ def _taking() -> Any:
 
 
 _TAKE = _taking()
-_TAKE_AND_TELL = _TAKE.returning(*stacks.c)
+_TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Taking a stack over, which is done together with others."""
+
+    stack_id: str
 
 
 def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
@@ -71,12 +78,20 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         prepared(connection, _TAKE).execute(connection, *new)
 
 
-def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:
-    """Raise the fencing token; returns the stack. Raises NotFound."""
-    named = _named(stack_id, queries.queue(connection, stack_id))
-    for row in found(connection, _TAKE_AND_TELL, **named):
-        return rows.to_stack(row, cipher, None)
-    raise NotFound(f"there is no stack {stack_id}")
+def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Stack]:
+    """Raise the fencing token of each that has something to do; returns these, by id.
+
+    To take another one over would disturb who relies on its rest.
+    """
+    queues = queries.QUEUE.find(connection, set(stack_ids))
+    wanted = [stack_id for stack_id in sorted(queues) if queues[stack_id]]
+    if not wanted:
+        return {}
+    named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
+    prepared(connection, _TAKE).execute(connection, *named)
+    # nobody else can have raised a token since: the rows are this transaction's
+    taken = _TAKEN.find(connection, wanted)
+    return {row["id"]: rows.to_stack(row, cipher, None) for some in taken.values() for row in some}
 
 
 def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
@@ -86,19 +101,24 @@ def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
 
 def count(connection: sa.Connection, stack: Stack) -> None:
     """One more. Raises Fenced."""
-    _set(connection, stack, stacks.c.take_ups + 1)
+    _set(connection, stack, take_ups=stacks.c.take_ups + 1)
 
 
 def forget(connection: sa.Connection, stack: Stack) -> None:
     """None so far. Raises Fenced."""
-    _set(connection, stack, 0)
+    _set(connection, stack, take_ups=0)
 
 
-def _set(connection: sa.Connection, stack: Stack, value: object) -> None:
+def hand_over(connection: sa.Connection, stack: Stack) -> None:
+    """The engine lets go of the stack, and has got along well with it. Raises Fenced."""
+    _set(connection, stack, take_ups=0, handed_over=stack.fencing_token)
+
+
+def _set(connection: sa.Connection, stack: Stack, **values: object) -> None:
     statement = (
         stacks.update()
         .where(stacks.c.id == stack.id, stacks.c.fencing_token == stack.fencing_token)
-        .values(take_ups=value)
+        .values(**values)
     )
     if connection.execute(statement).rowcount != 1:
         raise Fenced(stack.id)

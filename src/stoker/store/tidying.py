@@ -26,6 +26,7 @@ OPERATIONS_KEPT = 20
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
 ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
 """What :func:`drop_inputs` has to know of inputs."""
+_USES = [sa.exists().where(column == contents.c.hash) for column in _CONTENTS]
 _STACK: sa.BindParameter[str] = sa.bindparam("stack", None)
 
 
@@ -112,11 +113,8 @@ def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
     hashes = {value for value in named if value is not None}
     # whoever uses them in a transaction that has not ended is waited for, and looked at then
     hold_contents(connection, hashes)
-    used = {
-        value
-        for column in _CONTENTS
-        for value in connection.execute(sa.select(column).where(column.in_(hashes))).scalars()
-    }
+    these = sa.select(contents.c.hash).where(contents.c.hash.in_(hashes))
+    used = set(connection.execute(sa.union(*(these.where(each) for each in _USES))).scalars())
     unused = hashes - used
     if unused:
         connection.execute(contents.delete().where(contents.c.hash.in_(unused)))

@@ -22,15 +22,20 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
     """What work gives, in a transaction of its own.
 
     It is done again where it stood in another transaction's way and the database chose to let the
-    other one pass; faults of the database are raised as StoreFault.
+    other one pass, and once where its connection has broken before it was to be committed. Faults
+    of the database are raised as StoreFault.
     """
-    for left in reversed(range(_ATTEMPTS)):
+    for attempt in range(_ATTEMPTS):
+        done = False
         with database_faults():
             try:
                 with database.begin() as connection:
-                    return work(connection)
+                    result = work(connection)
+                    done = True
+                return result
             except sa.exc.DBAPIError as error:
-                if not left or not is_conflict(error):
+                broken = error.connection_invalidated and not done and attempt == 0
+                if attempt + 1 == _ATTEMPTS or not (broken or is_conflict(error)):
                     raise
         time.sleep(_PAUSE)  # the other one goes first, else they may meet again
     raise AssertionError

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from msgspec import structs
 
 from stoker.engine.model.records import Resource
 from stoker.engine.model.watches import Watch, WatchChange, WatchInside, WatchReads
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store import rows, tables
+from stoker.store.bulk import delete, insert
+from stoker.store.looking import Looking
 from stoker.store.reading import Reading
 
 Result = TypeVar("Result")
@@ -49,7 +51,7 @@ class SqlWatches(Reading, WatchReads):
         """The measurements of a watch from then on, oldest first."""
         columns = _measurements.c
         select = (
-            sa.select(*(columns[each.name] for each in fields(Measurement)))
+            sa.select(*(columns[name] for name in Measurement.__struct_fields__))
             .where(columns.resource_id == resource_id, columns.at >= since)
             .order_by(columns.at, columns.number)
         )
@@ -86,10 +88,8 @@ class SqlWatches(Reading, WatchReads):
         )
 
 
-class WatchesInTransaction(WatchInside):
+class WatchesInTransaction(Looking, WatchInside):
     """What guards see of watches."""
-
-    _connection: sa.Connection
 
     def watch(self, resource_id: str) -> Watch | None:
         """One watch, locked."""
@@ -102,26 +102,23 @@ def _watch(row: rows.Row) -> Watch:
     return Watch(**{**values, "state": WatchState(values["state"])})
 
 
-Insert = Callable[..., None]
-_GONE: sa.BindParameter[str] = sa.bindparam("gone", None, sa.String)
-WATCHES_OF_GONE = tuple(
-    table.delete().where(table.c.resource_id == _GONE) for table in (_watches, _measurements)
-)
+OF_WATCHED = (_watches.c.resource_id, _measurements.c.resource_id)
 """What goes with a resource."""
 
 
-def write_watches(connection: sa.Connection, change: WatchChange, insert: Insert) -> None:
-    """Write what a commit changes; ``insert`` puts rows into a table, or updates them."""
-    insert(connection, _watches, [asdict(each) for each in change.kept], "resource_id", keep=_HELD)
+def write_watches(connection: sa.Connection, change: WatchChange) -> None:
+    """Write what a commit changes."""
+    kept = [structs.asdict(each) for each in change.kept]
+    insert(connection, _watches, kept, "resource_id", keep=_HELD)
     for watch in change.judged:
         update = _watches.update().where(_watches.c.resource_id == watch.resource_id)
-        connection.execute(update.values(**asdict(watch)))
-    measured = [{"resource_id": watch, **asdict(each)} for watch, each in change.measured]
+        connection.execute(update.values(**structs.asdict(watch)))
+    measured = [{"resource_id": watch, **structs.asdict(each)} for watch, each in change.measured]
     if measured:
-        connection.execute(_measurements.insert(), measured)
+        insert(connection, _measurements, measured)
         _drop_old(connection, {row["resource_id"] for row in measured})
-    for delete in WATCHES_OF_GONE if change.dropped else ():
-        connection.execute(delete, [{"gone": resource_id} for resource_id in change.dropped])
+    for column in OF_WATCHED:
+        delete(connection, column, change.dropped)
 
 
 def _drop_old(connection: sa.Connection, resource_ids: Iterable[str]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,10 +22,11 @@ from stoker.engine.execution.publishing import cancel_deployments, publish, publ
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused, is_final
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,
     Done,
@@ -220,7 +220,7 @@ class Actions:
 
         Raises :class:`ActionFailed` after the failure is committed.
         """
-        server = evolve(row, properties=properties)
+        server = replace(row, properties=properties)
         try:
             return await self._patiently(row, partial(publish_row, self._session, server))
         except Refused as refused:
@@ -290,7 +290,7 @@ class Actions:
         """Commit what a pending type has told, if it is news."""
         noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)
         if wait.reason:
-            noted = evolve(noted, reason=wait.reason)
+            noted = replace(noted, reason=wait.reason)
         if noted != row:
             await self._session.commit(resources=[noted])
         await self._session.tell_intent(noted)
@@ -324,7 +324,7 @@ class Actions:
             reference = work.type.reference(call)
             if reference != kept.physical_id:
                 found[REFERENCE] = reference
-        return evolve(kept, attributes={**kept.attributes, **found}) if found else kept
+        return replace(kept, attributes={**kept.attributes, **found}) if found else kept
 
 
 def _may_be_lost(row: Resource, work: Work) -> bool:
@@ -350,4 +350,4 @@ def _kept(
         changes["data"] = dict(data)
     if progress is not None and dict(progress) != dict(row.progress):
         changes["progress"] = dict(progress)
-    return evolve(row, **changes) if changes else row
+    return replace(row, **changes) if changes else row

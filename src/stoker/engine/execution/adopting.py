@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from stoker.engine.model.records import Adopted
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
     Checks,
@@ -39,7 +39,7 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
     def adopt(call: Call) -> Outcome:
         assert given.physical_id is not None
         if type_.service is not None and _STRANGE.search(given.physical_id):
-            return Failed(f'"{given.physical_id}" is no id of an object')
+            return Failed(f'"{given.physical_id}" is not the id of an object')
         call = replace(call, physical_id=given.physical_id, data=given.data)
         if type_.service is not None and (reason := _reason_against(type_, call)) is not None:
             return Failed(reason)

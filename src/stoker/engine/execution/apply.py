@@ -13,7 +13,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Change, Definitions, Node, Observed, defined
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.decision import (
     Choice,
     Decision,
@@ -24,8 +24,10 @@ from stoker.engine.planning.decision import (
 )
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
+    Checks,
     MakesStack,
     ManagedType,
     NestingType,
@@ -130,7 +132,7 @@ class Applying:
 
     async def _refuse(self, row: Resource, reason: str) -> None:
         """A change that is forbidden: an event tells of it, the row stays as it is."""
-        shown = evolve(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
+        shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailed(shown, _restricted(row.name, reason))
 
@@ -142,13 +144,13 @@ class Applying:
         row = await self._hooks.before(row, Action.UPDATE)
         columns = self._columns(definition)
         if any(getattr(row, name) != value for name, value in columns.items()):
-            row = evolve(row, operation_id=self._operation.id, **columns)
+            row = replace(row, operation_id=self._operation.id, **columns)
             await self._session.commit(resources=[row])
 
     async def _create(self, row: Resource | None, definition: Definition) -> None:
-        row = self._new_row(definition) if row is None else evolve(row, **self._whole(definition))
+        row = self._new_row(definition) if row is None else replace(row, **self._whole(definition))
         if definition.external_id is not None:
-            await self._refer(row, definition.external_id)
+            await self._refer(row, definition)
         elif self._operation.action is Action.ADOPT:
             row = await self._actions.begin(row, Action.ADOPT, calls=definition.type)
             await self._finish(row, definition)
@@ -157,13 +159,20 @@ class Applying:
             row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
             await self._finish(row, definition)
 
-    async def _refer(self, row: Resource, physical_id: Any) -> None:
-        """An object that exists already, and is not ours."""
-        if not isinstance(physical_id, str) or not physical_id:
+    async def _refer(self, row: Resource, definition: Definition) -> None:
+        """An object that is not ours: it must exist already."""
+        type_, physical_id = definition.type, definition.external_id
+        if not isinstance(physical_id, str) or not physical_id or "\0" in physical_id:
             raise DiagnosticError([_no_id(row, physical_id)])
-        row = await self._actions.begin(
-            row, Action.CHECK, calls=None, external=True, physical_id=physical_id
-        )
+        known = {"external": True, "physical_id": physical_id}
+        if not isinstance(type_, ManagedType) or not can(type_, Checks):
+            row = await self._actions.begin(row, Action.CHECK, calls=None, **known)
+            row = replace(row, reason=f"CHECK not supported for {definition.type_name}")
+        else:
+            row = await self._actions.begin(row, Action.CHECK, calls=type_, **known)
+            used = self._used.get(row.name, frozenset())
+            work = Work(type_, type_.check, row.properties, attributes=used)
+            row = await self._actions.run(row, work)
         await self._complete(row)
 
     async def _continue(self, row: Resource, definition: Definition) -> None:
@@ -192,13 +201,13 @@ class Applying:
         """A row that was replaced stands for the resource again, and the current one goes."""
         current = await self._hooks.before(current, Action.UPDATE)
         row, begun = self._session.transitions.resource_to(
-            evolve(row, replaced_by=None),
+            replace(row, replaced_by=None),
             Action.UPDATE,
             Status.IN_PROGRESS,
             "state changed",
             dirty=_dirty(row, decision),
         )
-        going = evolve(current, replaced_by=row.id)
+        going = replace(current, replaced_by=row.id)
         await self._session.commit(resources=[going, row], events=[begun])
         await self._finish_update(row, definition, decision, going)
 
@@ -211,7 +220,7 @@ class Applying:
     ) -> None:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
         row = await self._succession.reclaim(row, going)
-        row = evolve(row, metadata=definition.metadata)
+        row = replace(row, metadata=definition.metadata)
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         drifted = self._observed.drifted.get(row.id, {})
         before = {**row.properties, **{name: each.live for name, each in drifted.items()}}
@@ -226,7 +235,7 @@ class Applying:
         if decision.changed:
             # clients know a replacement by this pair of events on the old resource
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
-                shown = evolve(old, action=Action.UPDATE, status=status, reason="state changed")
+                shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
             self._new_row(definition, hook=old.hook, origin=_origin(old, decision)),
@@ -235,7 +244,7 @@ class Applying:
             "state changed",
         )
         policy = definition.update_replace_policy or old.deletion_policy
-        replaced = evolve(old, replaced_by=new.id, deletion_policy=str(policy))
+        replaced = replace(old, replaced_by=new.id, deletion_policy=str(policy))
         await session.commit(resources=[replaced, new], events=[*events, event])
         await self._succession.release(new, replaced)
         await self._finish(new, definition)

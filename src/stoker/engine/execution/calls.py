@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.records import Resource, made
+from stoker.engine.model.records import Resource
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
+from stoker.kernel.values import replace
 from stoker.schema.properties import NameLookup, Property
 from stoker.schema.resource_type import (
     Call,
@@ -43,8 +43,7 @@ def make_call(
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
     facts, signalling = stack_rows.shared_by_calls()
-    return made(
-        Call,
+    return Call(
         stack=facts,
         name=row.name,
         resource_id=row.id,

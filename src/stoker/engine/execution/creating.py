@@ -16,9 +16,11 @@ from typing import Any
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.records import Action, Resource, Status, evolve
+from stoker.engine.model.interfaces import Fenced
+from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import NotFound, is_final
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.resource_type import Adopts, Failed, ManagedType, Outcome, Sweeps, Wait, can
 
@@ -52,6 +54,8 @@ class Creating:
             sent = _Sent(row, self._session)
             try:
                 outcome = await self._calls.once(row, work, sent.note)
+            except Fenced:
+                raise
             except Exception as error:
                 if is_final(error):
                     outcome = Failed(str(error))
@@ -101,6 +105,8 @@ class Creating:
         until = sent + limits.landing if sent >= limits.cloud_since else 0.0
         if lands is not None:
             until = min(until, self._now() + lands)
+        if self._session.is_answered(row):
+            until = 0.0
         if type_.unique and row.action is not Action.DELETE:
             until = 0.0
         return await self._look(row, type_, until)
@@ -119,7 +125,7 @@ class Creating:
             if found is not None:
                 # of several requests another one may have made something too
                 asked = row.asked if len(row.asked) > 1 else ()
-                row = evolve(row, physical_id=found, asked=asked)
+                row = replace(row, physical_id=found, asked=asked)
                 await self._session.commit(resources=[row])
                 return row
             left = until - self._now()
@@ -149,7 +155,7 @@ class Creating:
             told = f"{came} of {wanted.count} resource signals received"
             if left <= 0:
                 return row, f"{told} within the specified duration of {wanted.seconds:.0f} seconds"
-            waits = evolve(row, reason=told)
+            waits = replace(row, reason=told)
             if waits != self._session.rows.get(row.id):
                 await self._session.commit(resources=[waits])
             row = waits
@@ -186,7 +192,7 @@ class Creating:
         if removed:
             log.warning("surplus objects removed", resource=row.name, ids=", ".join(removed))
         if max(row.asked) + self._session.ports.limits.landing <= self._now():
-            await self._session.commit(resources=[evolve(row, asked=())])
+            await self._session.commit(resources=[replace(row, asked=())])
 
     def _now(self) -> float:
         return self._session.ports.clock.now()
@@ -205,6 +211,6 @@ class _Sent:
     async def note(self) -> None:
         """Put on record that the call is made now."""
         asked = (*self.before.asked, self._session.ports.clock.now())[-_MOST:]
-        self.row = evolve(self.before, asked=asked)
+        self.row = replace(self.before, asked=asked)
         await self._session.commit(resources=[self.row])
         self.made = True

@@ -29,10 +29,11 @@ from stoker.engine.model.plans import (
     Plan,
     Step,
 )
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
 
 log = Log(__name__)
@@ -135,7 +136,7 @@ class Execution:
                 for key in sorter.get_ready():
                     node = by_key[key]
                     act = self._pause if node.change is Change.PAUSE else step
-                    task = asyncio.ensure_future(act(node))
+                    task = asyncio.ensure_future(self._step(act, node))
                     self._tasks.add(task)
                     task.add_done_callback(
                         lambda done, key=key: finished.put_nowait((key, done))  # type: ignore[misc]
@@ -143,11 +144,16 @@ class Execution:
                     running += 1
             if not running:
                 return
-            key, task = await finished.get()
+            with self.waiting.resting():
+                key, task = await finished.get()
             running -= 1
             self._tasks.discard(task)
             if await self._succeeded(by_key[key], task):
                 sorter.done(key)
+
+    async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
+        with self.waiting.step():
+            await act(node)
 
     def _may_start(self, phase: Phase) -> bool:
         if self.waiting.stopped or self.waiting.expired:
@@ -204,7 +210,7 @@ class Execution:
         row = self._row_of(node)
         if row is None:
             type_name = self._wanted.type_names.get(node.name, "")
-            row = evolve(session.new_row(node.name), type_name=type_name)
+            row = replace(session.new_row(node.name), type_name=type_name)
         if row.status is not Status.IN_PROGRESS:
             action = self._failing_action(node, row)
             row, begun = session.transitions.resource_to(

@@ -20,11 +20,12 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Step, defined
-from stoker.engine.model.records import Input, Resource, evolve
+from stoker.engine.model.records import Input, Resource
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
@@ -171,4 +172,4 @@ def facts_amid(stack_rows: StackRows, plan: Plan) -> RecordedFacts:
 
 
 def _marked(row: Resource, unhealthy: frozenset[str]) -> Resource:
-    return evolve(row, unhealthy=True) if row.physical_id in unhealthy else row
+    return replace(row, unhealthy=True) if row.physical_id in unhealthy else row

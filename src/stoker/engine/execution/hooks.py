@@ -25,9 +25,9 @@ from stoker.engine.model.records import (
     Queued,
     Resource,
     StoredSignal,
-    evolve,
 )
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
 from stoker.template.environment.environment import parse_environment
 from stoker.template.environment.single_resources import Marks, hooks_in
@@ -73,7 +73,7 @@ def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
     """For an operation that begins: the rows that earlier ones have left at hooks, as standing
     nowhere, and the ids of all signals that clear hooks: whoever they were for has ended.
     """
-    rows = [evolve(row, hook={}) for row in session.rows.values() if hook_of(row) is not None]
+    rows = [replace(row, hook={}) for row in session.rows.values() if hook_of(row) is not None]
     return rows, [each.id for each in session.hook_releases]
 
 
@@ -113,8 +113,8 @@ class Hooks:
             state = {_OPERATION: self._operation.id, _AT: None, _PASSED: []}
         if hook == state[_AT] or hook in state[_PASSED]:
             return row, []
-        event = self._session.transitions.event_of(evolve(row, reason=pause_reason(hook)))
-        return evolve(row, hook={**state, _AT: hook}), [event]
+        event = self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))
+        return replace(row, hook={**state, _AT: hook}), [event]
 
     async def passed(self, row: Resource) -> Resource:
         """Wait until the hook at which the row stands, if any, is cleared; returns the row then.
@@ -130,8 +130,8 @@ class Hooks:
             if heard:
                 break
             await self._waiting.wait(_UNTIL_CLEARED, seen)
-        row = evolve(row, hook={**row.hook, _AT: None, _PASSED: [*row.hook[_PASSED], hook]})
-        told = evolve(row, reason=f"Hook {hook} is cleared")
+        row = replace(row, hook={**row.hook, _AT: None, _PASSED: [*row.hook[_PASSED], hook]})
+        told = replace(row, reason=f"Hook {hook} is cleared")
         event = self._session.transitions.event_of(told)
         await self._session.commit(resources=[row], events=[event], dropped_signals=heard)
         return row

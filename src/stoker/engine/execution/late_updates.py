@@ -12,7 +12,8 @@ from __future__ import annotations
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.records import Resource, evolve
+from stoker.engine.model.records import Resource
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
 
 
@@ -41,4 +42,4 @@ async def sent_before(
 def with_unanswered(session: Session, row: Resource) -> Resource:
     """The row with the time of a change of it that was sent and of whose end nothing is known."""
     sent = session.unanswered.get(row.id)
-    return row if sent is None else evolve(row, asked=(*row.asked, sent))
+    return row if sent is None else replace(row, asked=(*row.asked, sent))

@@ -8,7 +8,6 @@ parent; an occasional look covers engines that are not in this process.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.actions import (
@@ -32,11 +31,11 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
-    evolve,
     is_walked,
 )
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Nested,
     NestingCall,
@@ -108,7 +107,7 @@ class Nesting:
                 self._session, row, definition, attributes, child, reference, adopted
             )
             if nested.data is not None:
-                row = evolve(row, data=nested.data)
+                row = replace(row, data=nested.data)
             seen = self._waiting.round_of(child_id if child is None else child.id)
             if child is None:
                 row, operation_id = await self._create(
@@ -178,6 +177,7 @@ class Nesting:
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),
             parent_operation=parent.id,
+            client_token=parent.client_token,
         )
 
     async def _adopted(self, row: Resource) -> Adopted | None:
@@ -234,7 +234,7 @@ class Nesting:
         child, event = session.transitions.stack_to(
             child, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
-        row = evolve(row, nested_id=child_id, physical_id=child_id)
+        row = replace(row, nested_id=child_id, physical_id=child_id)
         await session.commit(
             resources=[row],
             inputs=[given],
@@ -269,7 +269,7 @@ class Nesting:
         if row.implementation == TemplateType.implementation:
             reference = shown.get(STACK_ID) or reference
         attributes = {**shown, REFERENCE: reference}
-        return evolve(row, reason="state changed", attributes=attributes)
+        return replace(row, reason="state changed", attributes=attributes)
 
 
 async def _template(

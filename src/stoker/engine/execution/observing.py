@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stoker.engine.execution.calls import lookups_of, with_ids
 from stoker.engine.execution.session import StackRows
 from stoker.kernel.errors import NotFound
 from stoker.kernel.ids import TOKEN_LENGTH
+from stoker.kernel.values import replace
 from stoker.schema.drift import SAME, Comparison, Difference, compare
 from stoker.schema.resource_type import (
     Call,

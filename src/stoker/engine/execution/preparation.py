@@ -14,11 +14,12 @@ from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.plans import Definitions, Observed
-from stoker.engine.model.records import Action, Resource, Status, evolve
+from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
 from stoker.kernel.errors import Refused
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Checks, Done, ManagedType, Reads, can
 from stoker.template.definition import Definition
 
@@ -106,7 +107,7 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
         told = session.ports.faults.describe(_met(error))
         log.warning("attributes not read", resource=row.name, error=told)
         return None
-    new = evolve(row, attributes={**row.attributes, **attributes})
+    new = replace(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
 
 
@@ -190,6 +191,8 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
     failed, type_ = row.status is Status.FAILED, stack_rows.type_of(row)
     if not isinstance(type_, ManagedType) or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)
+    if row.physical_id is None:
+        return False  # it was never made
     try:
         return isinstance(await ask(row, Work(type_, type_.check, row.properties)), Done)
     except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced

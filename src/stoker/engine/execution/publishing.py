@@ -8,13 +8,13 @@ the metadata looks again whether they are still like this, so the last one to wr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.engine.execution.server_metadata import server_metadata
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Work, bound_call
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Status
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
 from stoker.schema.software import SoftwareChange
 

@@ -11,9 +11,10 @@ from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snap
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Definitions, Node, Phase, Plan
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.planner import left_over
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
     ManagedType,
@@ -145,7 +146,7 @@ class Removing:
         name = f"{physical_name(own, row.name, row.token, limit)}-{int(began or 0)}"
         work = Work(type_, type_.snapshot, row.properties, snapshot=SnapshotFacts(name))
         row = await self._actions.run(row, work)
-        row = evolve(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
+        row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
         await self._session.commit(resources=[row])
         return row
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.exports import Export
@@ -26,8 +25,6 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
-    evolve,
-    made,
 )
 from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
@@ -37,6 +34,7 @@ from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
 from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import DeletionPolicy
@@ -165,6 +163,7 @@ class Session(StackRows):
         )
         self.unanswered = ports.orphaned_calls.unanswered(stack, changing, ports.clock.now())
         """By row: when a change was sent last of which nobody knows whether it has been done."""
+        self._since = ports.clock.now()
         self._intents: dict[str, Event] = {}
         """By row: the events of actions that have begun and that no commit has told of yet."""
         self._announced: list[Message] = []
@@ -172,6 +171,8 @@ class Session(StackRows):
         self.transitions = Transitions(ports.clock, ports.ids)
         self.begun: str | None = None
         """The operation that has begun here, so that no other engine has done any part of it."""
+        self.client_token: str | None = None
+        """That of the operation; all events bear it."""
         self.masking = Masking()
         """Over the values that no text may show."""
         self._exports: tuple[Export, ...] | None = None
@@ -194,17 +195,16 @@ class Session(StackRows):
         """The same rows without the values of hidden parameters in what they tell."""
         text = self.masking.text
         return (
-            None if stack is None else evolve(stack, reason=text(stack.reason)),
-            [evolve(row, reason=text(row.reason)) for row in resources],
+            None if stack is None else replace(stack, reason=text(stack.reason)),
+            [replace(row, reason=text(row.reason)) for row in resources],
             [masked_event(event, self.masking) for event in events],
-            [evolve(operation, reason=text(operation.reason)) for operation in operations],
+            [replace(operation, reason=text(operation.reason)) for operation in operations],
         )
 
     def new_row(self, name: str, type_name: str = "", **columns: Any) -> Resource:
         """A row for a resource that is to be made, not stored yet."""
         now = self.ports.clock.now()
-        return made(
-            Resource,
+        return Resource(
             id=self.ports.ids.uuid(),
             stack_id=self.stack.id,
             name=name,
@@ -214,6 +214,12 @@ class Session(StackRows):
             updated_at=now,
             **columns,
         )
+
+    def is_answered(self, row: Resource) -> bool:
+        """Whether the engine before this one had the answer to the create that is under way."""
+        creating = (row.action, row.status) == (Action.CREATE, Status.IN_PROGRESS)
+        before = max(row.asked, default=0.0) < self._since
+        return self.stack.was_handed_over and creating and before
 
     def intend(self, begun: Event) -> None:
         """An action on a row has begun that calls nothing outside: the next commit about the row
@@ -260,6 +266,8 @@ class Session(StackRows):
             ids = (*(row.id for row in resources), *dropped)
             intents = [self._intents.pop(row_id) for row_id in ids if row_id in self._intents]
             events = [*intents, *events]
+        if self.client_token is not None:
+            events = [replace(event, client_token=self.client_token) for event in events]
         if self.masking:
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
@@ -333,4 +341,4 @@ class Session(StackRows):
         project = row.data.get("project_id") if "user_id" in row.data else None
         if project is None or project == self.stack.user_project_id:
             return None
-        return evolve(self.stack, user_project_id=project)
+        return replace(self.stack, user_project_id=project)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
@@ -16,6 +15,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Failed,
     ManagedType,
@@ -35,7 +35,8 @@ async def drop_snapshots(
     """
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
-        told = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
+        with waiting.resting():
+            told = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
         reasons = [reason for reason in told if reason is not None]
         if reasons:
             reason = f"the snapshot {snapshot.id} is not deleted: {reasons[0]}"
@@ -56,6 +57,11 @@ async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> N
 
 async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
     """Remove what a snapshot holds of one resource; returns why it cannot be removed, or None."""
+    with waiting.step():
+        return await _dropped(session, part, waiting)
+
+
+async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
     type_ = session.ports.types.find(part.implementation)
     if part.nested_id is None and isinstance(type_, ManagedType) and can(type_, Snapshots):
         landing = session.ports.limits.landing if part.asked else 0.0

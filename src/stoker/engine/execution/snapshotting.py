@@ -7,7 +7,6 @@ which it is found; what the type tells of it is, before the row says that it is 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.calls import physical_name
@@ -19,6 +18,7 @@ from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Node, Step
 from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.snapshots import SnapshotPart
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, SnapshotFacts
 
 

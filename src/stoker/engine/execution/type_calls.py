@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.execution.calls import (
     handed_on,
@@ -21,10 +22,12 @@ from stoker.engine.execution.calls import (
 )
 from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.interfaces import Fenced
 from stoker.engine.model.orphaned_calls import Ended
-from stoker.engine.model.records import Action, Resource, Status, evolve
+from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import Refused, is_final
 from stoker.kernel.tracing import span
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,
     Call,
@@ -54,8 +57,7 @@ SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What is called, and with which properties."""
 
     type: ManagedType
@@ -93,6 +95,8 @@ class TypeCalls:
         while True:
             try:
                 return await self.once(row, work)
+            except Fenced:
+                raise
             except Exception as error:
                 if is_final(error):
                     raise
@@ -121,7 +125,7 @@ class TypeCalls:
     async def tell(self, row: Resource, reason: str) -> Resource:
         """The row with what it waits for, in words; on record, so that it can be read."""
         if row.status is Status.IN_PROGRESS and row.reason != reason:
-            row = evolve(row, reason=reason)
+            row = replace(row, reason=reason)
             await self._session.commit(resources=[row])
         return row
 
@@ -143,6 +147,7 @@ class TypeCalls:
         ports, ended = self._session.ports, Ended()
 
         def noted() -> Any:
+            ports.tenure.require()
             answer, lands = None, None
             if ended.set_running_or_notify_cancel():
                 try:

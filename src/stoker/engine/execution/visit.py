@@ -15,8 +15,9 @@ from stoker.engine.execution.observing import check_by
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Node
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.facts import exists
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
     Checks,
@@ -122,7 +123,7 @@ class Visiting:
 
     def _refused(self, row: Resource, reason: str) -> ActionFailed:
         """The failure of an action that was not begun: the row stays as it is."""
-        shown = evolve(row, action=self._action)
+        shown = replace(row, action=self._action)
         return ActionFailed(shown, reason_of_resource(row.name, reason, "Error"))
 
 

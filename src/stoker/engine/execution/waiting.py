@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from stoker.engine.model.records import OperationStatus
@@ -36,7 +37,13 @@ class Waiting:
 
     def __init__(self) -> None:
         self._pauses: dict[asyncio.Future[None], str | None] = {}
+        self._ends_at: dict[asyncio.Future[None], float] = {}
+        """By pause: when its time is up, on the loop's clock."""
+        self._busy = 1
+        """Steps that are under way and do not pause; the operation itself is one."""
+        self._quiet_since = 0.0
         self._rounds: Counter[str] = Counter()
+        self._looks = 0
         self._ends: dict[str, End] = {}
         self.expired = False
         """Nobody waits any more."""
@@ -48,15 +55,47 @@ class Waiting:
     @property
     def round(self) -> int:
         """Counts the signals: who has seen it before looking cannot miss one."""
-        return self._rounds[SIGNAL]
+        return self.round_of(SIGNAL)
 
     def round_of(self, source: str) -> int:
         """The same for the ends of a nested stack."""
-        return self._rounds[source]
+        return self._rounds[source] + self._looks
 
     def end_of(self, operation_id: str) -> End | None:
         """How an operation on a nested stack has ended, if that was told; tells it once."""
         return self._ends.pop(operation_id, None)
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Something is under way for as long as this lasts."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """The step that this belongs to waits meanwhile, for a pause or for other steps."""
+        self._count(-1)
+        try:
+            yield
+        finally:
+            self._count(1)
+
+    def _count(self, by: int) -> None:
+        self._busy += by
+        if not self._busy:
+            self._quiet_since = asyncio.get_running_loop().time()
+
+    def rests_until(self, least: float) -> float | None:
+        """When the next pause ends, on the loop's clock, if for ``least`` seconds there has been
+        nothing but pauses, and will be for as long; else None.
+        """
+        if self._busy or self.failed is not None or not self._pauses:
+            return None
+        now, until = asyncio.get_running_loop().time(), min(self._ends_at.values())
+        return until if now - self._quiet_since >= least and until - now >= least else None
 
     def stop(self) -> None:
         """End every pause, leave what is in progress as it is."""
@@ -93,6 +132,15 @@ class Waiting:
             if awaited == source:
                 _finish(pause)
 
+    def wake_all(self) -> None:
+        """Something may have come of which nobody was told: whoever waits for it looks, and
+        whoever is about to wait.
+        """
+        self._looks += 1
+        for pause, awaited in self._pauses.items():
+            if awaited is not None:
+                _finish(pause)
+
     def _end_pauses(self) -> None:
         for pause in self._pauses:
             _finish(pause)
@@ -111,17 +159,19 @@ class Waiting:
         """
         if self._over(wait, source):
             raise Stopped
-        if wait.on_signal and seen_round != self._rounds[source]:
+        if wait.on_signal and seen_round != self.round_of(source):
             return
         loop = asyncio.get_running_loop()
         pause = loop.create_future()
         self._pauses[pause] = source if wait.on_signal else None
-        timer = loop.call_later(max(wait.after, 0), _finish, pause)
+        self._ends_at[pause] = loop.time() + max(wait.after, 0)
+        timer = loop.call_at(self._ends_at[pause], _finish, pause)
         try:
-            await pause
+            with self.resting():
+                await pause
         finally:
             timer.cancel()
-            del self._pauses[pause]
+            del self._pauses[pause], self._ends_at[pause]
         if self._over(wait, source):
             raise Stopped
 

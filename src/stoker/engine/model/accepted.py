@@ -7,26 +7,26 @@ same; what the plan shown had to leave open may turn out either way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.engine.model.plans import Change, Plan, Reason, Step
 
-_STAYS = "left as it is"
+_STAYS = "left unchanged"
 _BECOMES: Mapping[Change | None, str] = {
     None: _STAYS,
     Change.CREATE: "created",
     Change.CONTINUE: "created",
     Change.UPDATE: "updated",
     Change.REPLACE: "replaced",
-    Change.TAKE_UP: "replaced by its earlier object",
-    Change.LATER: "changed or not, which is not known yet",
+    Change.TAKE_UP: "replaced by its previous object",
+    Change.LATER: "possibly changed",
     Change.REMOVE: "deleted",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """What happens to the resources of one stack, and to those of the stacks nested in it."""
 
     changes: Mapping[str, Change] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Accepted:
             if shown in (found, Change.LATER):
                 continue
             path = "/".join((*above, name))
-            yield f"{path} would be {_BECOMES[found]}, where the plan says {_BECOMES[shown]}"
+            yield f"{path} would be {_BECOMES[found]}, but the plan says {_BECOMES[shown]}"
         for name in sorted(self.nested.keys() & now.nested.keys()):
             yield from self.nested[name].departures(now.nested[name], *above, name)
 

@@ -41,10 +41,10 @@ def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str,
     found = {}
     for name, entry in section(document, "resources").items():
         if not isinstance(entry, Mapping):
-            raise invalid_document(f"the resource {name[:80]} is no object")
+            raise invalid_document(f"the resource {name[:80]} is not an object")
         physical_id = entry.get("resource_id")
         if not isinstance(physical_id, str | None) or len(physical_id or "") > _LONGEST_ID:
-            raise invalid_document(f"the resource_id of {name[:80]} is no id of an object")
+            raise invalid_document(f"the resource_id of {name[:80]} is not the id of an object")
         found[name] = {
             "physical_id": physical_id,
             "data": without_credentials(section(entry, "resource_data", name)),
@@ -57,7 +57,7 @@ def section(given: Mapping[str, Any], key: str, where: str = "the document") -> 
     """A part of a document; empty where there is none. Raises Invalid (400) if it is no object."""
     value = given.get(key)
     if not isinstance(value, Mapping | None):
-        raise invalid_document(f"{key} of {where[:80]} is no object")
+        raise invalid_document(f"{key} of {where[:80]} is not an object")
     return value or {}
 
 

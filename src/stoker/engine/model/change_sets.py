@@ -7,15 +7,16 @@ plan with a name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from msgspec import Struct, field
+
+from stoker.engine.model.client_tokens import ClientTokenInside, KeepsClientTokens
 from stoker.engine.model.exports import Export as Export
 from stoker.engine.model.exports import ExportInside, KeepsExports
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True):
     """One change set of a stack. Nothing of it changes but that it is carried out."""
 
     id: str
@@ -30,14 +31,16 @@ class ChangeSet:
     fingerprint: str = ""
     operation_id: str | None = None
     """The operation that carries it out."""
+    client_token: str | None = None
+    """That of the client that made it, and a digest of what it asked for."""
+    client_digest: str | None = None
     request: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a :class:`stoker.engine.model.requests.StackRequest`; kept encrypted."""
     shown: Mapping[str, Any] = field(default_factory=dict)
     """What it would do, for those who look at it; kept encrypted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSetChange:
+class ChangeSetChange(Struct, frozen=True):
     """What a commit changes about the change sets of a stack."""
 
     new: tuple[ChangeSet, ...] = ()
@@ -62,8 +65,7 @@ class ChangeSetReads(Protocol):
         """The change set of a stack that has a name, or an id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """What protects one stack. It is no part of the stack's row, which the stack's engine writes:
     users set it while that is under way.
     """
@@ -82,8 +84,7 @@ class ProtectionReads(Protocol):
         """That of a stack; an empty one where nothing was set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Struct, frozen=True):
     """A look at the live objects of a stack, and what it has found."""
 
     id: str
@@ -107,7 +108,7 @@ class DetectionReads(Protocol):
         """The newest one of a stack that has come to its end with something found."""
 
 
-class KeepsChangeSets(KeepsExports, Protocol):
+class KeepsChangeSets(KeepsExports, KeepsClientTokens, Protocol):
     """A store with what users keep."""
 
     @property
@@ -123,7 +124,7 @@ class KeepsChangeSets(KeepsExports, Protocol):
         """What reads detections of drift."""
 
 
-class ChangeSetInside(ExportInside, Protocol):
+class ChangeSetInside(ExportInside, ClientTokenInside, Protocol):
     """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:

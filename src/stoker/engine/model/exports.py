@@ -6,12 +6,12 @@ As long as a stack imports one, it is neither changed nor deleted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Export:
+
+class Export(Struct, frozen=True):
     """A value that a stack exports."""
 
     project_id: str

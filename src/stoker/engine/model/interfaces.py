@@ -5,9 +5,10 @@ the engine knows none of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from stoker.engine.model.change_sets import (
     NO_CHANGE_SETS,
@@ -56,6 +57,20 @@ class Fenced(Exception):
     """Another engine has taken the stack over: stop working on it, write nothing more."""
 
 
+class Tenure(Protocol):
+    """What tells how long an engine may drive its stacks."""
+
+    def require(self) -> None:
+        """Raise :class:`Fenced` where others may have taken the engine's stacks over by now."""
+
+
+class ForGood:
+    """Of the only engine: there is nobody who could take anything over."""
+
+    def require(self) -> None:
+        """Nothing."""
+
+
 class StoreFault(Exception):
     """The store failed; whether a write was done may be unknown.
 
@@ -92,6 +107,9 @@ class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks a project has, nested ones aside."""
 
+    def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
+        """Whether a stack may be recorded that acts by credentials: nobody has given them back."""
+
     def count_snapshots(self, stack_id: str) -> int:
         """How many snapshots a stack has; ask for the stack first, which locks it."""
 
@@ -106,8 +124,7 @@ It runs on the store's thread: it computes nothing and waits for nothing.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(Struct, frozen=True):
     """What anybody may add to a stack, in one transaction: requests, signals, and their events.
 
     Configs and deployments that belong to no stack come with the empty text as its id.
@@ -133,8 +150,7 @@ class Append:
     """What was read to make the change is looked at by it again."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedWrite:
+class OwnedWrite(Struct, frozen=True):
     """What only the owner of a stack may write: all of it, in one transaction, and only while the
     stack's fencing token is still this one.
     """
@@ -174,8 +190,17 @@ COUNTED_AT_ONCE = 3
 class TakesOver(Protocol):
     """Who drives a stack, and what becomes of one that nobody can drive."""
 
-    async def take(self, stack_id: str) -> Stack:
+    @property
+    def latency(self) -> float:
+        """The seconds that the latest transaction of this process took, or takes already; 0 if it
+        is long ago. Who is slow takes no more stacks over.
+        """
+
+    async def take(self, stack_id: str) -> Stack | None:
         """Raise the stack's token and return the stack: from now on only this engine writes.
+
+        None where there is no operation that is not final: to take such a stack over would disturb
+        who relies on its rest.
 
         It is counted how often that happens for the same operation without an event in between,
         up to :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
@@ -186,6 +211,9 @@ class TakesOver(Protocol):
 
     async def forget_take_ups(self, stack: Stack) -> None:
         """The stack is being driven well: begin to count anew."""
+
+    async def hand_over(self, stack: Stack) -> None:
+        """Let go of a stack about which no request is under way. Raises :class:`Fenced`."""
 
     async def tree(self, stack_id: str) -> TreeState:
         """How a stack and those nested in it stand."""
@@ -310,10 +338,13 @@ class Deferred(Protocol):
     """Credentials for work that goes on after a request's token has expired. Async."""
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
-        """Credentials to be kept, encrypted, with the stack (for instance a trust)."""
+        """Credentials to be kept, encrypted, with the stack (for instance a trust).
 
-    def settle(self, credentials: Mapping[str, Any]) -> None:
-        """What credentials were granted for is recorded, or will not be."""
+        The transaction that records the stack asks :meth:`Inside.may_act_by`.
+        """
+
+    def forget(self, credentials: Mapping[str, Any]) -> None:
+        """They were given back meanwhile: grant others next time."""
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         """Give credentials back: the stack is gone, or about to be."""
@@ -366,8 +397,7 @@ class NoPolicy:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Bounds that an operator sets."""
 
     stacks_per_project: int = 512
@@ -397,8 +427,7 @@ class Limits:
     """Seconds between looks at a nested stack that another process may drive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(Struct, frozen=True):
     """Everything outside that the engine works with."""
 
     store: Store
@@ -420,6 +449,7 @@ class Ports:
     """What computes the expressions and patterns of users."""
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)
     """What the parts of the engine share of what they have evaluated."""
+    tenure: Tenure = field(default_factory=ForGood)
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
     """Calls of this process that are still running after their callers gave up."""
 
@@ -431,9 +461,14 @@ class Ports:
         input_id: str | None = None,
         *,
         cancels: str | None = None,
+        caller: Caller | None = None,
     ) -> Operation:
-        """An operation that is accepted now, with the stack's time limit or the service's."""
+        """An operation that is accepted now, with the stack's time limit or the service's.
+
+        The ``caller`` is named where the request may bear the token of a client.
+        """
         now = self.clock.now()
+        client = None if caller is None else caller.client
         return Operation(
             id=self.ids.uuid(),
             stack_id=stack.id,
@@ -443,4 +478,6 @@ class Ports:
             input_id=input_id,
             deadline=now + 60 * (stack.timeout_mins or self.limits.timeout_mins),
             cancels=cancels,
+            client_token=None if client is None else client.text,
+            client_digest=None if client is None else client.digest,
         )

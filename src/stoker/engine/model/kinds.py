@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any, ClassVar
+
+from msgspec import NODEFAULT, Struct, field, structs
 
 from stoker.engine.model.accepted import Accepted
 
@@ -24,16 +26,14 @@ class OperationKind(StrEnum):
     DROP_SNAPSHOT = "drop snapshot"
 
 
-@dataclass(frozen=True, slots=True)
-class Batches:
+class Batches(Struct, frozen=True):
     """Resources that are applied batch after batch, and the seconds between two batches."""
 
     names: Sequence[Sequence[str]] = ()
     pause: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRequest:
+class ChangeRequest(Struct, frozen=True):
     """Bring the stack to the operation's input, or to nothing."""
 
     kind: ClassVar = OperationKind.CHANGE
@@ -54,10 +54,11 @@ class ChangeRequest:
     """Look at what is live first, and repair what others have changed or deleted."""
     policy: Mapping[str, Any] = field(default_factory=dict)
     """What an update may do to which resources of the stack itself; empty for anything."""
+    deletes: bool = False
+    """On failure, delete the stack."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleRequest:
+class ScaleRequest(Struct, frozen=True):
     """Apply a signal to a scaling policy."""
 
     kind: ClassVar = OperationKind.SCALE
@@ -65,8 +66,7 @@ class ScaleRequest:
     """The row that was signalled."""
 
 
-@dataclass(frozen=True, slots=True)
-class RestartRequest:
+class RestartRequest(Struct, frozen=True):
     """Replace a resource, and all that needs it, because a signal to a restarter asks for it."""
 
     kind: ClassVar = OperationKind.RESTART
@@ -74,8 +74,7 @@ class RestartRequest:
     """The row that was signalled."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReactRequest:
+class ReactRequest(Struct, frozen=True):
     """Have a type do in the cloud what a signal asks for. The signal bears the operation's id."""
 
     kind: ClassVar = OperationKind.REACT
@@ -83,8 +82,7 @@ class ReactRequest:
     """The row that was signalled."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshRequest:
+class RefreshRequest(Struct, frozen=True):
     """Take over what a nested stack shows, after it has changed by itself."""
 
     kind: ClassVar = OperationKind.REFRESH
@@ -92,8 +90,7 @@ class RefreshRequest:
     """The row that stands for the nested stack."""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkRequest:
+class MarkRequest(Struct, frozen=True):
     """Mark a resource unhealthy, so that the next update replaces it, or take the mark back."""
 
     kind: ClassVar = OperationKind.MARK
@@ -102,8 +99,7 @@ class MarkRequest:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class WalkRequest:
+class WalkRequest(Struct, frozen=True):
     """Do the operation's action to each resource that there is; what is wanted stays the same."""
 
     kind: ClassVar = OperationKind.WALK
@@ -111,15 +107,13 @@ class WalkRequest:
     """The snapshot that is taken, and the way to this stack in it, as that of a restore."""
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequest:
+class CancelRequest(Struct, frozen=True):
     """Begin nothing more of the operation that is cancelled, and do not go back."""
 
     kind: ClassVar = OperationKind.CANCEL
 
 
-@dataclass(frozen=True, slots=True)
-class DropSnapshotRequest:
+class DropSnapshotRequest(Struct, frozen=True):
     """Remove a snapshot of the stack, with all that it holds of the resources."""
 
     kind: ClassVar = OperationKind.DROP_SNAPSHOT
@@ -154,26 +148,40 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
 
 
 def request_data(request: Request) -> dict[str, Any]:
-    """A request in the form in which it is stored."""
-    data = {"kind": request.kind, **{name: getattr(request, name) for name in request.__slots__}}
+    """A request in the form in which it is stored: what is as usual is left out, so that engines of
+    a release which knows less read it as long as it asks for nothing new.
+    """
+    usual = _usual(type(request))
+    data = {name: value for name, value in structs.asdict(request).items() if value != usual[name]}
     if isinstance(request, ChangeRequest):
-        data["batches"] = {"names": request.batches.names, "pause": request.batches.pause}
-        data["accepted"] = None if request.accepted is None else request.accepted.as_data()
-    return data
+        if "batches" in data:
+            data["batches"] = {"names": request.batches.names, "pause": request.batches.pause}
+        if request.accepted is not None:
+            data["accepted"] = request.accepted.as_data()
+    return {"kind": request.kind, **data}
+
+
+@cache
+def _usual(kind: type[Request]) -> Mapping[str, Any]:
+    """What each field is where nobody gives it; NODEFAULT, if somebody has to."""
+    return {
+        each.name: each.default if each.default_factory is NODEFAULT else each.default_factory()
+        for each in structs.fields(kind)
+    }
 
 
 def request_of(data: Mapping[str, Any]) -> Request:
     """The request that was stored."""
-    fields = dict(data)
-    kind = OperationKind(fields.pop("kind"))
-    if "batches" in fields:
-        fields["batches"] = Batches(**fields["batches"])
-    if fields.get("accepted") is not None:
-        fields["accepted"] = Accepted.from_data(fields["accepted"])
+    given = dict(data)
+    kind = OperationKind(given.pop("kind"))
+    if "batches" in given:
+        given["batches"] = Batches(**given["batches"])
+    if given.get("accepted") is not None:
+        given["accepted"] = Accepted.from_data(given["accepted"])
     for way in ("restores", "snapshot"):
-        if way in fields:
-            fields[way] = tuple(fields[way])
-    return _REQUESTS[kind](**fields)
+        if way in given:
+            given[way] = tuple(given[way])
+    return _REQUESTS[kind](**given)
 
 
 def accepted_below(request: Request, name: str) -> Accepted | None:

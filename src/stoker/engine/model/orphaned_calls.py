@@ -32,6 +32,10 @@ class OrphanedCalls:
             self._calls = {key: call for key, call in self._calls.items() if not call.done()}
         self._calls[row_id] = ended
 
+    def any_of(self, row_ids: Iterable[str]) -> bool:
+        """Whether there is an orphaned call about one of the rows."""
+        return bool(self._calls) and any(row_id in self._calls for row_id in row_ids)
+
     def take(self, row_id: str) -> Ended | None:
         """The orphaned call about the row; the caller must wait for it."""
         return self._calls.pop(row_id, None)
@@ -44,7 +48,9 @@ class OrphanedCalls:
         under way may have been sent, by a process that is dead or takes itself for alive.
         """
         token, found = self._unanswered.pop(stack.id, (None, {}))
-        if token != stack.fencing_token - 1:
+        if stack.was_handed_over:
+            found = {}
+        elif token != stack.fencing_token - 1:
             found = dict.fromkeys(changing, now)
         if len(self._unanswered) >= _MANY:
             del self._unanswered[next(iter(self._unanswered))]

@@ -7,8 +7,9 @@ lane, at least once: the id of a message is that of the event that it tells of.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from stoker.engine.model.records import Action, Channel, Event, Message, Stack, Status
 from stoker.kernel.clock import isoformat
@@ -19,8 +20,7 @@ DEFAULT_TTL = 3600
 """Seconds for which a queue keeps an event, unless its sink says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(Struct, frozen=True):
     """Where the environment of a stack wants its events."""
 
     channel: Channel
@@ -71,8 +71,7 @@ def stack_notification(stack: Stack, event: Event) -> Message:
     return _notification(stack, event.id, event.time, kind, payload)
 
 
-@dataclass(frozen=True, slots=True)
-class Resizing:
+class Resizing(Struct, frozen=True):
     """What a signal to a scaling policy does to a group."""
 
     phase: str

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from typing import Any, Protocol
 
+from msgspec import Struct, field
+
+from stoker.kernel.values import replace
 from stoker.schema.drift import Difference
 from stoker.template.definition import Definition, Facts
 
@@ -116,8 +118,7 @@ class OnFailure(StrEnum):
     """As GO_ON, and without haste: the operation has failed once everything has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One action: on a name, on a row; or a pause."""
 
     key: str
@@ -135,8 +136,7 @@ class Node:
     """The row as it was when the plan was made."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Struct, frozen=True):
     """Actions of one sort. The next phase begins when all of them are done."""
 
     step: Step
@@ -157,8 +157,7 @@ class Phase:
         return sorter
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """All actions of an operation, phase after phase."""
 
     phases: tuple[Phase, ...] = ()
@@ -220,8 +219,7 @@ Drift = Mapping[str, Difference]
 """What others have changed of an object, by property."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """What is known of the objects of rows, by the ids of these."""
 
     healthy: frozenset[str] = frozenset()

@@ -7,10 +7,10 @@ Times are seconds since the epoch. A row's identity is its ``id``; a stack's wri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from dataclasses import fields as dataclass_fields
 from enum import StrEnum
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from stoker.engine.model.kinds import ChangeRequest, OperationKind
 from stoker.engine.model.kinds import Request as Request
@@ -18,47 +18,7 @@ from stoker.engine.model.plans import Change, Plan
 from stoker.engine.model.stack_policy import denial
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.log import request_across
-
-Record = TypeVar("Record", bound="Stack | Operation | Resource")
-Made = TypeVar("Made")
-
-
-def evolve(record: Record, **changes: Any) -> Record:
-    """As :func:`dataclasses.replace`, which sets field by field and takes fifty times as long.
-
-    An operation evolves each of its rows several times. The records therefore have no slots:
-    all fields are copied at once. A copy is as small as it can be, where a dict that has grown
-    takes twice the memory.
-    """
-    if not changes.keys() <= vars(record).keys():
-        raise TypeError(f"no fields of a record: {changes.keys() - vars(record).keys()}")
-    return _with_fields(type(record), {**vars(record), **changes})
-
-
-def _with_fields(kind: type[Made], fields: dict[str, Any]) -> Made:
-    new = object.__new__(kind)
-    object.__setattr__(new, "__dict__", fields)
-    return new
-
-
-_BLANKS: dict[type, dict[str, Any]] = {}
-
-
-def made(kind: type[Made], **fields: Any) -> Made:
-    """A record as its class makes it, at the cost of :func:`evolve`; all that has no default must
-    be given.
-    """
-    return made_of(kind, fields)
-
-
-def made_of(kind: type[Made], fields: Mapping[str, Any]) -> Made:
-    """The same, of a map of fields."""
-    blank = _BLANKS.get(kind)
-    if blank is None:
-        declared = dataclass_fields(cast("Any", kind))
-        needed = [field.name for field in declared if field.default is field.default_factory]
-        blank = _BLANKS[kind] = dict(vars(kind(**dict.fromkeys(needed))))
-    return _with_fields(kind, {**blank, **fields})
+from stoker.kernel.values import replace
 
 
 class Action(StrEnum):
@@ -101,8 +61,7 @@ class OperationStatus(StrEnum):
         return self in (self.COMPLETE, self.FAILED, self.SUPERSEDED)
 
 
-@dataclass(frozen=True, slots=True)
-class Adopted:
+class Adopted(Struct, frozen=True):
     """What a document says of a resource that is adopted."""
 
     physical_id: str | None = None
@@ -126,8 +85,7 @@ class Adopted:
         return {"names": list(self.resources or {}), **kept}
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """Everything that a user gave for a stack: what evaluation starts from.
 
     Files and the template are shared between the inputs of a tree: the store keeps equal content
@@ -157,8 +115,7 @@ class Input:
         return Adopted(**self.adopted.get(name, {}))
 
 
-@dataclass(frozen=True)
-class Stack:
+class Stack(Struct, frozen=True):
     """A stack. ``input_id`` is what it should be, ``good_input_id`` what it last fully was."""
 
     id: str
@@ -191,8 +148,15 @@ class Stack:
     """The action of the newest operation that was accepted but has not begun; read only."""
     take_ups: int = 0
     """How often in a row it was taken up for an operation that got no further; read only."""
+    handed_over: int | None = None
+    """The fencing token of the last engine that has let go of it in order; read only."""
     unreadable: tuple[str, ...] = ()
     """Fields that are stored and cannot be read; they are empty here. Read only."""
+
+    @property
+    def was_handed_over(self) -> bool:
+        """Whether the engine before this one had the answers to all that it has sent."""
+        return self.handed_over is not None and self.handed_over == self.fencing_token - 1
 
     @property
     def address(self) -> StackAddress:
@@ -202,7 +166,7 @@ class Stack:
     @property
     def taken(self) -> Stack:
         """The stack with the fencing token that it has once an engine has taken it over."""
-        return evolve(self, fencing_token=self.fencing_token + 1)
+        return replace(self, fencing_token=self.fencing_token + 1)
 
 
 def is_walked(stack: Stack, action: Action) -> bool:
@@ -211,8 +175,7 @@ def is_walked(stack: Stack, action: Action) -> bool:
     return rest and (stack.action, stack.status) == (action, Status.COMPLETE)
 
 
-@dataclass(frozen=True, slots=True)
-class TrustRecord:
+class TrustRecord(Struct, frozen=True):
     """A trust that this service has made, by which all stacks of a user in a project act."""
 
     trust_id: str
@@ -226,8 +189,7 @@ class TrustRecord:
     """No stack acts by it any more; it is about to be removed."""
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One accepted request. Its plan is stored before the first action; ``number`` orders them."""
 
     id: str
@@ -251,6 +213,10 @@ class Operation:
     """The operation that this one gives up, perhaps to go back to what was before it."""
     request_id: str | None = field(default_factory=request_across)
     """By which all services know the request in whose course it was made."""
+    client_token: str | None = None
+    """That of the request of a client, also of what follows from it; its events bear it."""
+    client_digest: str | None = None
+    """Of what was asked for with the token; None for what follows from it."""
     number: int = 0
     """Given by the store: grows with every operation."""
     unreadable: tuple[str, ...] = ()
@@ -278,8 +244,7 @@ class Operation:
         return isinstance(self.request, ChangeRequest) and self.request.converge
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(Struct, frozen=True):
     """An operation that has not ended, as those see it who need not know its plan."""
 
     id: str
@@ -327,8 +292,7 @@ def under_way(open_: Sequence[Open]) -> Open | None:
     return changes[-1] if changes and changes[-1].kind is OperationKind.CHANGE else None
 
 
-@dataclass(frozen=True, slots=True)
-class TreeState:
+class TreeState(Struct, frozen=True):
     """How a stack and the live ones nested in it stand.
 
     As long as two are equal, and nothing is open, nobody has driven any of them.
@@ -340,8 +304,7 @@ class TreeState:
     """Ids of those that have an operation which has not ended."""
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """A resource: one generation of one name. A replacement is a row of its own."""
 
     id: str
@@ -399,8 +362,7 @@ class Resource:
     """Fields that are stored and cannot be read; they are empty here. Read only."""
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened to a stack (``resource_id`` is None) or to a resource."""
 
     id: str
@@ -414,6 +376,8 @@ class Event:
     resource_id: str | None = None
     physical_id: str | None = None
     properties: Mapping[str, Any] | None = None
+    client_token: str | None = None
+    """That of the operation."""
 
 
 UNSET_HOOK = "unset_hook"
@@ -426,8 +390,7 @@ resource type gets it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSignal:
+class StoredSignal(Struct, frozen=True):
     """A signal as it was received."""
 
     id: str
@@ -446,8 +409,7 @@ class Channel(StrEnum):
     """Queues of the messaging service."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """Something to be told. ``number`` is given by the store and grows."""
 
     id: str

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct, field
+
+from stoker.engine.model.client_tokens import ClientToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +21,9 @@ class Caller:
     user_name: str = ""
     roles: frozenset[str] = frozenset()
     is_admin: bool = False
-    token: str | None = field(default=None, repr=False)
+    token: str | None = dataclasses.field(default=None, repr=False)
     """The token of the request, for calls that are made while it is valid."""
-    password: str | None = field(default=None, repr=False)
+    password: str | None = dataclasses.field(default=None, repr=False)
     """The password of the user, where it is what goes on after the request."""
     is_stack_user: bool = False
     """A user of the stack domain: may read metadata of and signal its own resource only."""
@@ -30,10 +35,11 @@ class Caller:
     """The trust that the token acts by."""
     trustee_id: str | None = None
     """The user who acts by it."""
+    client: ClientToken | None = None
+    """By which the client tells that it asks for the same again."""
 
 
-@dataclass(frozen=True, slots=True)
-class StackRequest:
+class StackRequest(Struct, frozen=True):
     """The content of a create, update, preview or validate request.
 
     ``template`` is text, or an object that a client has parsed already. ``None`` on an update
@@ -62,12 +68,13 @@ class StackRequest:
     """What updates may do from now on, as JSON text; None leaves that as it is."""
     policy_meanwhile: str | None = None
     """Of an update: what it may do itself, in place of the stack's policy."""
+    deletes_on_failure: bool = False
+    """Of a create: the stack is deleted if it fails, and not rolled back."""
     converge: bool = False
     """Of an update: look at what is live first, and repair what others have changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Which part of a list, and in which order."""
 
     limit: int | None = None
@@ -76,8 +83,7 @@ class Page:
     descending: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StackQuery:
+class StackQuery(Struct, frozen=True):
     """Which stacks to list."""
 
     page: Page = Page()
@@ -95,8 +101,7 @@ class StackQuery:
     """Those alone that have an object of this id."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceQuery:
+class ResourceQuery(Struct, frozen=True):
     """Which resources of a stack to list."""
 
     nested_depth: int = 0
@@ -106,8 +111,7 @@ class ResourceQuery:
     """Show the recorded attributes too."""
 
 
-@dataclass(frozen=True, slots=True)
-class EventQuery:
+class EventQuery(Struct, frozen=True):
     """Which events of a stack to list."""
 
     page: Page = Page()

@@ -8,14 +8,14 @@ what there is to delete.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from stoker.engine.model.records import Status
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A snapshot of a stack and of those nested in it.
 
     One in progress whose operation has ended has failed with it: see
@@ -36,8 +36,7 @@ class Snapshot:
     """Action, status and tags of the stack when the snapshot was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotPart:
+class SnapshotPart(Struct, frozen=True):
     """What a snapshot holds of one resource."""
 
     id: str

@@ -69,7 +69,7 @@ def _fault(statement: Any) -> str | None:
             return f"{key} is text, or a list of texts"
     actions = [*_several(statement.get("Action", [])), *_several(statement.get("NotAction", []))]
     if wrong := [action for action in actions if action not in (*_ACTIONS, "*")]:
-        return f'"{wrong[0][:80]}" is none of {", ".join(_ACTIONS)}'
+        return f'"{wrong[0][:80]}" is not one of {", ".join(_ACTIONS)}'
     return _fault_of_condition(statement.get("Condition", {}))
 
 
@@ -154,4 +154,4 @@ def fits(pattern: str, text: str) -> bool:
 
 
 def _invalid(what: str) -> Invalid:
-    return Invalid(f"This is no stack policy: {what}.")
+    return Invalid(f"This is not a stack policy: {what}.")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.engine.model.records import Action, Event, Resource, Stack, Status, evolve, made
+from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
+from stoker.kernel.values import replace
 
 _BEGINS = {
     (None, Status.IN_PROGRESS),
@@ -67,13 +68,12 @@ class Transitions:
         if status is Status.IN_PROGRESS:
             changes.setdefault("action_started_at", now)
             changes.setdefault("progress", {})
-        new = evolve(row, action=action, status=status, reason=reason, updated_at=now, **changes)
+        new = replace(row, action=action, status=status, reason=reason, updated_at=now, **changes)
         return new, self.event_of(new)
 
     def event_of(self, row: Resource) -> Event:
         """An event that tells of the row's status."""
-        return made(
-            Event,
+        return Event(
             id=self._ids.uuid(),
             stack_id=row.stack_id,
             time=self._clock.now(),
@@ -93,7 +93,7 @@ class Transitions:
         """The stack in its new status, with other columns changed too, and the event."""
         if (stack.action, stack.status) != (Action.INIT, Status.COMPLETE):
             _check((stack.action, stack.status), (action, status))
-        new = evolve(stack, action=action, status=status, reason=reason, **changes)
+        new = replace(stack, action=action, status=status, reason=reason, **changes)
         event = Event(
             id=self._ids.uuid(),
             stack_id=stack.id,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.engine.model.change_sets import ChangeSet
 from stoker.kernel.addresses import StackAddress
@@ -13,8 +14,7 @@ from stoker.kernel.diagnostics import Position
 from stoker.template.definition import Output
 
 
-@dataclass(frozen=True, slots=True)
-class StackView:
+class StackView(Struct, frozen=True):
     """A stack as its owner sees it."""
 
     address: StackAddress
@@ -41,8 +41,7 @@ class StackView:
     """Some change has brought it to what it was to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceView:
+class ResourceView(Struct, frozen=True):
     """A resource as its stack's owner sees it."""
 
     stack: StackAddress
@@ -70,8 +69,7 @@ class ResourceView:
     properties: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class EventView:
+class EventView(Struct, frozen=True):
     """An event of a stack (``resource_name`` is then the stack's name) or of a resource."""
 
     id: str
@@ -85,10 +83,11 @@ class EventView:
     physical_id: str | None
     properties: Mapping[str, Any] | None = None
     root_stack: StackAddress | None = None
+    client_token: str | None = None
+    """That of the request that it follows from."""
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotView:
+class SnapshotView(Struct, frozen=True):
     """A snapshot of a stack."""
 
     id: str
@@ -100,8 +99,7 @@ class SnapshotView:
     """The stack and its resources as one document."""
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateSummary:
+class TemplateSummary(Struct, frozen=True):
     """What a template takes, and what it is made of."""
 
     description: Mapping[str, Any]
@@ -113,8 +111,7 @@ class TemplateSummary:
     metadata: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
+class PropertyChange(Struct, frozen=True):
     """What an update would do to a property."""
 
     name: str
@@ -126,8 +123,7 @@ class PropertyChange:
     """The resources on which it hangs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeView:
+class ChangeView(Struct, frozen=True):
     """One line of a plan: what an update would do to a resource."""
 
     resource: ResourceView
@@ -159,8 +155,7 @@ class ChangeView:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class PlanView:
+class PlanView(Struct, frozen=True):
     """What an update or a delete would do."""
 
     changes: tuple[ChangeView, ...]
@@ -182,8 +177,7 @@ class ChangeSetState(StrEnum):
     FAILED = "EXECUTE_FAILED"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSetView:
+class ChangeSetView(Struct, frozen=True):
     """A change set as its owner sees it."""
 
     change_set: ChangeSet
@@ -228,8 +222,7 @@ class CauseKind(StrEnum):
     """It is what it is to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """Why one resource is as it is."""
 
     kind: CauseKind
@@ -258,8 +251,7 @@ class Cause:
     """Where the resource, or the first of those properties, stands in the documents."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Why a stack, or a resource of it, is as it is."""
 
     stack: StackView
@@ -271,8 +263,7 @@ class Explanation:
     """Whether these are all causes."""
 
 
-@dataclass(frozen=True, slots=True)
-class DriftedProperty:
+class DriftedProperty(Struct, frozen=True):
     """A property that a live object has with another value than was applied."""
 
     name: str
@@ -282,8 +273,7 @@ class DriftedProperty:
     """Whether an update that converges sets it back."""
 
 
-@dataclass(frozen=True, slots=True)
-class DriftView:
+class DriftView(Struct, frozen=True):
     """A resource whose live object was compared with what was applied to it."""
 
     resource: ResourceView

@@ -7,15 +7,15 @@ at which somebody has to look.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from stoker.engine.model.records import Resource
 from stoker.schema.watching import Measurement, WatchState
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """One watch rule, as it stands."""
 
     resource_id: str
@@ -35,8 +35,7 @@ class Watch:
     """Whether the actions of its rule follow a change of the state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Datum:
+class Datum(Struct, frozen=True):
     """What somebody has measured of one metric."""
 
     metric: str
@@ -52,8 +51,7 @@ class Datum:
     """When; None: now."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchChange:
+class WatchChange(Struct, frozen=True):
     """What a commit changes about watches."""
 
     kept: tuple[Watch, ...] = ()

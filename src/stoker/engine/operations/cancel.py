@@ -7,8 +7,6 @@ stacks are cancelled in the same transaction.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.hooks import superseded_pauses
 from stoker.engine.execution.nested_ends import cancel_of
@@ -34,25 +32,15 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
-from stoker.engine.operations.completion import unfinished
+from stoker.engine.operations.completion import end_cancel, reason_of_cancelled
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.wanted import wanted_by
 from stoker.engine.planning.planner import Planner
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType
 from stoker.template.evaluate.type_resolver import TemplateType
 
 _GOES_ON = (Change.CONTINUE, Change.UPDATE, Change.LATER)
-
-
-def reason_of_cancelled(action: Action) -> str:
-    """What is said of a stack whose operation was cancelled."""
-    return f"Stack {action} cancelled"
-
-
-def ended_cancel(operation: Operation) -> Operation:
-    """The end of a cancel, which is that of the operation that it gave up."""
-    reason = reason_of_cancelled(operation.action)
-    return replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
 
 
 class Cancelling(Running):
@@ -88,9 +76,7 @@ class Cancelling(Running):
         await self._execution.run()
         if self.waiting.stopped:
             return
-        left, told = await unfinished(session, reason_of_cancelled(self.operation.action))
-        ended = ended_cancel(self.operation)
-        await session.commit(resources=left, events=told, operations=[ended])
+        await end_cancel(session, self.operation)
 
     async def expire(self, reason: str) -> None:
         """The time is up, also for calls under way."""

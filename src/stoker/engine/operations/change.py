@@ -7,7 +7,6 @@ on with: execution skips what is done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.foresight import Premises, foresee_nested
@@ -28,6 +27,7 @@ from stoker.engine.operations.running import Running
 from stoker.engine.operations.wanted import restored, wanted_by
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 _MOST_DEPARTURES = 5

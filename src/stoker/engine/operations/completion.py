@@ -6,14 +6,13 @@ can come between. What an operation has left unfinished is told as failed with i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.hooks import superseded_pauses
 from stoker.engine.execution.publishing import cancel_deployments
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.kinds import ChangeRequest
+from stoker.engine.model.kinds import ChangeRequest, OperationKind
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     Action,
@@ -28,6 +27,7 @@ from stoker.engine.operations.exporting import exported, read_shown
 from stoker.engine.operations.refresh import refresh_around
 from stoker.kernel.errors import Invalid
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 log = Log(__name__)
@@ -156,7 +156,9 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
     left, told = await unfinished(session, reason)
     operations, events = [ended], [*told, event]
-    if isinstance(operation.request, ChangeRequest) and operation.request.rollback:
+    if isinstance(operation.request, ChangeRequest) and operation.request.deletes:
+        operations.append(_removal(session.ports, operation))
+    elif isinstance(operation.request, ChangeRequest) and operation.request.rollback:
         back = _way_back(session.ports, operation)
         stack, begun = session.transitions.stack_to(
             stack,
@@ -171,17 +173,34 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
 
 
 def _way_back(ports: Ports, operation: Operation) -> Operation:
+    # what was adopted was there before the stack
+    request = ChangeRequest(abandons=operation.action is Action.ADOPT)
+    return _following(ports, operation, Action.ROLLBACK, request, operation.back_to)
+
+
+def _removal(ports: Ports, operation: Operation) -> Operation:
+    return _following(ports, operation, Action.DELETE, ChangeRequest())
+
+
+def _following(
+    ports: Ports,
+    operation: Operation,
+    action: Action,
+    request: ChangeRequest,
+    input_id: str | None = None,
+) -> Operation:
+    """An operation that begins where another one has ended, and may take as long."""
     now = ports.clock.now()
     length = (operation.deadline or now) - operation.created_at
     return Operation(
         id=ports.ids.uuid(),
         stack_id=operation.stack_id,
-        action=Action.ROLLBACK,
+        action=action,
         created_at=now,
-        # what was adopted was there before the stack
-        request=ChangeRequest(abandons=operation.action is Action.ADOPT),
-        input_id=operation.back_to,
+        request=request,
+        input_id=input_id,
         deadline=None if operation.deadline is None else now + length,
+        client_token=operation.client_token,
     )
 
 
@@ -193,7 +212,27 @@ async def refuse(session: Session, operation: Operation, reason: str) -> None:
         return
     if operation.status is OperationStatus.WAITING:
         operation = await begin(session, operation)
+    elif operation.kind is OperationKind.CANCEL:
+        await end_cancel(session, operation)
+        return
     await fail(session, operation, reason)
+
+
+def reason_of_cancelled(action: Action) -> str:
+    """What is said of a stack whose operation was cancelled."""
+    return f"Stack {action} cancelled"
+
+
+def ended_cancel(operation: Operation) -> Operation:
+    """The end of a cancel, which is that of the operation that it gave up."""
+    reason = reason_of_cancelled(operation.action)
+    return replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
+
+
+async def end_cancel(session: Session, operation: Operation) -> None:
+    """The end of a cancel that has begun; what came of the stack was told then."""
+    left, told = await unfinished(session, reason_of_cancelled(operation.action))
+    await session.commit(resources=left, events=told, operations=[ended_cancel(operation)])
 
 
 async def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:

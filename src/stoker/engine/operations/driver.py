@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import NO_ENDS, End
@@ -28,18 +29,17 @@ from stoker.engine.model.records import (
     foremost,
     taken_over,
 )
-from stoker.engine.operations.cancel import ended_cancel, reason_of_cancelled
-from stoker.engine.operations.completion import refuse
+from stoker.engine.operations.completion import ended_cancel, reason_of_cancelled, refuse
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Invalid, NotFound, Refused, fault_reason
+from stoker.kernel.errors import Invalid, Refused, fault_reason
 from stoker.kernel.log import Log, conceal, request
 from stoker.kernel.tracing import span
+from stoker.kernel.values import replace
 
 log = Log(__name__)
-
 
 Recorded = tuple[Stack, Operation, Input | None]
 """A new stack, its first operation, and the input that this is to reach."""
@@ -49,7 +49,8 @@ class Driver:
     """Drives one stack until it has nothing left to do.
 
     ``fault`` is what the driver before this one has failed with. ``recorded`` is a new stack that
-    was taken as it was recorded: there is nothing to read.
+    was taken as it was recorded: there is nothing to read. A driver that does not stay lets go of
+    its stack once there has been nothing but pauses for ``stays`` seconds, and will be for as long.
     """
 
     def __init__(
@@ -59,12 +60,17 @@ class Driver:
         dispatcher: Dispatcher,
         fault: str | None = None,
         recorded: Recorded | None = None,
+        stays: float | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
         self._dispatcher = dispatcher
         self._fault = fault
         self._recorded = recorded
+        self._stays = stays
+        self.rests_until: float | None = None
+        """When the stack is to be driven on that it lets go of."""
+        self._leaves = False
         self._look_again = False
         """There may be more in the store than what was read last."""
         self._news = asyncio.Event()
@@ -91,6 +97,19 @@ class Driver:
         """An operation of this nested stack has ended; ``ends`` tells how, where it is known."""
         if self._running is not None:
             self._running.waiting.wake(child_id, ends)
+        if self._running is None or self.rests_until is not None:
+            self._news.set()
+
+    def look(self) -> None:
+        """There may be news of any kind."""
+        self.notify()
+        if self._running is not None:
+            self._running.waiting.wake_all()
+
+    def leave(self) -> None:
+        """Let go of the stack as soon as no call about it is under way."""
+        self._leaves = True
+        self._news.set()
 
     async def run(self) -> None:
         """Drive until every operation has ended.
@@ -99,15 +118,14 @@ class Driver:
         and :class:`StoreFault`, after either of which nothing more is done.
         """
         if self._recorded is not None:
-            stack, first, given = self._recorded
-            session = self._session(stack, ())
+            new, first, given = self._recorded
+            session = self._session(new, ())
             session.hold(given)
             await self._go_on(session, first)
             return
-        try:
-            stack = await self._ports.store.take(self._stack_id)
-        except NotFound:
-            return  # it was told of a request whose commit has failed
+        stack = await self._ports.store.take(self._stack_id)
+        if stack is None:
+            return  # it was told of a request whose commit has failed, or of what has ended since
         if stack.take_ups >= MOST_TAKE_UPS:
             await self._give_up(stack)
             return
@@ -120,11 +138,19 @@ class Driver:
         """Drive this operation, and all others that there are."""
         while operation is not None:
             await self._drive(session, operation)
+            if self._leaves or self.rests_until is not None:
+                await self._let_go(session)
+                return
             if operation.action is not Action.CREATE or session.signals:
                 # only signals make more events than a create is allowed to leave
                 await self._ports.store.tidy(self._stack_id, session.events_to_keep)
             last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
             operation = None if last and not self._look_again else await self._next(session)
+
+    async def _let_go(self, session: Session) -> None:
+        """Tell who drives the stack next that nothing is under way, unless something may be."""
+        if not _may_be_sent(session):
+            await self._ports.store.hand_over(session.stack)
 
     async def _open(self, stack: Stack) -> Session:
         return self._session(stack, await self._ports.store.resources(self._stack_id))
@@ -179,6 +205,7 @@ class Driver:
 
         Internal errors are raised, so that the operation is retried until its time is up.
         """
+        session.client_token = operation.client_token
         run = KINDS[operation.kind](session, operation)
         conceal(lambda text: session.masking.text(text))
         try:
@@ -215,23 +242,36 @@ class Driver:
         run = asyncio.ensure_future(running.run())
         expired = False
         try:
-            while not run.done():
-                news = asyncio.ensure_future(self._news.wait())
+            while not run.done() and self.rests_until is None:
+                if self._leaves:
+                    running.waiting.stop()
                 left = self._time_left(running.operation) if not expired else None
-                await asyncio.wait({run, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
+                pause = min(
+                    (each for each in (left, self._stays) if each is not None), default=None
+                )
+                await _either(run, self._news, pause)
                 if self._news.is_set():
                     self._news.clear()
                     await self._hear(session, running)
-                elif not run.done() and self._time_left(running.operation) == 0:
+                elif not run.done() and self._time_left(running.operation) == 0 and not expired:
                     expired = True
                     await running.expire(_timed_out(running.operation))
+                elif not run.done():
+                    self._rest(session, running, left)
             await run
         finally:
             if not run.done():
                 run.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await run
+
+    def _rest(self, session: Session, running: Running, left: float | None) -> None:
+        """Let go of the stack if there are long pauses alone; ``left`` is the operation's time."""
+        until = None if self._stays is None else running.waiting.rests_until(self._stays)
+        if until is not None and not _may_be_sent(session):
+            pause = min(until - asyncio.get_running_loop().time(), left or math.inf)
+            self.rests_until = self._ports.clock.now() + pause
+            running.waiting.stop()
 
     def _time_left(self, operation: Operation) -> float | None:
         """Seconds, whatever is done to the machine's clock while the operation is driven."""
@@ -252,6 +292,30 @@ class Driver:
             running.waiting.stop()
         else:
             running.waiting.wake()
+
+
+async def _either(run: asyncio.Future[Any], news: asyncio.Event, seconds: float | None) -> None:
+    """Return when the run has ended, there is news, or the time is up."""
+    waiting: asyncio.Future[Any] = asyncio.ensure_future(news.wait())
+    try:
+        await asyncio.wait({run, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+
+
+def _may_be_sent(session: Session) -> bool:
+    """Whether a request about the stack may be under way, or done late."""
+    ports = session.ports
+    lands_before = ports.clock.now() - ports.limits.landing
+    return (
+        bool(session.unanswered)
+        or ports.orphaned_calls.any_of(session.rows)
+        # an object that is looked for may still be made
+        or any(
+            row.physical_id is None and max(row.asked, default=0.0) > lands_before
+            for row in session.rows.values()
+        )
+    )
 
 
 def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:

@@ -5,14 +5,13 @@ It waits for changes of the stack, and leaves the status of the stack alone.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import DropSnapshotRequest
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.running import Running
+from stoker.kernel.values import replace
 
 
 class DroppingSnapshot(Running):

@@ -6,13 +6,12 @@ it, so that the update of a user who has just marked a resource replaces it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import MarkRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.running import Running
+from stoker.kernel.values import replace
 
 
 class Marking(Running):

@@ -6,8 +6,6 @@ that was accepted before it. It changes neither the status of the stack nor that
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
@@ -16,6 +14,7 @@ from stoker.engine.model.kinds import ReactRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.running import Running
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, Reacts, Signal, can
 
 

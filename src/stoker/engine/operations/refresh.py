@@ -6,8 +6,6 @@ the latter has recorded then follow by an operation of their own, up to the root
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
@@ -15,6 +13,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import RefreshRequest
 from stoker.engine.model.records import Action, Operation, OperationStatus, Resource
 from stoker.engine.operations.running import Running
+from stoker.kernel.values import replace
 
 
 def refresh_around(session: Session) -> list[Operation]:

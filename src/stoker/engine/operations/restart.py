@@ -6,8 +6,6 @@ update of a user is there to do it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
@@ -16,6 +14,7 @@ from stoker.engine.model.kinds import ChangeRequest, OperationKind, RestartReque
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.mark import marked
 from stoker.engine.operations.running import Running
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import RestartsResource, can
 
 

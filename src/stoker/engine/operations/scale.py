@@ -7,7 +7,7 @@ stack of the group is updated. Signals that arrive while a group is being scaled
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
@@ -21,6 +21,7 @@ from stoker.engine.model.records import Action, Event, Operation, OperationStatu
 from stoker.engine.operations.refresh import refresh_around
 from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adjustment,
     AdjustsGroup,

@@ -57,5 +57,5 @@ async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
 
 def reason_to_give_up(stack: Stack, fault: str | None) -> str:
     """What is said of an operation that is given up; ``fault`` is what the last driver met."""
-    why = fault or "the service ended each time"
-    return f"given up: begun {stack.take_ups - 1} times, each time without getting further; {why}"
+    why = fault or "the service terminated each time"
+    return f"abandoned after {stack.take_ups - 1} attempts, none of which got any further: {why}"

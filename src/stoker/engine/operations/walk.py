@@ -6,8 +6,6 @@ action; nested stacks are walked by operations of their own.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.actions import reason_of_resource, reason_of_stack
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.nesting import is_nested
@@ -22,6 +20,7 @@ from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.walks import plan_of_walk
+from stoker.kernel.values import replace
 
 _NOT_SUPPORTED = ". '{}' not fully supported (see resources)"
 

@@ -57,7 +57,7 @@ async def restored(session: Session, operation: Operation, wanted: Definitions) 
         return wanted
     snapshot_id, *way = request.restores
     if await session.ports.store.snapshot(snapshot_id) is None:
-        raise Invalid(f"the snapshot {snapshot_id} has been deleted meanwhile")
+        raise Invalid(f"the snapshot {snapshot_id} has been deleted in the meantime")
     parts = await session.ports.store.snapshot_parts(snapshot_id)
     if damaged := [part for part in parts if part.unreadable]:
         raise Invalid(f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read")

@@ -8,7 +8,6 @@ a nested stack begins to be made or changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Policy
@@ -16,6 +15,7 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.kernel.errors import Forbidden
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import undeployable
 

@@ -7,7 +7,7 @@ against no definitions at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
@@ -30,6 +30,7 @@ from stoker.engine.planning.decision import NEW, CallFor, Choice, Decision, choo
 from stoker.engine.planning.facts import RecordedFacts, ReferenceOf
 from stoker.engine.planning.ordering import applied_dependencies, recorded_dependencies
 from stoker.kernel.graph import dependencies_first
+from stoker.kernel.values import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.snapshots import SnapshotPart
 from stoker.engine.planning.decision import implementation_of
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType, Snapshots, can
 from stoker.template.definition import Definition, Facts
 

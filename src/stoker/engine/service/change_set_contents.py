@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec import structs
 
 from stoker.engine.model.change_sets import ChangeSet
 from stoker.engine.model.interfaces import Ports
@@ -14,6 +15,7 @@ from stoker.engine.model.views import ChangeView, PlanView
 from stoker.engine.service import plan_fingerprints
 from stoker.engine.service.presenters import row_to_be, stack_view
 from stoker.engine.service.update_previews import SAME
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 NO_CHANGES = (
@@ -73,8 +75,7 @@ def request_of(change_set: ChangeSet) -> StackRequest:
 
 def _data(request: StackRequest) -> dict[str, Any]:
     """What a request says, as it is kept."""
-    blank, names = StackRequest(), [field.name for field in fields(StackRequest)]
-    values = {name: getattr(request, name) for name in names}
+    blank, values = StackRequest(), structs.asdict(request)
     return {name: value for name, value in values.items() if value != getattr(blank, name)}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from stoker.engine.model.change_sets import ChangeSet, ChangeSetChange
 from stoker.engine.model.interfaces import Append, Inside, Ports
@@ -37,6 +36,7 @@ from stoker.kernel.errors import (
     NotFound,
     NotSupported,
 )
+from stoker.kernel.values import replace
 
 MOST = 100
 """Change sets of a stack."""
@@ -67,6 +67,9 @@ class ChangeSets:
         """A change set that makes the stack that the request names, which begins with it."""
         assert request.name is not None
         found = await self._store.find_stack(caller.project_id, request.name)
+        again = None if found is None else await self._again(caller, found, name)
+        if again is not None:
+            return again
         if found is None:
             stack, given, evaluation = await evaluated_new(self._ports, caller, request)
         elif is_in_review(found):
@@ -78,7 +81,7 @@ class ChangeSets:
                 f" changeSet [{name}]"
             )
 
-        blank = self._blank(stack, name, description)
+        blank = self._blank(caller, stack, name, description)
         made = await self._ports.workers.compute(
             lambda: contents.of_create(self._ports, blank, stack, given, evaluation, request)
         )
@@ -114,6 +117,9 @@ class ChangeSets:
         Raises InProgress while anything else is done to the stack.
         """
         stack = await self._finder.at(caller, address)
+        again = await self._again(caller, stack, name)
+        if again is not None:
+            return again
         plan, given, evaluation = await self._previews.planned(
             caller, stack, request, show_nested=show_nested
         )
@@ -124,7 +130,7 @@ class ChangeSets:
                 " for its end"
             )
         old = await self._store.input(stack.input_id)
-        blank = self._blank(stack, name, description)
+        blank = self._blank(caller, stack, name, description)
         made = await self._ports.workers.compute(
             lambda: contents.of_update(
                 blank, stack, plan, evaluation, request, same_input(given, old)
@@ -133,15 +139,27 @@ class ChangeSets:
         await self._keep(stack, made)
         return await self._view(stack, made)
 
-    def _blank(self, stack: Stack, name: str, description: str) -> ChangeSet:
-        ids, now = self._ports.ids, self._ports.clock.now()
-        return ChangeSet(ids.uuid(), stack.id, name, now, description)
+    async def _again(self, caller: Caller, stack: Stack, name: str) -> ChangeSetView | None:
+        """The change set that the client has made before by the same request, if it asks again."""
+        client = caller.client
+        found = None if client is None else await self._store.change_sets.named(stack.id, name)
+        if client is None or found is None:
+            return None
+        is_same = (found.client_token, found.client_digest) == (client.text, client.digest)
+        return await self._view(stack, found) if is_same else None
+
+    def _blank(self, caller: Caller, stack: Stack, name: str, description: str) -> ChangeSet:
+        ids, now, client = self._ports.ids, self._ports.clock.now(), caller.client
+        blank = ChangeSet(ids.uuid(), stack.id, name, now, description)
+        if client is None:
+            return blank
+        return replace(blank, client_token=client.text, client_digest=client.digest)
 
     async def _keep(self, stack: Stack, made: ChangeSet) -> None:
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             if is_in_review(now) != made.makes:
-                raise InProgress(f"the stack {stack.name} has changed meanwhile; try again")
+                raise InProgress(f"the stack {stack.name} has changed in the meantime; try again")
             known = inside.change_sets(stack.id)
             if made.name in known:
                 raise Exists(f"ChangeSet [{made.name}] already exists for stack {stack.name}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.service.change_sets import ChangeSets
+from stoker.engine.service.client_tokens import ClientTokens
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.detections import Detections
 from stoker.engine.service.drift_reports import DriftReports
@@ -29,6 +30,8 @@ class CloudFormation:
     """What stacks export and import."""
     detections: Detections
     """What looks for drift while nobody waits."""
+    client_tokens: ClientTokens
+    """What knows requests that are made again."""
 
 
 def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) -> CloudFormation:
@@ -39,4 +42,5 @@ def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) ->
         Rollbacks(ports, finder),
         SharedValues(ports),
         Detections(ports, finder, DriftReports(ports, finder)),
+        ClientTokens(ports),
     )

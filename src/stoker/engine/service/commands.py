@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.change_sets import NO_CHANGE_SETS, ChangeSetChange
@@ -34,6 +33,7 @@ from stoker.engine.service.guards import (
     DoneAlready,
     cancellable,
     live,
+    once,
     refuse_second_delete,
     require_awake,
     require_deletable,
@@ -53,6 +53,7 @@ from stoker.engine.service.protections import rules_for
 from stoker.engine.service.recording import guard_of_new, protection_of, record
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.values import replace
 
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
@@ -101,8 +102,11 @@ class Operations:
             stack, event = self._transitions.stack_to(
                 stack, action, Status.IN_PROGRESS, f"Stack {action} started"
             )
-            asked = ChangeRequest(rollback=not stack.disable_rollback)
-            operation = self._ports.operation_on(stack, action, asked, given.id)
+            deletes = request.deletes_on_failure
+            rollback = not stack.disable_rollback and not deletes
+            asked = ChangeRequest(rollback=rollback, deletes=deletes)
+            operation = self._ports.operation_on(stack, action, asked, given.id, caller=caller)
+            event = replace(event, client_token=operation.client_token)
             return Append(
                 stack.id,
                 (stack,),
@@ -110,7 +114,7 @@ class Operations:
                 operations=(operation,),
                 events=(event,),
                 protections=protections,
-                guard=guard,
+                guard=once(caller, guard),
                 taken=(stack.id,),
             )
 
@@ -153,7 +157,7 @@ class Operations:
             converge=request.converge,
             policy=rules.of_update,
         )
-        operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id)
+        operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id, caller=caller)
         self._ports.kept.put(given.id, evaluation)
 
         def guard(inside: Inside) -> None:
@@ -168,7 +172,7 @@ class Operations:
             operations=(operation,),
             change_sets=ChangeSetChange(executed=executed) if executed else NO_CHANGE_SETS,
             protections=rules.new,
-            guard=guard,
+            guard=once(caller, guard),
         )
         await self._ports.store.commit(change)
 
@@ -189,8 +193,8 @@ class Operations:
             require_deletable(inside, stack)
             require_agreed(inside, agreement)
 
-        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest())
-        change = Append(stack.id, operations=(operation,), guard=guard)
+        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
+        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
         try:
             await self._ports.store.commit(change)
         except DoneAlready:
@@ -202,7 +206,7 @@ class Operations:
         if action in _WALKS:
             await self._walk(stack, _WALKS[action])
         elif action in _CANCELS:
-            await self._cancel(stack, back=_CANCELS[action])
+            await self._cancel(caller, stack, back=_CANCELS[action])
         else:
             raise NotSupported(f'the action "{action}" is not available in this release')
 
@@ -222,20 +226,24 @@ class Operations:
         with contextlib.suppress(DoneAlready):
             await self._ports.store.commit(change)
 
-    async def _cancel(self, stack: Stack, *, back: bool) -> None:
+    async def _cancel(self, caller: Caller, stack: Stack, *, back: bool) -> None:
         """Give up the update or create under way: go back to what the stack was before, or stay."""
+        require_there(stack)
         given_up = cancellable(stack, await self._ports.store.queue(stack.id))
         action = Action.ROLLBACK if back else given_up.action
         request = ChangeRequest() if back else CancelRequest()
-        operation = self._ports.operation_on(stack, action, request, cancels=given_up.id)
+        operation = self._ports.operation_on(
+            stack, action, request, cancels=given_up.id, caller=caller
+        )
 
         def guard(inside: Inside) -> None:
             if cancellable(live(inside, stack), inside.queue(stack.id)).id != given_up.id:
                 raise InProgress(
-                    f"another update of the stack {stack.name} was accepted meanwhile; cancel again"
+                    f"another update of the stack {stack.name} was accepted in the meantime;"
+                    " cancel again"
                 )
 
-        change = Append(stack.id, operations=(operation,), guard=guard)
+        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(

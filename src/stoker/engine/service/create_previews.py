@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
@@ -15,6 +14,7 @@ from stoker.engine.service.guards import most_stacks, require_room
 from stoker.engine.service.plan_fingerprints import of_create
 from stoker.engine.service.presenters import attributes_to_be, resource_view, row_to_be, stack_view
 from stoker.kernel.graph import reverse
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.change_sets import Detection
@@ -21,6 +20,7 @@ from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceeded, NotFound, Refused, fault_reason
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 
 log = Log(__name__)
 

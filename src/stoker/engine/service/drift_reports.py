@@ -1,7 +1,7 @@
 """What others have changed or deleted of the objects of a stack, and of those nested in it.
 
 All objects are looked at now; nothing is recorded. The report is about one state of the stack: it
-is refused while an operation is under way, and if one was accepted meanwhile.
+is refused while an operation is under way, and if one was accepted in the meantime.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class DriftReports:
         )
         if not same or any(operation.action is not Action.SIGNAL for operation in queue):
             raise InProgress(
-                f"the stack {stack.name} is being changed; ask again when it is {stack.action}"
-                "_COMPLETE"
+                f"the stack {stack.name} has an operation in progress; try again when it is"
+                f" {stack.action}_COMPLETE"
             )
 
     async def _views(
@@ -126,7 +126,7 @@ def _unseen(stack_rows: StackRows, row: Resource) -> tuple[str, str]:
     if type_.service is None:
         return "internal", "it has no object in the cloud"
     if row.external:
-        return "unknown", "it refers to an object that is not the stack's"
+        return "unknown", "it refers to an object that the stack does not own"
     if row.physical_id is None or row.action in (Action.INIT, Action.DELETE):
         return "unknown", f"it is {row.action}_{row.status}"
-    return "unknown", f"{row.type_name} does not tell the properties of its objects"
+    return "unknown", f"{row.type_name} cannot read the properties of its objects"

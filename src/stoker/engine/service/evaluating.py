@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Input, Stack, Status
@@ -18,6 +17,7 @@ from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, Invalid, name_taken
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 

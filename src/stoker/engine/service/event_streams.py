@@ -10,9 +10,9 @@ import asyncio
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from stoker.engine.model.interfaces import Change, Observer, Ports
+from stoker.engine.model.interfaces import Change, Observer, Ports, StoreFault
 from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import EventView, StackView
@@ -21,6 +21,7 @@ from stoker.engine.service.presenters import event_view, stack_view
 from stoker.engine.service.queries import Queries
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.values import replace
 
 MOST, MOST_OF_PROJECT = 500, 100
 """Streams that are open."""
@@ -43,6 +44,19 @@ class Told:
     """The stack at rest: nothing more comes."""
 
 
+@dataclass(slots=True)
+class _Stream:
+    """One client that listens."""
+
+    query: EventQuery
+    """What it has not been told yet."""
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    listens_to: frozenset[str] = frozenset()
+    """Stacks."""
+    begun: bool = False
+    """It has been told something, a sign of life at least."""
+
+
 class EventStreams(Observer):
     """All streams of a process."""
 
@@ -60,9 +74,13 @@ class EventStreams(Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Wake the streams of the stacks that it is about."""
         if self._listening:
-            for stack_id in {change.stack_id, *(event.stack_id for event in change.events)}:
-                for news in self._listening.get(stack_id, ()):
-                    news.set()
+            self.hear({change.stack_id, *(event.stack_id for event in change.events)})
+
+    def hear(self, stack_ids: Iterable[str]) -> None:
+        """There are events of these stacks."""
+        for stack_id in stack_ids:
+            for news in self._listening.get(stack_id, ()):
+                news.set()
 
     def close(self) -> None:
         """End all streams: their clients go on elsewhere, or later."""
@@ -80,47 +98,56 @@ class EventStreams(Observer):
         Raises NotFound, and LimitExceeded where too many streams are open.
         """
         self._enter(caller.project_id)
-        news, ids = asyncio.Event(), frozenset[str]()
+        stream = _Stream(query)
         ends_at = asyncio.get_running_loop().time() + LONGEST
         try:
             while not self._closing and asyncio.get_running_loop().time() < ends_at:
-                news.clear()
-                stack = await self._finder.at(caller, address)
-                known = {
-                    each.id: each async for each in self._views.tree(stack, query.nested_depth)
-                }
-                ids = self._listen(news, ids, known)
-                told = await self._read(stack, known, query)
-                if told:
-                    query = replace(query, page=Page(marker=told[-1].id))
-                    yield Told(told)
-                elif until_end and not _is_busy(stack):
-                    yield Told(end=stack_view(stack))
+                stream.news.clear()
+                try:
+                    told = await self._next(caller, address, stream, until_end=until_end)
+                except StoreFault as fault:
+                    if not (fault.passing and stream.begun):
+                        raise
+                    told = Told()  # what the client has missed it is told later
+                stream.begun = True
+                yield told
+                if told.end is not None:
                     return
-                else:
-                    yield Told()
+                if not told.events:
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(news.wait(), HEARTBEAT)
+                        await asyncio.wait_for(stream.news.wait(), HEARTBEAT)
                     await asyncio.sleep(_PAUSE)
         finally:
-            self._listen(news, ids, {})
+            self._listen(stream, {})
             self._open[caller.project_id] -= 1
+
+    async def _next(
+        self, caller: Caller, address: StackAddress, stream: _Stream, *, until_end: bool
+    ) -> Told:
+        """What there is to tell by now."""
+        stack = await self._finder.at(caller, address)
+        known = {each.id: each async for each in self._views.tree(stack, stream.query.nested_depth)}
+        self._listen(stream, known)
+        if told := await self._read(stack, known, stream.query):
+            stream.query = replace(stream.query, page=Page(marker=told[-1].id))
+            return Told(told)
+        if until_end and not _is_busy(stack):
+            return Told(end=stack_view(stack))
+        return Told()
 
     def _enter(self, project_id: str) -> None:
         if self._open[project_id] >= MOST_OF_PROJECT or self._open.total() >= MOST:
             raise LimitExceeded("Too many streams of events are open; end some, or try later.")
         self._open[project_id] += 1
 
-    def _listen(
-        self, news: asyncio.Event, before: Iterable[str], known: Mapping[str, Stack]
-    ) -> frozenset[str]:
-        for stack_id in frozenset(before) - known.keys():
-            self._listening[stack_id].discard(news)
+    def _listen(self, stream: _Stream, known: Mapping[str, Stack]) -> None:
+        for stack_id in stream.listens_to - known.keys():
+            self._listening[stack_id].discard(stream.news)
             if not self._listening[stack_id]:
                 del self._listening[stack_id]
         for stack_id in known:
-            self._listening[stack_id].add(news)
-        return frozenset(known)
+            self._listening[stack_id].add(stream.news)
+        stream.listens_to = frozenset(known)
 
     async def _read(
         self, stack: Stack, known: Mapping[str, Stack], query: EventQuery

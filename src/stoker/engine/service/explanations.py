@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
@@ -33,6 +32,7 @@ from stoker.engine.service.waits import Waiting, waits
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError, Position
 from stoker.kernel.errors import Refused
+from stoker.kernel.values import replace
 
 MOST = 100
 """Causes that are told of a stack."""
@@ -42,11 +42,11 @@ _REQUEST = re.compile(r"\breq-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _ABORTED = " aborted: "
 """In the reason of what was given up because something else had failed."""
 _WHY_REPLACED = {
-    Reason.TYPE: "another type looks after it",
+    Reason.TYPE: "a different resource type manages it now",
     Reason.UNHEALTHY: "it was marked unhealthy",
     Reason.FAILED: "its last action had failed",
     Reason.DELETED: "its object was gone",
-    Reason.UNFINISHED: "an earlier action on it was cut off",
+    Reason.UNFINISHED: "an earlier action on it was interrupted",
 }
 """Reasons that no property is behind."""
 
@@ -145,7 +145,10 @@ class _Tree:
     ) -> list[Cause]:
         stack, found = stack_rows.stack, []
         if operation.status is OperationStatus.WAITING:
-            text = "the operation has not begun: it is being planned, or another one is ending"
+            text = (
+                "the operation has not started: it is still being planned, or an earlier one is"
+                " finishing"
+            )
             return [_of_stack(stack, CauseKind.PLANNING, text, operation.created_at, above)]
         await stack_rows.load_signals()
 
@@ -253,7 +256,7 @@ def _wait(stack: Stack, waiting: Waiting, operation: Operation, above: tuple[str
 
 def _failure(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
     if row.unhealthy:
-        text = f"it is marked unhealthy, so that the next update replaces it: {row.reason}"
+        text = f"the next update will replace it: {row.reason}"
         return _cause(stack, row, above, kind=CauseKind.MARKED, text=text, since=row.updated_at)
     return _cause(
         stack,
@@ -274,7 +277,7 @@ def _settled(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
         if not forcing:
             because = f"because {_WHY_REPLACED.get(row.origin['reason'], 'a new one was needed')}"
         before = row.origin["object"]
-        text = f"its object has replaced {before}, {because}" if before else f"replaced {because}"
+        text = f"{because}; the previous object was {before}" if before else because
         return _cause(
             stack,
             row,
@@ -297,7 +300,7 @@ def _not_made(stack: Stack, name: str, type_name: str) -> Cause:
         type_name,
         Action.INIT.value,
         Status.COMPLETE.value,
-        "it has not been made: the stack has not come so far",
+        "it has not been created: the stack has not got that far yet",
     )
 
 

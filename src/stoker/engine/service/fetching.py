@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
@@ -13,6 +13,7 @@ from stoker.engine.model.secrets import findings_of
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.kernel.diagnostics import Diagnostics
 from stoker.kernel.errors import LimitExceeded, Refused
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 MOST = 50

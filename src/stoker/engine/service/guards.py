@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.engine.model.interfaces import Inside, Limits
+from stoker.engine.model.client_tokens import Asked, ClientToken
+from stoker.engine.model.interfaces import Guard, Inside, Limits
 from stoker.engine.model.records import CANCELLABLE, Action, Queued, Stack, Status, under_way
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.shared_values import require_not_imported
-from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import (
+    TOKEN_EXISTS,
+    Exists,
+    InProgress,
+    LimitExceeded,
+    NotFound,
+    NotSupported,
+)
 
 
 class DoneAlready(Exception):
@@ -139,3 +147,27 @@ def require_room(count: int, most: int) -> None:
         raise LimitExceeded(
             f"You have reached the maximum stacks per tenant, {most}. Delete stacks of this project"
         )
+
+
+def once(caller: Caller, guard: Guard) -> Guard:
+    """The guard of a request that is not recorded twice: the second raises Exists."""
+    client = caller.client
+    if client is None:
+        return guard
+
+    def checked(inside: Inside) -> None:
+        found = inside.asked(caller.project_id, client.text)
+        if found is not None:
+            raise token_taken(client, found)
+        guard(inside)
+
+    return checked
+
+
+def token_taken(client: ClientToken, found: Asked) -> Exists:
+    """The refusal of a token that was used before."""
+    return Exists(
+        f"The client request token {client.text} belongs to another request, about the stack"
+        f" {found.stack.name}; choose a new one for each request",
+        TOKEN_EXISTS,
+    )

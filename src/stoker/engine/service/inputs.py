@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from stoker.engine.model.adoption import invalid_document, recorded_resources, section
 from stoker.engine.model.records import Input
@@ -11,6 +10,7 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.values import replace
 from stoker.template.document import parse, read_template
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
@@ -123,7 +123,7 @@ def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]
         raise invalid_document("its files are not texts by name")
     tags = document.get("tags") or []
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise invalid_document("its tags are no list of texts")
+        raise invalid_document("its tags are not a list of texts")
     template = document["template"]
     source = read(template) if isinstance(template, str) else accept(template)
     given = Input(

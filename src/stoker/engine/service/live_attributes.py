@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stoker.engine.execution.preparation import ask_beside
 from stoker.engine.execution.session import StackRows
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Resource, Stack, Status, evolve
+from stoker.engine.model.records import Resource, Stack, Status
 from stoker.engine.planning.facts import ShownFacts, exists
 from stoker.engine.service.live_values import refreshed
 from stoker.kernel.clock import isoformat
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, Observes, Reads, can
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
@@ -65,7 +66,7 @@ class LiveAttributes:
             since = isoformat(min(row.updated_at for row in live))
             return Shown(rows, f"as recorded at {since}: {read}")
         fresh = {
-            row.name: evolve(row, attributes={**row.attributes, **read[row.id]}) for row in live
+            row.name: replace(row, attributes={**row.attributes, **read[row.id]}) for row in live
         }
         return Shown({**rows, **fresh})
 

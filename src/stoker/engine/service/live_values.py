@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.calls import make_call
@@ -11,6 +10,7 @@ from stoker.engine.execution.server_metadata import server_metadata
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
 from stoker.engine.planning.facts import HIDDEN
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Reads, ShowsSignals, TakesDeployments, can
 
 

@@ -64,7 +64,11 @@ class Finder:
         """A stack by name, id or ARN. Deleted stacks are found by id only."""
         arn = parse_arn(name_or_id)
         if arn is not None:
-            return await self.at(caller, arn if isinstance(arn, StackAddress) else arn.stack)
+            address = arn if isinstance(arn, StackAddress) else arn.stack
+            named = await self.at(caller, address)
+            if named.project_id != address.project_id:
+                raise _not_found(name_or_id)
+            return named
         stack = await self._store.find_stack(caller.project_id, name_or_id)
         if stack is None:
             stack = await self._store.stack(name_or_id)

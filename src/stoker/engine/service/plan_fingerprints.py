@@ -27,9 +27,9 @@ from stoker.template.evaluate.evaluation import Evaluation
 _LENGTH = 32
 """Characters of each part."""
 _ADVICE = "Make a new plan"
-_OTHER_INPUT = "template, files, environment or parameters are not those of the plan"
+_OTHER_INPUT = "template, files, environment or parameters differ from those of the plan"
 _OTHER_STATE = "the stack has changed, or was signalled, since the plan was made"
-_OTHER_DECISIONS = "the plan would be another one now"
+_OTHER_DECISIONS = "the plan would be different now"
 _PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
 """What is wrong where a part of a fingerprint differs."""
 

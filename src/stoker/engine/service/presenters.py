@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.calls import physical_name
@@ -13,6 +12,7 @@ from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Foresees, ResourceType, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, Output
@@ -174,6 +174,7 @@ def event_view(
         physical_id=event.physical_id,
         properties=properties,
         root_stack=root,
+        client_token=event.client_token,
     )
 
 

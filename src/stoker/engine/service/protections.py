@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stoker.engine.model.change_sets import Protection
@@ -16,6 +16,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.shared_values import export_names, require_shared
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -105,4 +106,4 @@ class Protections:
 
 
 def _changed() -> InProgress:
-    return InProgress("the protection of the stack has been changed meanwhile; try again")
+    return InProgress("the protection of the stack has been changed in the meantime; try again")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from stoker.engine.execution.session import StackRows
@@ -27,6 +26,7 @@ from stoker.engine.service.presenters import (
 )
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NOT_FOUND, NotFound
+from stoker.kernel.values import replace
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from stoker.engine.model.change_sets import ChangeSetChange, Protection
 from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreFault
@@ -13,10 +13,17 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.stack_policy import read_policy
 from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.engine.service.evaluating import NewStack, description_of, evaluated_in_review
-from stoker.engine.service.guards import is_in_review, live, most_stacks, require_room
+from stoker.engine.service.guards import is_in_review, live, most_stacks, once, require_room
 from stoker.engine.service.plan_fingerprints import require_create
 from stoker.engine.service.shared_values import export_names, require_shared
-from stoker.kernel.errors import PlanOutdated
+from stoker.kernel.errors import PlanOutdated, Unavailable
+from stoker.kernel.values import replace
+
+_ATTEMPTS = 5
+
+
+class _GivenBack(Exception):
+    """The last stack that acted by the credentials has ended since they were granted."""
 
 
 async def record(
@@ -27,21 +34,38 @@ async def record(
     Its credentials are given back where it is certain that it was not recorded.
     """
     stack, given, evaluation = made
-    credentials = await ports.deferred.grant(caller)
-    stack = replace(
-        stack, input_id=given.id, credentials={**credentials, OWNER: owner_facts(caller)}
-    )
     ports.kept.put(given.id, evaluation)
-    try:
-        await ports.store.commit(change_of(stack))
-    except StoreFault:
-        raise  # perhaps the stack was recorded, and needs its credentials
-    except Exception:
-        await ports.deferred.revoke(credentials)
-        raise
-    finally:
-        ports.deferred.settle(credentials)
-    return stack
+    for _ in range(_ATTEMPTS):
+        credentials = await ports.deferred.grant(caller)
+        stack = replace(
+            stack, input_id=given.id, credentials={**credentials, OWNER: owner_facts(caller)}
+        )
+        try:
+            await ports.store.commit(_with_credentials(change_of(stack), credentials))
+        except StoreFault:
+            raise  # perhaps the stack was recorded, and needs its credentials
+        except _GivenBack:
+            ports.deferred.forget(credentials)
+        except Exception:
+            await ports.deferred.revoke(credentials)
+            raise
+        else:
+            return stack
+    raise Unavailable(
+        "The trust of this user is removed as fast as it is made. Repeat the request in a minute."
+    )
+
+
+def _with_credentials(change: Append, credentials: Mapping[str, Any]) -> Append:
+    guard = change.guard
+
+    def guarded(inside: Inside) -> None:
+        if guard is not None:
+            guard(inside)
+        if not inside.may_act_by(credentials):
+            raise _GivenBack
+
+    return replace(change, guard=guarded)
 
 
 def room_for(ports: Ports, caller: Caller) -> Guard:
@@ -94,14 +118,16 @@ async def make_reviewed(
         "timeout_mins": request.timeout_mins,
         "tags": request.tags or (),
     }
-    asked = ChangeRequest(rollback=not disable_rollback, settings=settings)
+    deletes = request.deletes_on_failure
+    rollback = not disable_rollback and not deletes
+    asked = ChangeRequest(rollback=rollback, deletes=deletes, settings=settings)
     stack = replace(stack, timeout_mins=request.timeout_mins)
-    operation = ports.operation_on(stack, Action.CREATE, asked, given.id)
+    operation = ports.operation_on(stack, Action.CREATE, asked, given.id, caller=caller)
     ports.kept.put(given.id, evaluation)
 
     def guard(inside: Inside) -> None:
         if not is_in_review(live(inside, stack)):
-            raise PlanOutdated(f"the stack {stack.name} has been made meanwhile")
+            raise PlanOutdated(f"the stack {stack.name} has been created in the meantime")
         require_shared(inside, stack, given, exported)
 
     change = Append(
@@ -110,6 +136,6 @@ async def make_reviewed(
         operations=(operation,),
         change_sets=ChangeSetChange(executed=(change_set_id, operation.id)),
         protections=protection_of(stack, request),
-        guard=guard,
+        guard=once(caller, guard),
     )
     await ports.store.commit(change)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.calls import make_call, with_software
@@ -11,6 +10,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.records import Action, Event, Input, Resource, Status
 from stoker.engine.model.transitions import Transitions
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Deploys, ResourceType, can
 from stoker.schema.software import SoftwareChange
 from stoker.template.versions import CFN

@@ -11,7 +11,7 @@ from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import CANCELLABLE, Action, Stack, Status
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.guards import live, require_rest
+from stoker.engine.service.guards import live, once, require_rest
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotSupported
@@ -37,7 +37,7 @@ class Rollbacks:
                 raise _not_failed(now, "create or update")
 
         require(stack)
-        await self._go_back(stack, stack.good_input_id, require)
+        await self._go_back(caller, stack, stack.good_input_id, require)
 
     async def resume(self, caller: Caller, address: StackAddress) -> None:
         """Go on with a rollback that has failed. Raises as :meth:`begin`."""
@@ -49,19 +49,21 @@ class Rollbacks:
 
         require(stack)
         # a rollback to nothing leaves the input that the stack had
-        await self._go_back(stack, stack.good_input_id and stack.input_id, require)
+        await self._go_back(caller, stack, stack.good_input_id and stack.input_id, require)
 
     async def _go_back(
-        self, stack: Stack, input_id: str | None, require: Callable[[Stack], None]
+        self, caller: Caller, stack: Stack, input_id: str | None, require: Callable[[Stack], None]
     ) -> None:
-        operation = self._ports.operation_on(stack, Action.ROLLBACK, ChangeRequest(), input_id)
+        request, rollback = ChangeRequest(), Action.ROLLBACK
+        operation = self._ports.operation_on(stack, rollback, request, input_id, caller=caller)
 
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             require(now)
 
-        await self._ports.store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
+        await self._ports.store.commit(change)
 
 
 def _not_failed(stack: Stack, what: str) -> NotSupported:

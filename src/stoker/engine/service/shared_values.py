@@ -39,7 +39,7 @@ def require_shared(inside: Inside, stack: Stack, given: Input, names: frozenset[
     _require_unused(inside, stack, own - names)
     for name, value in given.imports.items():
         if name not in known or known[name].value != value:
-            raise InProgress(f"the export {name} has changed meanwhile; try again")
+            raise InProgress(f"the export {name} has changed in the meantime; try again")
 
 
 def _may_export(stack: Stack) -> bool:

@@ -114,7 +114,7 @@ class SignalService:
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
-                raise NotFound(f"{name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
+                raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             if inside.count_signals(row.id) >= most:
                 raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
 
@@ -173,7 +173,7 @@ class SignalService:
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
-                raise NotFound(f"{name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
+                raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             if inside.count_signals(row.id) != known:
                 raise CameBetween
 
@@ -226,7 +226,7 @@ class SignalService:
             if is_suspended(live(inside, stack)):
                 raise NotSupported(_resting(stack))
             if not inside.has_resource(row.id):
-                raise NotFound(f"{row.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
+                raise NotFound(f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
 
         signals: tuple[StoredSignal, ...] = ()
         if details:

@@ -68,7 +68,9 @@ class SnapshotService:
                     " and nothing could resume it. Resume it first"
                 )
             if now.input_id != stack.input_id:
-                raise InProgress(f"{stack.name} has been updated meanwhile; send the request again")
+                raise InProgress(
+                    f"{stack.name} has been updated in the meantime; send the request again"
+                )
             if 0 <= most <= inside.count_snapshots(stack.id):
                 raise LimitExceeded(
                     f"You have reached the maximum snapshots per stack, {most}. Delete snapshots"

@@ -7,7 +7,6 @@ records it; if it is one of a stack's resource, the stack is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.publishing import publish
@@ -22,6 +21,7 @@ from stoker.kernel.errors import (
     LimitExceeded,
     NotFound,
 )
+from stoker.kernel.values import replace
 from stoker.schema.software import (
     Deployment,
     SoftwareChange,

@@ -6,7 +6,6 @@ The plans say it (:mod:`stoker.engine.execution.foresight`); here they become li
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from stoker.engine.execution.foresight import Foreseen, foresee_delete
 from stoker.engine.execution.nesting import is_nested
@@ -20,6 +19,7 @@ from stoker.engine.service.presenters import resource_view, row_to_be
 from stoker.engine.service.property_changes import Compared, compared
 from stoker.engine.service.resource_positions import positions_of
 from stoker.kernel.masking import Masking
+from stoker.kernel.values import replace
 from stoker.template.definition import DeletionPolicy
 from stoker.template.evaluate.evaluation import Evaluation
 

@@ -58,7 +58,7 @@ def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
     if hook is not None:
         return Waiting(row.name, CauseKind.HOOK, pause_reason(hook), row, hook=hook)
     if row.nested_id is not None:
-        text = "its nested stack has not come to an end"
+        text = "its nested stack has not finished"
         return Waiting(row.name, CauseKind.NESTED, text, row)
     type_ = stack_rows.type_of(row)
     if can(type_, CountsSignals):
@@ -71,18 +71,18 @@ def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
         return Waiting(row.name, CauseKind.CLOUD, row.reason, row)
     service = None if type_ is None else type_.service
     if service is None:
-        return Waiting(row.name, CauseKind.CLOUD, f"its {row.action} is under way", row)
+        return Waiting(row.name, CauseKind.CLOUD, f"its {row.action} is in progress", row)
     load = stack_rows.ports.workers.load(service)
     sent = row.physical_id is not None or bool(row.asked)
     if load.pause > 0:
-        text = f"the {service} service asked for a pause, which ends in {load.pause:.0f} s"
+        text = f"the {service} service asked for a pause, which lasts another {load.pause:.0f} s"
     elif load.waiting and not sent:
         text = (
-            f"the {service} service gets {load.places} calls at once now, and {load.waiting} more"
-            " wait for a place"
+            f"the {service} service is limited to {load.places} calls at once now;"
+            f" {load.waiting} more are queued"
         )
     else:
-        text = f"the {service} service has been asked and is not done yet"
+        text = f"the {service} service has not answered yet"
         return Waiting(row.name, CauseKind.CALL, text, row)
     return Waiting(row.name, CauseKind.GATE, text, row)
 
@@ -110,7 +110,7 @@ class _Walk:
                     first = [left[key] for key in before.get(node.key, ()) if key in left]
                     yield from self._waiting(node, self._row_of(node, phase), first)
                 elif node.name not in self._wanted:
-                    text = "it goes when everything else is in its place"
+                    text = "it is removed once everything else is in place"
                     yield Waiting(node.name, CauseKind.ORDER, text, self._row_of(node, phase))
             present = present and not left
 
@@ -125,7 +125,7 @@ class _Walk:
             text = f"waits for {', '.join(names[:_NAMED])}{more}"
             yield Waiting(node.name, CauseKind.DEPENDENCY, text, row, tuple(names))
         elif first:
-            text = f"a pause of {self._plan.pause:.0f} s lies between two batches"
+            text = f"there is a pause of {self._plan.pause:.0f} s between two batches"
             yield Waiting(node.name, CauseKind.PAUSE, text, row)
 
     def _row_of(self, node: Node, phase: Phase) -> Resource | None:

@@ -7,11 +7,10 @@ it begins with: whoever looks, and whatever dies, an action follows a change exa
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreFault
 from stoker.engine.model.records import Action, Operation, Status, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
@@ -21,6 +20,7 @@ from stoker.engine.service.guards import is_deleting, is_suspended
 from stoker.engine.service.signals import request_by_signal
 from stoker.kernel.errors import Invalid, LimitExceeded
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Signals, can
 from stoker.schema.watching import WatchRule, WatchState, judge
 
@@ -85,6 +85,8 @@ class Watches:
         for watch in await self._ports.store.watches.due(now, AT_ONCE):
             try:
                 await self._look_at(watch, now)
+            except StoreFault:
+                raise
             except Exception:
                 log.exception("watch not looked at", watch=watch.name)
                 await self._put_off(watch, now + _LATER)

@@ -1,0 +1,51 @@
+"""Drivers that fail: what with, and how long the next one waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.operations.driver import Driver
+from stoker.kernel.errors import fault_reason
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+LONGEST_PAUSE = 5.0
+"""Seconds at most before a driver that fails again and again is started anew."""
+
+
+class Failures:
+    """The failures of a process's drivers, by stack."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._faults: dict[str, str] = {}
+
+    def last(self, stack_id: str) -> str | None:
+        """What the last driver of a stack has failed with, if that may be the stack's fault."""
+        return self._faults.get(stack_id)
+
+    def note(self, stack_id: str, fault: Exception) -> None:
+        """A driver has failed."""
+        if isinstance(fault, StoreFault):
+            log.warning("stack left for now", stack=stack_id, reason=str(fault))
+            if not fault.passing:
+                self._faults[stack_id] = str(fault)
+            return
+        # a fault with one stack must not end the service
+        log.error("driver failed; it is started again", stack=stack_id, exc_info=fault)
+        self._faults[stack_id] = fault_reason(fault)
+
+    def forget(self, stack_id: str) -> None:
+        """A driver has ended well."""
+        self._counts.pop(stack_id, None)
+        self._faults.pop(stack_id, None)
+
+    async def pause(self, stack_id: str, driver: Driver) -> None:
+        """Wait, longer with every failure in a row, but not when there is something new."""
+        self._counts[stack_id] = count = self._counts.get(stack_id, 0) + 1
+        with contextlib.suppress(TimeoutError):
+            pause = min(0.1 * 2 ** (count - 1), LONGEST_PAUSE)
+            await asyncio.wait_for(driver.news(), pause)

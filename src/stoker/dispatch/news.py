@@ -1,0 +1,86 @@
+"""What the processes of an installation tell each other as they commit.
+
+Each line has the name of who tells, a kind, and what it is about. Kinds that a process does not
+know are those of a later release. The database tells those who listen everything, in order; what it
+tells while a connection is lost is lost, too, so whoever listens anew has to look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import psycopg
+
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+CHANNEL = "stoker_news"
+AGAIN_AFTER = 1.0
+"""Seconds after which it is listened again where that has failed."""
+CHECK = 5.0
+"""Seconds of silence after which it is asked whether the database is still there."""
+ANSWERS = 10.0
+"""Seconds within which it must answer."""
+
+Hear = Callable[[Sequence[str], bool], None]
+"""Takes what news are about, and whether this process has told them itself."""
+
+
+def words_of(fault: Exception) -> str:
+    """What a fault of the database says, in one line."""
+    return str(fault.__cause__ or fault).partition("\n")[0]
+
+
+class News:
+    """Listens to what is told, and hands it on by its kind."""
+
+    def __init__(
+        self,
+        conninfo: str,
+        own_name: str,
+        heard_by: Mapping[str, Hear],
+        missed: Callable[[], None],
+    ) -> None:
+        """``missed`` is called whenever something may have been told that was not heard."""
+        self._conninfo = conninfo
+        self._own_name = own_name
+        self._heard_by = heard_by
+        self._missed = missed
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to listen."""
+        self._task = asyncio.get_running_loop().create_task(self._listen())
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear_all()
+            except (psycopg.Error, OSError, TimeoutError) as fault:
+                log.warning("not listening for news", reason=words_of(fault))
+            await asyncio.sleep(AGAIN_AFTER)
+
+    async def _hear_all(self) -> None:
+        async with asyncio.timeout(ANSWERS):
+            connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
+        async with connection:
+            await connection.execute(f"LISTEN {CHANNEL}")
+            self._missed()
+            while True:
+                async for told in connection.notifies(timeout=CHECK):
+                    self._hear(told.payload)
+                async with asyncio.timeout(ANSWERS):
+                    await connection.execute("SELECT 1")
+
+    def _hear(self, told: str) -> None:
+        teller, kind, *about = told.split()
+        if (hear := self._heard_by.get(kind)) is not None:
+            hear(about, teller == self._own_name)

@@ -1,0 +1,393 @@
+"""Turns of stacks as jobs of Procrastinate, in a PostgreSQL that many engines share.
+
+The library fetches jobs, holds their locks, tells that this engine is alive, and tells which jobs
+belong to engines that are not. What is added here keeps it going: its worker ends with the first
+fault of the database, and a job would never end whose fetching or whose end was done without an
+answer. What many turns ask of the queue at the same time is one statement.
+
+A sweep of every engine looks after what has gone wrong elsewhere. It is no job itself: a sweep
+that had to be fetched could be held up by what it is to clear.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import procrastinate
+import psycopg
+import psycopg_pool
+from procrastinate import exceptions, jobs, manager
+
+from stoker.dispatch.news import words_of
+from stoker.dispatch.tenure import HeartbeatTenure, clock
+from stoker.dispatch.turns import Turns
+from stoker.engine.model.interfaces import Fenced, StoreFault
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+BEAT = 1.0
+"""Seconds between heartbeats."""
+TAKEN_OVER_AFTER = 6.0
+"""Seconds without one after which others take over what an engine drives."""
+TENURE = 4.0
+"""Seconds for which an engine goes on beginning calls after its last heartbeat."""
+SWEEP = 1.0
+"""Seconds between looks for what dead engines have left."""
+LISTEN_AGAIN = 1.0
+CHECK = 15.0
+"""Seconds between looks for operations that nobody drives, or whose time is long up."""
+OVERDUE = 60.0
+"""Seconds after its deadline at which an operation is ended from outside."""
+AT_ONCE = 256
+"""Turns that one engine takes at the same time."""
+TOGETHER = 16
+"""Turns that are fetched at once, at most: other engines shall have some, too."""
+FETCH_EVERY = 0.01
+"""Seconds between fetches, at least: every engine is told of every turn that is asked for, and only
+one of them gets it."""
+FEW = 32
+"""Turns that an engine takes even when it is busy."""
+BUSY = 0.1
+"""Seconds that a transaction of a busy engine takes. More turns would slow down all the others,
+those of projects that ask for few included."""
+_FETCH = """
+    SELECT (fetched.job).* FROM (
+        SELECT procrastinate_fetch_job_v2(%(queues)s::varchar[], %(worker_id)s) AS job
+        FROM generate_series(1, %(count)s) OFFSET 0
+    ) AS fetched WHERE (fetched.job).id IS NOT NULL
+"""
+_FINISH = """
+    SELECT procrastinate_finish_job_v1(job_id, status::procrastinate_job_status, delete_job)
+    FROM unnest(%(job_ids)s::bigint[], %(statuses)s::text[], %(delete_jobs)s::boolean[])
+        AS finished(job_id, status, delete_job)
+"""
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+_FAULTS = (exceptions.ConnectorException, exceptions.RunTaskError, OSError, TimeoutError)
+
+
+def _pool(**how: Any) -> psycopg_pool.AsyncConnectionPool:
+    """A pool that asks no connection whether it lives: what fails is done again in any case."""
+    return psycopg_pool.AsyncConnectionPool(**{**how, "check": None})
+
+
+async def _commit_each(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Whatever the library asks for is one statement."""
+    await connection.set_autocommit(True)
+
+
+class Queue(Protocol):
+    """What the store tells of turns, besides what :class:`Turns` asks for."""
+
+    async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
+        """Have turns of stacks at a time; 0 is now."""
+
+    async def not_driven(self) -> Iterable[str]:
+        """Stacks with an unfinished operation and without a turn."""
+
+    async def overdue(self, before: float) -> Iterable[str]:
+        """Stacks with an unfinished operation whose time was up before then."""
+
+    async def is_driven_by_one(self) -> bool:
+        """Whether an engine is there that knows no turns."""
+
+
+class Jobs(manager.JobManager):
+    """The jobs of one engine, in spite of a database that fails at times."""
+
+    def __init__(
+        self, connector: Any, tenure: HeartbeatTenure, latency: Callable[[], float]
+    ) -> None:
+        super().__init__(connector)
+        self._tenure = tenure
+        self._latency = latency
+        self.worker_id: int | None = None
+        self.lost = asyncio.Event()
+        """Others may have taken over what the worker drives."""
+        self.in_doubt = False
+        """The answer to fetching a job, or to recording its end, was lost."""
+        self._doing: set[int] = set()
+        self._one_ended = asyncio.Event()
+        self._fetching = asyncio.Lock()
+        self._fetched: deque[jobs.Job] = deque()
+        """Turns that were fetched together with the last one, and will be begun next."""
+        self._want = 1
+        """How many are fetched next."""
+        self._fetched_at = 0.0
+        self._finished: list[tuple[jobs.Job, jobs.Status, bool]] = []
+        self._recording: asyncio.Task[None] | None = None
+        """Records the ends of turns that came together."""
+
+    async def register_worker(self) -> int:
+        """A new worker is alive."""
+        since = clock()
+        self._doing.clear()
+        self._fetched.clear()
+        self.worker_id = await super().register_worker()
+        self._tenure.renew(since)
+        return self.worker_id
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Tell that the worker is alive."""
+        since = clock()
+        try:
+            await asyncio.wait_for(super().update_heartbeat(worker_id), TENURE)
+        except _FAULTS as fault:
+            log.warning("heartbeat not sent", reason=words_of(fault))
+        else:
+            if self._tenure.holds:
+                self._tenure.renew(since)
+        if not self._tenure.holds:
+            # the library would go on with a worker that does not tell of itself any more
+            self.lost.set()
+
+    async def listen_for_jobs(self, **how: Any) -> None:
+        """Listen for turns that are asked for, as long as the worker lives."""
+        while True:
+            try:
+                await super().listen_for_jobs(**how)
+            except _FAULTS as fault:
+                log.warning("not listening for turns", reason=words_of(fault))
+            await asyncio.sleep(LISTEN_AGAIN)
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
+        """The next turn, if there is one and it may be taken."""
+        if not self._fetched:
+            await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
+            while self._room <= 0 and self._tenure.holds:
+                self._one_ended.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._one_ended.wait(), BUSY)
+            async with self._fetching:
+                await self._fetch(queues, worker_id)
+        if not self._tenure.holds:
+            return None
+        return self._fetched.popleft() if self._fetched else None
+
+    @property
+    def _room(self) -> int:
+        """How many more turns the engine takes."""
+        return (FEW if self._latency() >= BUSY else AT_ONCE) - len(self._doing)
+
+    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> None:
+        """Fetch some turns: more than the last time where that has found as many as it wanted."""
+        self._fetched_at = clock()
+        if not self._tenure.holds:
+            return
+        count = min(self._want, max(self._room, 1))
+        try:
+            rows = await self.connector.execute_query_all_async(
+                query=_FETCH, queues=queues, worker_id=worker_id, count=count
+            )
+        except _FAULTS as fault:
+            self.in_doubt = True
+            log.warning("no turn fetched", reason=words_of(fault))
+            return
+        self._want = min(2 * count, TOGETHER) if len(rows) == count else max(len(rows), 1)
+        self._fetched.extend(map(jobs.Job.from_row, rows))
+        self._doing.update(row["id"] for row in rows)
+
+    async def finish_job(self, job: jobs.Job, status: jobs.Status, delete_job: bool) -> None:
+        """Record the end of a turn, unless others may have begun it again."""
+        self._finished.append((job, status, delete_job))
+        if self._recording is None:
+            self._recording = asyncio.ensure_future(self._record())
+        # it is for others, too
+        await asyncio.shield(self._recording)
+
+    async def _record(self) -> None:
+        """Record the ends of all turns that end in this turn of the loop."""
+        await asyncio.sleep(0)
+        finished, self._finished, self._recording = self._finished, [], None
+        try:
+            if self._tenure.holds:
+                await self.connector.execute_query_all_async(
+                    query=_FINISH,
+                    job_ids=[job.id for job, _, _ in finished],
+                    statuses=[status.value for _, status, _ in finished],
+                    delete_jobs=[delete for _, _, delete in finished],
+                )
+        except _FAULTS as fault:
+            self.in_doubt = True
+            log.warning("the end of a turn not recorded", reason=words_of(fault))
+        finally:
+            self._doing.difference_update(job.id for job, _, _ in finished if job.id is not None)
+            self._one_ended.set()
+
+    def not_begun(self) -> Sequence[jobs.Job]:
+        """Turns that were fetched, and will not be begun by a worker that has ended."""
+        fetched, self._fetched = self._fetched, deque()
+        return fetched
+
+    async def left(self) -> Sequence[jobs.Job]:
+        """Jobs that the worker counts as doing, and does not do."""
+        if not self.in_doubt or self.worker_id is None:
+            return ()
+        async with self._fetching:  # what is fetched meanwhile is not known yet
+            own = await self.list_jobs_async(status="doing", worker_id=self.worker_id)
+            self.in_doubt = False
+        return [job for job in own if job.id not in self._doing]
+
+
+class Procrastinate:
+    """One engine among many."""
+
+    def __init__(
+        self,
+        conninfo: str,
+        queue: Queue,
+        tenure: HeartbeatTenure,
+        latency: Callable[[], float],
+        give_up: Callable[[str, str], Awaitable[None]],
+        now: Callable[[], float],
+    ) -> None:
+        """``latency`` tells how long transactions of this process take; ``give_up`` ends the
+        operations of a stack, for a reason; ``now`` is the time by which operations are timed.
+        """
+        # the pool tries ever more seldom by itself: who asks again finds a server that is back
+        connector = procrastinate.PsycopgConnector(
+            pool_factory=_pool,
+            configure=_commit_each,
+            conninfo=conninfo,
+            min_size=2,
+            max_size=6,
+            timeout=3.0,
+            reconnect_timeout=1.0,
+        )
+        self._app = procrastinate.App(connector=connector)
+        self._jobs = self._app.job_manager = Jobs(connector, tenure, latency)
+        self._app.task(name="turn", queue="stoker", pass_context=False)(self._turn)
+        self._queue = queue
+        self._give_up = give_up
+        self._now = now
+        self._turns: Turns | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._working: asyncio.Task[None] | None = None
+        self._suspected: dict[str, float] = {}
+        """Stacks that nobody seems to drive, and since when."""
+
+    async def start(self, turns: Turns) -> None:
+        """Begin to take turns."""
+        self._turns = turns
+        await self._app.open_async()
+        loop = asyncio.get_running_loop()
+        self._working = loop.create_task(self._work())
+        self._tasks = [
+            loop.create_task(self._regularly(SWEEP, self._sweep)),
+            loop.create_task(self._regularly(CHECK, self._check)),
+            loop.create_task(self._regularly(2.0, turns.look_at_all)),
+        ]
+
+    async def close(self) -> None:
+        """Hand over what is driven, and take no more."""
+        for task in self._tasks:
+            task.cancel()
+        if self._working is not None:
+            self._working.cancel()
+            if self._turns is not None:
+                await self._turns.close()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._working
+        for job in self._jobs.not_begun():
+            with contextlib.suppress(*_FAULTS):
+                await self._again(job)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._app.close_async()
+
+    async def _turn(self, stack_id: str) -> None:
+        assert self._turns is not None
+        try:
+            await self._turns.turn(stack_id)
+        except Fenced:
+            log.info("turn left to other engines", stack=stack_id)
+        except StoreFault as fault:
+            log.warning("turn not ended", stack=stack_id, reason=str(fault))
+        except Exception:
+            log.exception("turn failed", stack=stack_id)
+
+    async def _work(self) -> None:
+        """Have a worker at all times; one that ends did so because of a fault."""
+        assert self._turns is not None
+        while True:
+            self._jobs.lost.clear()
+            worker = asyncio.ensure_future(self._worker())
+            lost = asyncio.ensure_future(self._jobs.lost.wait())
+            try:
+                await asyncio.wait({worker, lost}, return_when=asyncio.FIRST_COMPLETED)
+                # who comes back after too long begins anew
+                await self._turns.abandon()
+            finally:
+                lost.cancel()
+                worker.cancel()
+                await asyncio.gather(worker, return_exceptions=True)
+            await asyncio.sleep(0.5)
+
+    async def _worker(self) -> None:
+        try:
+            await self._app.run_worker_async(
+                queues=["stoker"],
+                concurrency=AT_ONCE,
+                delete_jobs=jobs.DeleteJobCondition.ALWAYS,
+                install_signal_handlers=False,
+                shutdown_graceful_timeout=3.0,
+                update_heartbeat_interval=BEAT,
+                stalled_worker_timeout=TAKEN_OVER_AFTER,
+                fetch_job_polling_interval=1.0,
+            )
+        except _FAULTS as fault:
+            log.warning("the worker has ended", reason=words_of(fault))
+        except Exception:
+            log.exception("the worker has ended; there will be another one")
+
+    async def _regularly(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                async with asyncio.timeout(30):
+                    await work()
+            except (StoreFault, *_FAULTS) as fault:
+                log.warning("looked after turns in vain", reason=words_of(fault))
+            except Exception:
+                log.exception("looking after turns failed; it is tried again")
+
+    async def _sweep(self) -> None:
+        """Have those turns taken again whose engines are dead."""
+        stalled = await self._jobs.get_stalled_jobs(
+            queue="stoker", seconds_since_heartbeat=TAKEN_OVER_AFTER
+        )
+        for job in (*stalled, *await self._jobs.left()):
+            await self._again(job)
+
+    async def _again(self, job: jobs.Job) -> None:
+        """Have a turn that has been begun wait once more, unless another one of its stack does."""
+        try:
+            # at once by all clocks: the library would take the time of this machine
+            await self._jobs.retry_job(job, retry_at=_LONG_AGO)
+        except exceptions.UniqueViolation:
+            with contextlib.suppress(exceptions.ConnectorException):
+                await manager.JobManager.finish_job(
+                    self._jobs, job, jobs.Status.FAILED, delete_job=True
+                )
+        except exceptions.ConnectorException as gone:
+            self._jobs.in_doubt = True
+            log.info("another engine was first", reason=words_of(gone))
+            return
+        log.info("turn taken over", stack=job.lock)
+
+    async def _check(self) -> None:
+        """Have those stacks driven that nobody drives, and end what cannot be."""
+        found = set(await self._queue.not_driven())
+        now = clock()
+        # an engine of an earlier release drives without turns: it is left its time
+        patience = 60.0 if await self._queue.is_driven_by_one() else 0.0
+        self._suspected = {each: self._suspected.get(each, now) for each in found}
+        if due := [each for each, since in self._suspected.items() if since + patience <= now]:
+            log.warning("stacks are driven that nobody drove", stacks=len(due))
+            await self._queue.schedule_all(due)
+        for stack_id in await self._queue.overdue(self._now() - OVERDUE):
+            await self._give_up(stack_id, "timed out, and no engine has ended it")

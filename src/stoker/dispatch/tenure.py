@@ -1,0 +1,38 @@
+"""How long an engine may take it that nobody has taken over what it drives.
+
+Others take over the stacks of an engine whose heartbeat stops. It begins no call any more some
+time before that, whether its machine, its database or its network is what stands still.
+"""
+
+from __future__ import annotations
+
+import time
+
+from stoker.engine.model.interfaces import Fenced, Tenure
+
+
+class HeartbeatTenure(Tenure):
+    """Lasts for a time after each heartbeat. Safe to use from many threads."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = float("-inf")
+
+    def renew(self, since: float) -> None:
+        """A heartbeat that was sent then has arrived; see :func:`clock`."""
+        self._until = since + self._seconds
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody else can have taken over."""
+        return clock() < self._until
+
+    def require(self) -> None:
+        """Raise Fenced where others may have taken over."""
+        if not self.holds:
+            raise Fenced("this engine has not told that it is alive for too long")
+
+
+def clock() -> float:
+    """Seconds, of which also those count in which the process or its machine was stopped."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,0 +1,228 @@
+"""Drives stacks in turns: each for as long as there is something to do at once.
+
+A turn is begun by whoever takes it out of the queue. While it lasts, its driver hears of what is
+told: of commits of this process from these themselves, of others by :mod:`stoker.dispatch.news`.
+What is told also waits as a turn of its own, which whoever hears of it takes away. One that waits
+may stand for several things, so where it is taken away unheard, or the connection was lost by which
+others are heard, the drivers look at everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+
+from stoker.dispatch.failures import Failures
+from stoker.engine.execution.waiting import NO_ENDS, End
+from stoker.engine.model.interfaces import (
+    Change,
+    Dispatcher,
+    Fenced,
+    Observer,
+    Ports,
+    StoreFault,
+)
+from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.engine.operations.driver import Driver
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+STAYS = 2.0
+"""Seconds for which a driver stays with a stack that does nothing but pause."""
+GATHERS = 0.02
+"""Seconds for which news are gathered before they are looked at."""
+AGAIN_AFTER = 1.0
+"""Seconds after which a turn is begun again that cannot go on now."""
+LETS_GO = 2.0
+"""Seconds that drivers are given to let go of their stacks."""
+
+
+class Turns(Dispatcher, Observer):
+    """The turns that are under way in this process."""
+
+    def __init__(self, ports: Ports, queue: TurnQueue, stays: float = STAYS) -> None:
+        self._ports = ports
+        self._queue = queue
+        self._stays = stays
+        self._drivers: dict[str, Driver] = {}
+        self._driving: dict[str, asyncio.Task[None]] = {}
+        self._failures = Failures()
+        self._told: dict[str, set[str | None]] = {}
+        """What was told of stacks that are driven here and has not been looked at: the nested
+        stacks that have ended, or None for whatever else there may be."""
+        self._background: set[asyncio.Task[None]] = set()
+        self._closed = False
+        ports.store.observe(self)
+
+    @property
+    def under_way(self) -> int:
+        """How many turns are under way."""
+        return len(self._drivers)
+
+    async def turn(self, stack_id: str) -> None:
+        """Drive a stack until it has nothing to do, or has let go of it for now.
+
+        Raises :class:`Fenced` where others may drive what this process does.
+        """
+        while True:
+            try:
+                return await self._turn(stack_id)
+            except StoreFault as fault:
+                log.warning("turn left for now", stack=stack_id, reason=str(fault))
+                await asyncio.sleep(AGAIN_AFTER)
+                self._ports.tenure.require()
+
+    async def _turn(self, stack_id: str) -> None:
+        if stack_id in self._drivers:
+            # an earlier turn, which another engine took for dead, has not ended yet
+            await self._queue.schedule(stack_id, self._ports.clock.now() + AGAIN_AFTER)
+            return
+        again = True
+        while again and not self._closed:
+            fault = self._failures.last(stack_id)
+            driver = Driver(self._ports, stack_id, self, fault, stays=self._stays)
+            self._drivers[stack_id] = driver
+            self._driving[stack_id] = asyncio.ensure_future(driver.run())
+            try:
+                again = await self._ended(stack_id, driver)
+            finally:
+                self._driving.pop(stack_id).cancel()
+                del self._drivers[stack_id]
+        if self._closed:
+            await self._queue.schedule(stack_id, 0)
+
+    async def _ended(self, stack_id: str, driver: Driver) -> bool:
+        """Wait until the driver ends; whether another one is needed at once."""
+        try:
+            await asyncio.wait([self._driving[stack_id]])
+            if self._driving[stack_id].cancelled():
+                return False
+            self._driving[stack_id].result()
+        except Fenced:
+            log.info("stack taken over by another engine", stack=stack_id)
+            # one that had stood still may have taken it, and gives it up without a word
+            await self._queue.schedule(stack_id, self._ports.clock.now() + AGAIN_AFTER)
+            return False
+        except Exception as fault:  # noqa: BLE001 - noted, whatever it is
+            self._failures.note(stack_id, fault)
+            await self._failures.pause(stack_id, driver)
+            self._ports.tenure.require()
+            return True
+        self._failures.forget(stack_id)
+        if driver.has_news:
+            return True
+        if driver.rests_until is not None:
+            await self._queue.schedule(stack_id, driver.rests_until)
+            return driver.has_news
+        # what was told while the driver was ending waits as a turn, unless it was taken for it
+        return driver.has_news
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """Let drivers of this process hear of its own commits."""
+        news = news_of(change)
+        ends: dict[str, End] = {
+            operation.id: (operation.status, operation.reason)
+            for operation in change.operations
+            if certain and operation.status.final
+        }
+        for stack_id in news.asked:
+            self._tell(stack_id)
+        for parent_id, child_id in news.ended:
+            self._tell_end(parent_id, child_id, ends)
+
+    def _tell(self, stack_id: str) -> None:
+        if (driver := self._drivers.get(stack_id)) is not None:
+            driver.notify()
+
+    def _tell_end(self, parent_id: str, child_id: str, ends: Mapping[str, End]) -> None:
+        if (driver := self._drivers.get(parent_id)) is not None:
+            driver.child_ended(child_id, ends)
+
+    def hear(self, stack_id: str, child_id: str | None, *, known: bool) -> None:
+        """Something was told of a stack; ``known`` is what :meth:`committed` has told already."""
+        if stack_id not in self._drivers:
+            return
+        if not self._told:
+            self._later(self._look())
+        told = self._told.setdefault(stack_id, set())
+        if not known:
+            told.add(child_id)
+
+    async def _look(self) -> None:
+        """Take away the turns of what was told, then let the drivers look."""
+        await asyncio.sleep(GATHERS)
+        told, self._told = self._told, {}
+        await self._consume(list(told))
+        for stack_id, children in told.items():
+            for child_id in children:
+                if child_id is None:
+                    self._tell(stack_id)
+                else:
+                    self._tell_end(stack_id, child_id, NO_ENDS)
+
+    async def look_at_all(self) -> None:
+        """Something may have been told that was not heard: look wherever a turn is due."""
+        for stack_id in await self._consume(list(self._drivers)):
+            if (driver := self._drivers.get(stack_id)) is not None:
+                driver.look()
+
+    async def _consume(self, stack_ids: Sequence[str]) -> Collection[str]:
+        """Take away the turns of these stacks that are due; returns whose may be gone."""
+        try:
+            due = await self._queue.consume(stack_ids)
+        except StoreFault:
+            due = stack_ids  # nobody knows
+        for stack_id in due:
+            if stack_id not in self._drivers:
+                # its driver has ended meanwhile, and may not have looked
+                self._later(self._queue.schedule(stack_id, 0))
+        return due
+
+    def miss(self) -> None:
+        """Nothing was heard for a while: whatever is driven may have news."""
+        for driver in self._drivers.values():
+            driver.look()
+
+    def wake(self, stack_id: str) -> None:
+        """There is an operation or a signal for this stack in the store."""
+        if stack_id in self._drivers:
+            self._tell(stack_id)
+        else:
+            self._later(self._queue.schedule(stack_id, 0))
+
+    def wake_parent(self, parent_id: str, stack_id: str) -> None:
+        """A nested stack's operation has ended otherwise than by a change."""
+        self._tell_end(parent_id, stack_id, NO_ENDS)
+        self._later(self._queue.schedule(parent_id, 0))
+
+    def _later(self, work: Awaitable[None]) -> None:
+        task = asyncio.get_running_loop().create_task(_logged(work))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def close(self) -> None:
+        """Let go of all stacks: others go on with them."""
+        self._closed = True
+        for driver in self._drivers.values():
+            driver.leave()
+        await self._end(LETS_GO)
+
+    async def abandon(self) -> None:
+        """Stop driving at once, as others may do so by now."""
+        await self._end(0)
+
+    async def _end(self, seconds: float) -> None:
+        driving = list(self._driving.values())
+        if driving:
+            _, left = await asyncio.wait(driving, timeout=seconds)
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _logged(work: Awaitable[None]) -> None:
+    try:
+        await work
+    except StoreFault as fault:
+        log.warning("a turn is asked for later", reason=str(fault))

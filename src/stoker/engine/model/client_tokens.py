@@ -1,0 +1,47 @@
+"""Tokens by which clients tell that they ask for the same again: it is then not done twice."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from stoker.kernel.addresses import StackAddress
+
+
+class ClientToken(Struct, frozen=True):
+    """The token of a request."""
+
+    text: str
+    """As the client has chosen it; for each request another one."""
+    digest: str
+    """Of all that is asked for: what differs is another request."""
+
+
+class Asked(Struct, frozen=True):
+    """A request that was recorded with a token."""
+
+    stack: StackAddress
+    digest: str
+
+
+class ClientTokenReads(Protocol):
+    """Reads of requests by their tokens."""
+
+    async def asked(self, project_id: str, text: str) -> Asked | None:
+        """The request that a client of the project has made with a token."""
+
+
+class KeepsClientTokens(Protocol):
+    """A store with tokens of clients."""
+
+    @property
+    def client_tokens(self) -> ClientTokenReads:
+        """What reads them."""
+
+
+class ClientTokenInside(Protocol):
+    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+
+    def asked(self, project_id: str, text: str) -> Asked | None:
+        """The request of a project with a token; nobody else records one meanwhile."""

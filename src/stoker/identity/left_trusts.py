@@ -1,0 +1,44 @@
+"""Removes trusts that processes have left behind: it is done by one process for all."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.identity.trusts import Trusts
+from stoker.kernel.errors import Refused
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+EVERY = 600.0
+"""Seconds between two looks."""
+
+
+class LeftTrusts:
+    """A task that looks for such trusts at its start, and from time to time."""
+
+    def __init__(self, trusts: Trusts, every: float = EVERY) -> None:
+        self._trusts = trusts
+        self._every = every
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Leave what is not removed yet to the next process."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._trusts.remove_left_behind()
+            except (StoreFault, Refused) as fault:
+                log.warning("trusts left behind", error=str(fault))
+            except Exception:
+                log.exception("looking for trusts failed; it is tried again")
+            await asyncio.sleep(self._every)

@@ -1,0 +1,35 @@
+"""Procrastinate's tables, beside ours in a PostgreSQL: turns of stacks are its jobs.
+
+The library reads and ends jobs itself. What has to be in one transaction with our rows is here,
+where it stands to one version of these tables, as the dependency does.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import sqlalchemy as sa
+
+QUEUE = "stoker"
+TASK = "turn"
+"""A job's argument ``stack_id`` is also its lock, and its queueing lock: of each stack one turn is
+under way at most, and another one waits at most."""
+
+_LOCKS = (
+    "CREATE INDEX stoker_jobs_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing')"
+)
+"""Whether a job may begin is asked by its lock alone, for which the library has no index."""
+
+
+def make_tables(connection: sa.Connection) -> None:
+    """Make the tables where there are none; SQLite has no use for them."""
+    if connection.dialect.name != "postgresql" or sa.inspect(connection).has_table(
+        "procrastinate_jobs"
+    ):
+        return
+    schema = importlib.import_module("procrastinate.schema").SchemaManager.get_schema()
+    # its texts have percent signs of their own: they are nobody's parameters
+    cursor = connection.connection.cursor()
+    cursor.execute(schema)
+    cursor.execute(_LOCKS)
+    cursor.close()

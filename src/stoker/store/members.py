@@ -1,0 +1,39 @@
+"""What the processes have in common that share the work on a database."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from stoker.store.engines import ServerClock, SqlEngines
+from stoker.store.foreign import UnusableDatabase
+from stoker.store.postgresql import Lock, conninfo_of
+from stoker.store.runners import Runner
+from stoker.store.session_lock import SessionLock
+from stoker.store.shares import Shares
+from stoker.store.turns import SqlTurns
+
+
+class Members:
+    """The work of one of the processes on what they share."""
+
+    def __init__(self, database: sa.Engine, runner: Runner, name: str) -> None:
+        self._runner = runner
+        self.turns = SqlTurns(database, runner, Shares(), name)
+        self.engines = SqlEngines(database, runner)
+        self.clock = ServerClock(database)
+        self.clock.measure()
+        self.duties = SessionLock(database, (Lock.DUTIES,))
+        self.conninfo = conninfo_of(database.url)
+
+    async def measure(self) -> None:
+        """Look at the server's clock. Raises StoreFault."""
+        await self._runner.read(self.clock.measure)
+
+
+def require_shareable(database: sa.Engine) -> None:
+    """Raise :class:`UnusableDatabase` for a file, which one process uses."""
+    if database.dialect.name != "postgresql":
+        raise UnusableDatabase(
+            "several processes share a database of PostgreSQL alone: name one with --database, or"
+            ' as [database] connection, or use "stoker serve", which does everything by itself'
+        )

@@ -1,0 +1,174 @@
+"""Turns of stacks that are due, as jobs of Procrastinate in the database of the stacks.
+
+A turn is asked for in the transaction of what it is about. One that waits already is touched by
+that, so that no engine begins it before this transaction ends: it would not see what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import Change
+from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.store import queries
+from stoker.store.databases import for_writing
+from stoker.store.jobs import QUEUE, TASK
+from stoker.store.postgresql import Lock
+from stoker.store.runners import Runner
+from stoker.store.shares import Shares
+from stoker.store.tables import operations
+from stoker.store.transactions import in_transaction
+
+Result = TypeVar("Result")
+
+CHANNEL = "stoker_news"
+"""Where processes hear what others have written: who tells, a kind of news, and what it is about,
+in one line each."""
+_JOBS = f"procrastinate_queue_v1#{QUEUE}"
+_DEFER = sa.text(
+    "INSERT INTO procrastinate_jobs"
+    " (queue_name, task_name, priority, lock, queueing_lock, args, scheduled_at)"
+    " SELECT :queue, :task, asked.priority, asked.id, asked.id,"
+    " jsonb_build_object('stack_id', asked.id),"
+    " CASE WHEN :at = 0 THEN NULL ELSE to_timestamp(:at) END"
+    " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS asked(id, priority)"
+    " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = asked.id"
+    " AND operations.status IN ('WAITING', 'RUNNING'))"
+    " ORDER BY asked.id"
+    " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
+    # the earlier of the two; none means at once
+    " CASE WHEN EXCLUDED.scheduled_at IS NULL OR procrastinate_jobs.scheduled_at IS NULL THEN NULL"
+    " ELSE least(procrastinate_jobs.scheduled_at, EXCLUDED.scheduled_at) END"
+)
+_CONSUME = sa.text(
+    "DELETE FROM procrastinate_jobs WHERE id IN (SELECT id FROM procrastinate_jobs"
+    " WHERE lock = ANY(CAST(:ids AS text[])) AND status = 'todo'"
+    " AND (scheduled_at IS NULL OR scheduled_at <= now()) ORDER BY lock FOR UPDATE)"
+    " RETURNING lock"
+)
+_TELL = sa.text("SELECT pg_notify(:channel, told) FROM unnest(CAST(:told AS text[])) AS told")
+_NOT_DRIVEN = sa.text(
+    "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
+    " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
+    " AND status IN ('todo', 'doing'))"
+)
+_DUE = sa.text(
+    "SELECT count(*) FROM procrastinate_jobs AS due WHERE queue_name = :queue AND status = 'todo'"
+    " AND (scheduled_at IS NULL OR scheduled_at <= now())"
+    # what is told of a stack that is driven is for who drives it
+    " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')"
+).bindparams(queue=QUEUE)
+_OVERDUE = (
+    sa.select(operations.c.stack_id)
+    .where(operations.c.status.in_(queries.OPEN), operations.c.deadline < sa.bindparam("before"))
+    .distinct()
+)
+_OLDER_ENGINE = sa.text(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = :lock AND granted"
+    " AND mode = 'ExclusiveLock' AND database ="
+    " (SELECT oid FROM pg_database WHERE datname = current_database())"
+).bindparams(lock=Lock.ENGINE.value)
+
+
+class SqlTurns(TurnQueue):
+    """Turns in a PostgreSQL; ``teller`` is the name of the process that tells of them."""
+
+    def __init__(self, engine: sa.Engine, runner: Runner, shares: Shares, teller: str) -> None:
+        self._engine = for_writing(engine)
+        self._runner = runner
+        self._shares = shares
+        self._teller = teller
+
+    def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
+        """Have those driven who have to hear of changes that the transaction has written, and tell
+        everybody; ``messages`` says whether some are to leave.
+        """
+        told = [news_of(change) for change in changes]
+        asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
+        ended = dict.fromkeys(pair for news in told for pair in news.ended)
+        if ids := sorted({*asked, *(parent_id for parent_id, _ in ended)}):
+            self._defer(connection, ids, 0.0)
+        seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
+        lines = [f"turn {stack_id}" for stack_id in asked]
+        lines += [f"end {parent_id} {child_id}" for parent_id, child_id in ended]
+        lines += [f"events {stack_id}" for stack_id in seen]
+        if any(change.watches.kept for change in changes):
+            lines.append("watches")
+        if messages:
+            lines.append("messages")
+        if lines:
+            self.tell(connection, lines)
+
+    def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
+        """Tell all processes, in lines of a kind of news and what it is about."""
+        told = [f"{self._teller} {line}" for line in lines]
+        connection.execute(_TELL, {"channel": CHANNEL, "told": told})
+
+    def _defer(self, connection: sa.Connection, ids: Sequence[str], at: float) -> None:
+        priorities = self._shares.priorities(connection, ids)
+        values = {
+            "queue": QUEUE,
+            "task": TASK,
+            "ids": list(ids),
+            "priorities": priorities,
+            "at": at,
+        }
+        connection.execute(_DEFER, values)
+        if not at:
+            # those that had a turn at a later time are not told of as new ones are
+            job = '{"type": "job_inserted", "job_id": 0}'
+            connection.execute(_TELL, {"channel": _JOBS, "told": [job]})
+
+    async def _write(self, work: Callable[[sa.Connection], Result]) -> Result:
+        return await self._runner.write(lambda: in_transaction(self._engine, work))
+
+    async def _read(self, statement: sa.Executable, **values: object) -> set[str]:
+        def ids(connection: sa.Connection) -> set[str]:
+            return set(connection.execute(statement, values).scalars())
+
+        return await self._runner.read(lambda: in_transaction(self._engine, ids))
+
+    async def schedule(self, stack_id: str, at: float) -> None:
+        """Have a turn of the stack at a time (0: now), unless one is due before."""
+        await self.schedule_all([stack_id], at)
+
+    async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
+        """The same for several."""
+        ids = sorted(stack_ids)
+        await self._write(lambda connection: self._defer(connection, ids, at))
+
+    async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
+        """Take away the turns of these stacks that are due; returns the stacks that had one."""
+        ids = {"ids": list(stack_ids)}
+
+        def consume(connection: sa.Connection) -> set[str]:
+            return set(connection.execute(_CONSUME, ids).scalars())
+
+        return await self._write(consume) if stack_ids else set()
+
+    async def not_driven(self) -> Collection[str]:
+        """Stacks with an operation that has not ended, of which no turn is under way or due."""
+        return await self._read(_NOT_DRIVEN)
+
+    async def overdue(self, before: float) -> Collection[str]:
+        """Stacks with an operation whose time was up before then, and that has not ended."""
+        return await self._read(_OVERDUE, before=before)
+
+    async def due(self) -> int:
+        """How many stacks could be driven now, and wait for an engine."""
+
+        def due(connection: sa.Connection) -> int:
+            return int(connection.execute(_DUE).scalar_one())
+
+        return await self._runner.read(lambda: in_transaction(self._engine, due))
+
+    async def is_driven_by_one(self) -> bool:
+        """Whether an engine is there that knows no turns and drives stacks all by itself."""
+        return await self._runner.read(lambda: in_transaction(self._engine, self.one_drives))
+
+    def one_drives(self, connection: sa.Connection) -> bool:
+        """The same, asked in a transaction."""
+        return connection.execute(_OLDER_ENGINE).first() is not None

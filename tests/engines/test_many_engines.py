@@ -1,0 +1,90 @@
+"""Processes that share the work on a PostgreSQL: some of them die, hang, or lose the database."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.engines.installation import (
+    ENGINES,
+    MEMBERS,
+    SECONDS,
+    TREE,
+    check,
+    engines,
+    networks,
+    signal_it,
+    up,
+)
+from tests.postgresql import PostgreSQL
+from tests.recovery.service import Service, until
+from tests.recovery.test_kill import Stack
+
+
+def test_a_service_that_is_ready_lists_each_of_its_engines(service: Service) -> None:
+    assert len({engine["engine_id"] for engine in up(service)}) >= ENGINES
+
+
+def test_what_a_killed_engine_drove_is_driven_on_by_others(stack: Stack) -> None:
+    time.sleep(random.uniform(0.2, 2.5))
+    os.kill(random.choice(engines(stack.service)).pid, signal.SIGKILL)
+    check(stack)
+
+
+def test_an_engine_that_ends_hands_its_stacks_over(stack: Stack) -> None:
+    time.sleep(random.uniform(0.5, 2.5))
+    log = len(stack.service.log())
+    os.kill(engines(stack.service)[0].pid, signal.SIGTERM)
+    check(stack)
+    assert "turn taken over" not in stack.service.log()[log:]
+
+
+@pytest.mark.long
+def test_an_engine_that_stood_still_while_others_took_over_does_nothing_twice(stack: Stack) -> None:
+    time.sleep(random.uniform(0.2, 2.5))
+    asleep = engines(stack.service)[0]
+    os.kill(asleep.pid, signal.SIGSTOP)
+    time.sleep(8)
+    os.kill(asleep.pid, signal.SIGCONT)
+    check(stack)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [0.0, 10.0, 30.0])
+def test_nothing_is_lost_while_the_database_is_away(
+    stack: Stack, postgresql: PostgreSQL, seconds: float
+) -> None:
+    time.sleep(random.uniform(0.2, 2.5))
+    postgresql.stop()
+    time.sleep(seconds)
+    postgresql.start()
+    check(stack)
+
+
+@pytest.mark.long
+def test_stacks_get_done_though_engines_are_killed_again_and_again(service: Service) -> None:
+    begun = [Stack(service, f"many{number}", TREE, "member.yaml") for number in range(3)]
+    for stack in begun:
+        stack.create()
+    until_done(lambda: all(stack.status() == "CREATE_COMPLETE" for stack in begun), service, begun)
+    for stack in begun:
+        assert networks(stack) == MEMBERS
+        stack.delete()
+    for stack in begun:
+        stack.await_gone()
+        assert networks(stack) == 0
+
+
+def until_done(claim: Callable[[], bool], service: Service, stacks: list[Stack]) -> None:
+    for _ in range(8):
+        time.sleep(random.uniform(0.5, 4.0))
+        if alive := engines(service):
+            os.kill(random.choice(alive).pid, signal.SIGKILL)
+    for stack in stacks:
+        signal_it(stack)
+    until(claim, "all are done", 2 * SECONDS)

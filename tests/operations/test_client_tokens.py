@@ -1,0 +1,151 @@
+"""Requests with the token of a client: made again, they change nothing, and events bear it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.client_tokens import ClientToken
+from stoker.engine.model.requests import Caller, EventQuery, StackRequest
+from stoker.kernel.errors import TOKEN_EXISTS, Exists
+from stoker.kernel.values import replace
+
+NESTED = json.dumps(template({"inner": thing()}))
+ONE = template({"a": thing(), "n": {"type": "n.yaml"}})
+FILES = {"n.yaml": NESTED}
+REQUEST = StackRequest(name="stack", template=ONE, files=FILES)
+
+
+def asking(text: str = "t", digest: str = "d") -> Caller:
+    """Somebody who says that he may ask again."""
+    return replace(CALLER, client=ClientToken(text, digest))
+
+
+async def tokens_of_events(lab: Lab) -> set[str | None]:
+    """Those of all events of the stack, and of the one nested in it."""
+    stack = await lab.stack()
+    assert await lab.engine.ports.store.children(stack.id)
+    views = lab.engine.service.views
+    query = EventQuery(nested_depth=1)
+    return {event.client_token for event in await views.events(CALLER, stack.address, query)}
+
+
+def test_a_create_that_is_asked_for_again_is_not_done_again() -> None:
+    async def story(lab: Lab) -> None:
+        operations = lab.engine.operations
+        tokens = lab.engine.service.cloudformation.client_tokens
+        assert await tokens.answered(asking()) is None
+        made = await operations.create(asking(), REQUEST)
+        await lab.engine.dispatch.idle()
+        assert await tokens.answered(asking()) == made
+        assert await tokens.answered(CALLER) is None
+        with pytest.raises(Exists, match="belongs to another request, about the stack stack") as no:
+            await tokens.answered(asking(digest="other"))
+        assert no.value.error_type is TOKEN_EXISTS
+        assert await tokens.answered(replace(asking(), project_id="other")) is None
+
+    in_lab(story)
+
+
+def test_all_events_that_follow_from_a_request_bear_its_token() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.engine.operations.create(asking("of-create"), REQUEST)
+        await lab.engine.dispatch.idle()
+        assert await tokens_of_events(lab) == {"of-create"}
+        await lab.update(template({"a": thing(value="2"), "n": {"type": "n.yaml"}}), files=FILES)
+        assert await tokens_of_events(lab) == {"of-create", None}
+
+    in_lab(story)
+
+
+def test_the_way_back_bears_the_token_of_what_has_failed() -> None:
+    async def story(lab: Lab) -> None:
+        bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
+        request = StackRequest(name="stack", template=bad, disable_rollback=False)
+        await lab.engine.operations.create(asking(), request)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert {event.client_token for event in await lab.events()} == {"t"}
+
+    in_lab(story)
+
+
+def test_of_the_same_request_twice_at_once_one_is_recorded() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE, files=FILES)
+        update = StackRequest(template=ONE, files=FILES, tags=("t",))
+        results = await asyncio.gather(
+            *(lab.engine.operations.update(asking(), address, update) for _ in range(3)),
+            return_exceptions=True,
+        )
+        assert sorted(type(result).__name__ for result in results) == [
+            "Exists",
+            "Exists",
+            "NoneType",
+        ]
+        await lab.engine.dispatch.idle()
+        begun = [e for e in await lab.events() if (e.action, e.status) == ("UPDATE", "IN_PROGRESS")]
+        assert [event.client_token for event in begun if event.resource_id is None] == ["t"]
+        assert await lab.engine.service.cloudformation.client_tokens.answered(asking()) == address
+
+    in_lab(story)
+
+
+def test_deletes_and_cancels_are_known_by_their_tokens_too() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE, files=FILES)
+        tokens = lab.engine.service.cloudformation.client_tokens
+        await lab.begin_update(template({"a": thing(value="2")}))
+        await lab.engine.operations.act(asking("cancel"), address, "cancel_update")
+        await lab.engine.dispatch.idle()
+        assert await tokens.answered(asking("cancel")) == address
+        await lab.engine.operations.delete(asking("delete"), address)
+        await lab.engine.dispatch.idle()
+        assert await tokens.answered(asking("delete")) == address
+
+    in_lab(story)
+
+
+def test_a_change_set_that_is_asked_for_again_is_the_same() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE, files=FILES)
+        sets = lab.engine.service.cloudformation.change_sets
+        update = StackRequest(template=template({"a": thing(value="2")}))
+        made = await sets.of_update(asking(), address, "one", update, "")
+        again = await sets.of_update(asking(), address, "one", update, "")
+        assert again.change_set.id == made.change_set.id
+        with pytest.raises(Exists):
+            await sets.of_update(asking(digest="other"), address, "one", update, "")
+        with pytest.raises(Exists):
+            await sets.of_update(CALLER, address, "one", update, "")
+
+    in_lab(story)
+
+
+def test_a_stack_that_is_to_go_if_it_fails_is_deleted() -> None:
+    async def story(lab: Lab) -> None:
+        bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
+        request = StackRequest(
+            name="stack", template=bad, disable_rollback=False, deletes_on_failure=True
+        )
+        address = await lab.engine.operations.create(asking(), request)
+        await lab.engine.dispatch.idle()
+        stack = await lab.engine.ports.store.stack(address.id)
+        assert stack is not None
+        assert stack.deleted_at is not None
+        assert lab.cloud.objects == {}
+        told = await lab.engine.ports.store.events([address.id], EventQuery())
+        of_stack = [f"{each.action}_{each.status}" for each in told if each.resource_id is None]
+        assert of_stack == [
+            "CREATE_IN_PROGRESS",
+            "CREATE_FAILED",
+            "DELETE_IN_PROGRESS",
+            "DELETE_COMPLETE",
+        ]
+        assert {each.client_token for each in told} == {"t"}
+
+    in_lab(story)

@@ -1,0 +1,342 @@
+"""``python -m tests.soak --minutes 60``: mixed load and random kills, then nothing is left.
+
+Several projects create stacks, signal, update and delete them without a pause, while engines and
+APIs are killed at random. At the end the stacks are deleted and what was deleted is purged; then
+the cloud, Keystone and the database have what they had at the beginning, and the process that was
+not killed has grown no more. Prints what it saw; the exit code is 1 if anything is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import sqlalchemy as sa
+
+from stoker.kernel.values import replace
+from tests.engines.installation import QUICK, SECONDS, engines, further_process, installation, up
+from tests.postgresql import server
+from tests.recovery import inventory
+from tests.recovery.service import Service, free_ports, until
+
+HERE = Path(__file__).parent
+MEMBER = HERE.parent / "engines/member.yaml"
+LOG = Path("var/soak.log")
+ENGINES = 3
+PROJECTS = 3
+USERS = 2
+"""Clients of each project."""
+PATIENCE = 240.0
+"""Seconds in which whatever was accepted is done, kills or not."""
+GROWTH = 32.0
+"""MiB that the process which is not killed may grow by in the second half."""
+CONNECTIONS = 9 * 2 + 15 * ENGINES
+OF_NO_STACK = ("marks", "engines", "alembic_version", "procrastinate_workers")
+"""Tables that have rows which belong to no stack."""
+
+
+class Api:
+    """One of several APIs: killed at times, and started again."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._ports = free_ports(3)
+        self._running = contextlib.ExitStack()
+        self.url = f"http://127.0.0.1:{self._ports[0]}"
+        self.start()
+
+    def start(self) -> None:
+        """Start it; it answers a little later."""
+        names = ("--port", "--cfn-port", "--cloudwatch-port")
+        named = itertools.chain(*zip(names, map(str, self._ports), strict=True))
+        started = further_process(self._service, {}, "api", *named)
+        self.process = self._running.enter_context(started)
+
+    def kill(self) -> None:
+        """End it at once, and start it anew."""
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
+    def close(self) -> None:
+        """End it."""
+        self._running.close()
+
+
+class Client:
+    """Somebody who works with stacks of a project, by whichever API answers."""
+
+    def __init__(self, project: Service, urls: list[str], name: str, counts: Counter[str]) -> None:
+        self._project = project
+        self._urls = urls
+        self._name = name
+        self._counts = counts
+
+    def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        """The answer to a request, sent again until one comes."""
+        token, project = self._project.authenticate()
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            url = f"{random.choice(self._urls)}/v1/{project}{path}"
+            with contextlib.suppress(httpx.TransportError):
+                headers = {"X-Auth-Token": token}
+                answer = httpx.request(
+                    method,
+                    url,
+                    json=body,
+                    headers=headers,
+                    timeout=30,
+                    follow_redirects=method == "GET",
+                )
+                if answer.status_code < 500:
+                    return answer
+            self._counts["requests sent again"] += 1
+            assert time.monotonic() < deadline, f"{method} {path} is not answered"
+            time.sleep(0.5)
+
+    def live(self, ends: float) -> None:
+        """Make, signal, change and delete stacks until it is time."""
+        number = 0
+        while time.monotonic() < ends:
+            number += 1
+            self._one(f"{self._name}-{number}")
+
+    def _one(self, name: str) -> None:
+        body = {
+            "template": (HERE / "stack.yaml").read_text(),
+            "files": {"member.yaml": MEMBER.read_text()},
+            "timeout_mins": 10,
+        }
+        answer = self.request("POST", "/stacks", {"stack_name": name, **body})
+        # an answer that was lost comes as "exists already" when it is asked for again
+        assert answer.status_code in (201, 409), answer.text
+        stack_id = self._show(name)["id"]
+        path = f"/stacks/{name}/{stack_id}"
+        if random.random() < 0.8:
+            self._until(lambda: self._has_handle(path), f"the handle of {name}")
+            signal_ = {"status": "SUCCESS", "data": "well", "id": "1"}
+            self.request("POST", f"{path}/resources/handle/signal", signal_)
+            self._counts["signals"] += 1
+            self._ends(path, "CREATE_COMPLETE")
+            parameters = {"size": random.choice((1, 3))}
+            self.request("PUT", path, {**body, "parameters": parameters})
+            self._counts["updates"] += 1
+            self._ends(path, "UPDATE_COMPLETE", "CREATE_COMPLETE")
+        else:
+            time.sleep(random.uniform(0, 5))  # deleted while it is made
+        self.request("DELETE", path)
+        self._until(lambda: self._is_gone(path), f"{name} is gone")
+        self._counts["stacks made and gone"] += 1
+
+    def _show(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.request("GET", f"/stacks/{name}").json()["stack"]
+        return found
+
+    def _has_handle(self, path: str) -> bool:
+        answer = self.request("GET", f"{path}/resources/handle")
+        status: str = answer.json().get("resource", {}).get("resource_status", "")
+        return status == "CREATE_COMPLETE"
+
+    def _is_gone(self, path: str) -> bool:
+        answer = self.request("GET", path)
+        if answer.status_code == 404:
+            return True
+        status: str = answer.json()["stack"]["stack_status"]
+        if status == "DELETE_FAILED" or not status.startswith("DELETE"):
+            self.request("DELETE", path)
+        return status == "DELETE_COMPLETE"
+
+    def _ends(self, path: str, *statuses: str) -> None:
+        seen: dict[str, Any] = {}
+
+        def ended() -> bool:
+            seen.update(self.request("GET", path).json()["stack"])
+            return not seen["stack_status"].endswith("IN_PROGRESS")
+
+        self._until(ended, path)
+        reason = seen["stack_status_reason"]
+        assert seen["stack_status"] in statuses, f"{path}: {seen['stack_status']}: {reason}"
+
+    def _until(self, claim: Callable[[], bool], what: str) -> None:
+        until(claim, what, PATIENCE)
+        time.sleep(0.2)
+
+
+def projects(service: Service) -> list[Service]:
+    """The service as members of several projects see it."""
+    token, _ = service.authenticate("stoker-admin")
+    headers, identity = {"X-Auth-Token": token}, f"{service.cloud_url}/identity/v3"
+    own = service.credentials("stoker")
+    users = httpx.get(f"{identity}/users", params={"name": own["username"]}, headers=headers)
+    roles = httpx.get(f"{identity}/roles", params={"name": "member"}, headers=headers)
+    user, role = users.json()["users"][0]["id"], roles.json()["roles"][0]["id"]
+    found = []
+    for number in range(PROJECTS):
+        body = {"project": {"name": f"soak-{number}", "domain_id": "default"}}
+        made = httpx.post(f"{identity}/projects", json=body, headers=headers).raise_for_status()
+        project = made.json()["project"]["id"]
+        path = f"{identity}/projects/{project}/users/{user}/roles/{role}"
+        httpx.put(path, headers=headers).raise_for_status()
+        password = {
+            "name": own["username"],
+            "password": own["password"],
+            "domain": {"id": "default"},
+        }
+        auth = {
+            "identity": {"methods": ["password"], "password": {"user": password}},
+            "scope": {"project": {"id": project}},
+        }
+        got = httpx.post(f"{identity}/auth/tokens", json={"auth": auth}).raise_for_status()
+        token = got.headers["X-Subject-Token"]
+        # a project's own security group appears with the first look at the groups
+        groups, mine = "/network/v2.0/security-groups", {"X-Auth-Token": token}
+        httpx.get(f"{service.cloud_url}{groups}", headers=mine).raise_for_status()
+        found.append(replace(service, _tokens={"stoker": (token, project)}))
+    return found
+
+
+def memory(pid: int) -> float:
+    """MiB that a process has in memory."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    [line] = [line for line in status.splitlines() if line.startswith("VmRSS:")]
+    return int(line.split()[1]) / 1024
+
+
+def kill_at_random(service: Service, apis: list[Api], ends: float, counts: Counter[str]) -> None:
+    """Kill an engine or an API now and then."""
+    while time.monotonic() < ends:
+        time.sleep(random.uniform(4, 16))
+        if random.random() < 0.3:
+            random.choice(apis).kill()
+            counts["APIs killed"] += 1
+        elif len(alive := engines(service)) > 1:
+            os.kill(random.choice(alive).pid, signal.SIGKILL)
+            counts["engines killed"] += 1
+
+
+def rows(url: str) -> dict[str, int]:
+    """How many rows the tables have, those left out that have none."""
+    engine = sa.create_engine(url)
+    with engine.connect() as connection:
+        names = [n for n in sa.inspect(connection).get_table_names() if n not in OF_NO_STACK]
+        counted = {
+            name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()
+            for name in names
+        }
+    engine.dispose()
+    return {name: count for name, count in counted.items() if count}
+
+
+def connections(url: str) -> int:
+    """How many the processes of the service have open."""
+    engine = sa.create_engine(url)
+    statement = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'stoker %%'"
+    with engine.connect() as connection:
+        found = int(connection.exec_driver_sql(statement).scalar_one())
+    engine.dispose()
+    return found
+
+
+def findings(service: Service, url: str, before: inventory.Inventory) -> Iterator[str]:
+    """What is left."""
+    purge = [str(Path(sys.executable).parent / "stoker"), "db", "purge", "--older-than", "0"]
+    purge += ["--data-dir", str(service.data_dir), "--database", url]
+    subprocess.run(purge, check=True)
+
+    def left() -> dict[str, list[str]]:
+        return inventory.take(service).since(before).kinds()
+
+    with contextlib.suppress(AssertionError):
+        until(lambda: not left(), "nothing is left in the cloud", SECONDS)
+    if kinds := left():
+        yield f"left in the cloud: {kinds}"
+    if counted := rows(url):
+        yield f"left in the database: {counted}"
+    if (found := connections(url)) > CONNECTIONS:
+        yield f"{found} connections to the database, more than {CONNECTIONS}"
+
+
+def run(service: Service, url: str, seconds: float) -> list[str]:
+    """The load, and what it has left."""
+    assert service.process is not None
+    pid, counts, failed = service.process.pid, Counter[str](), list[str]()
+    members = projects(service)
+    apis = [Api(service)]
+    before = inventory.take(service)
+    ends = time.monotonic() + seconds
+    urls = [service.url, *(api.url for api in apis)]
+
+    def live(client: Client) -> None:
+        try:
+            client.live(ends)
+        except Exception as error:
+            logging.exception("a client has failed")
+            failed.append(f"a client has failed: {error}")
+
+    clients = [
+        Client(project, urls, f"p{number}u{user}", counts)
+        for number, project in enumerate(members)
+        for user in range(USERS)
+    ]
+    threads = [threading.Thread(target=live, args=[client]) for client in clients]
+    threads.append(threading.Thread(target=kill_at_random, args=[service, apis, ends, counts]))
+    for thread in threads:
+        thread.start()
+    sizes: list[float] = []
+    while any(thread.is_alive() for thread in threads):
+        sizes.append(memory(pid))
+        time.sleep(min(10.0, seconds / 10))
+    for api in apis:
+        api.close()
+    until(lambda: len(up(service)) >= ENGINES, "all engines are up", SECONDS)
+    half = sizes[len(sizes) // 2 :]
+    for what, count in sorted(counts.items()):
+        print(f"{count:6} {what}")
+    print(
+        f"memory of the API: {sizes[0]:.0f}, {half[0]:.0f}, {half[-1]:.0f} MiB (begin, middle, end)"
+    )
+    print(f"connections to the database: {connections(url)}")
+    if half[-1] - half[0] > GROWTH:
+        failed.append(f"the API has grown by {half[-1] - half[0]:.0f} MiB in the second half")
+    return [*failed, *findings(service, url, before)]
+
+
+def main() -> int:
+    """Run it, and tell what it has left."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    minutes = parser.parse_args().minutes
+    configuration = f"{QUICK}max_stacks_per_tenant = -1\n"
+    with tempfile.TemporaryDirectory(prefix="stoker-soak-") as place, server() as postgresql:
+        url = postgresql.new()
+        where = Path(place) / "data"
+        with installation(where, url, ENGINES, configuration) as service:
+            try:
+                left = run(service, url, 60 * minutes)
+            finally:
+                log = service.log_path.read_text(errors="replace")
+                LOG.parent.mkdir(exist_ok=True)
+                LOG.write_text(log)
+    for each in left:
+        print(each)
+    print("nothing is left" if not left else f"the log of all processes is in {LOG}")
+    return int(bool(left))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,213 @@
+"""Changes that share a transaction share its statements, and are judged one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+from tests.postgresql import PostgreSQL
+from tests.store.test_contract import TwoProcesses, event_of, operation_on, resource_of, stack_in
+from tests.store.test_simultaneous_writes import ends_or_waits
+
+from stoker.engine.model.interfaces import Append, Guard, Inside, OwnedWrite
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import EventQuery
+from stoker.engine.model.watches import Watch, WatchChange
+from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.kernel.values import replace
+from stoker.schema.watching import Measurement, WatchState
+from stoker.store.postgresql import SPACE, Lock
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(database_url)
+    yield both
+    both.close()
+
+
+@pytest.fixture
+async def on_postgresql(postgresql: PostgreSQL) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(postgresql.new())
+    yield both
+    both.close()
+
+
+@contextmanager
+def statements(database: sa.Engine) -> Iterator[list[str]]:
+    """What is asked of a database inside the block."""
+    asked: list[str] = []
+
+    def note(*arguments: object) -> None:
+        asked.append(str(arguments[2]))
+
+    sa.event.listen(database, "before_cursor_execute", note)
+    yield asked
+    sa.event.remove(database, "before_cursor_execute", note)
+
+
+def create(stack: Stack, guard: Guard | None = None) -> Append:
+    """A change that makes a stack."""
+    operation = operation_on(stack)
+    events = (event_of(stack),)
+    return Append(
+        stack.id,
+        stacks=(stack,),
+        operations=(operation,),
+        events=events,
+        taken=(stack.id,),
+        guard=guard,
+    )
+
+
+def at_most(project: str, most: int) -> Guard:
+    """What lets a project have so many stacks."""
+
+    def guard(inside: Inside) -> None:
+        if inside.count_stacks(project) >= most:
+            raise LimitExceeded("full")
+
+    return guard
+
+
+async def together(stores: TwoProcesses, *changes: Append | OwnedWrite) -> list[object]:
+    """What comes of changes that are ready at the same time."""
+    commits = (stores.one.commit(change) for change in changes)
+    return await asyncio.gather(*commits, return_exceptions=True)
+
+
+async def test_stacks_that_are_made_together_cost_no_statement_each(stores: TwoProcesses) -> None:
+    counts = []
+    for many in (1, 20, 20):
+        project = str(uuid4())
+        changes = [create(stack_in(project, f"s{n}"), at_most(project, 99)) for n in range(many)]
+        with statements(stores.databases[0]) as asked:
+            assert await together(stores, *changes) == [None] * many
+        counts.append(len(asked))
+    assert counts[2] <= counts[0] < 20
+
+
+async def test_each_of_many_creates_counts_those_before_it(stores: TwoProcesses) -> None:
+    project, other = str(uuid4()), str(uuid4())
+    await stores.one.commit(create(stack_in(project, "old")))
+    changes = [
+        create(stack_in(project, f"s{n}"), at_most(project, 3)) if n != 1 else
+        create(stack_in(other, "elsewhere"), at_most(other, 1))
+        for n in range(5)
+    ]  # fmt: skip
+    done = await together(stores, *changes)
+    assert [isinstance(each, LimitExceeded) for each in done] == [False, False, False, True, True]
+
+
+async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    old = stack_in(project, "old")
+    await stores.one.commit(create(old))
+    token = (await stores.one.take(old.id)).fencing_token
+    gone = OwnedWrite(old.id, token, stacks=(replace(old, deleted_at=9.0),))
+    new = create(stack_in(project, "new"), at_most(project, 1))
+    assert await together(stores, gone, new) == [None, None]
+
+
+async def test_a_name_that_is_given_in_the_same_transaction_is_taken(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    first, second, other = (stack_in(project, name) for name in ("app", "app", "other"))
+    nested = replace(stack_in(project, "app"), parent_id=first.id)
+    with statements(stores.databases[0]) as asked:
+        done = await together(stores, *map(create, (first, second, nested, other)))
+    assert [type(each) for each in done] == [type(None), Exists, type(None), type(None)]
+    assert len([each for each in asked if "UPDATE" not in each]) < 20, "none was written alone"
+
+
+async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    await stores.one.commit(create(stack))
+    token = (await stores.one.take(stack.id)).fencing_token
+    row = resource_of(stack)
+    writes = [
+        OwnedWrite(
+            stack.id,
+            token,
+            stacks=(replace(stack, reason=reason),),
+            resources=(replace(row, reason=reason),),
+            events=(event_of(stack, reason),),
+        )
+        for reason in ("first", "last")
+    ]
+    with statements(stores.databases[0]) as asked:
+        assert await together(stores, *writes) == [None, None]
+    assert len([each for each in asked if "INTO events" in each]) == 1, "they are written together"
+    found = await stores.other.stack(stack.id)
+    assert found is not None
+    assert (found.reason, found.fencing_token) == ("last", token)
+    assert [each.reason for each in await stores.other.resources(stack.id)] == ["last"]
+    told = await stores.other.events([stack.id], EventQuery())
+    assert [event.reason for event in told][-2:] == ["first", "last"]
+
+
+async def test_what_goes_together_goes_with_all_that_hangs_on_it(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    await stores.one.commit(create(stack))
+    token = (await stores.one.take(stack.id)).fencing_token
+    some = tuple(resource_of(stack, f"r{n}") for n in range(5))
+    await stores.one.commit(OwnedWrite(stack.id, token, resources=some))
+    gone = tuple(row.id for row in some[:3])
+    await stores.one.commit(OwnedWrite(stack.id, token, dropped_resources=gone))
+    assert {row.name for row in await stores.other.resources(stack.id)} == {"r3", "r4"}
+
+
+async def test_numbers_that_json_does_not_have_are_written(stores: TwoProcesses) -> None:
+    watch = Watch(str(uuid4()), "stack", "w", "n", "m", 1.0, 2.0, WatchState.NODATA, "new")
+    values = (1.5, math.inf, -math.inf, 1e-300, 0.1)
+    measured = tuple((watch.resource_id, Measurement(float(n), v)) for n, v in enumerate(values))
+    await stores.one.commit(Append("", watches=WatchChange(kept=(watch,), measured=measured)))
+    found = await stores.other.watches.measurements(watch.resource_id, 0.0)
+    assert [each.total for each in found] == list(values)
+
+
+async def test_texts_are_written_as_they_are(stores: TwoProcesses) -> None:
+    text = 'quote " backslash \\ \\u0000 line\nfeed tab\t bell\a é 漢 \U0001f600 \u2028'
+    stack = replace(stack_in(str(uuid4())), reason=text)
+    await stores.one.commit(create(stack))
+    found = await stores.other.stack(stack.id)
+    assert found is not None
+    assert found.reason == text
+
+
+async def test_nul_in_a_reason_is_replaced_where_the_database_has_none(
+    on_postgresql: TwoProcesses,
+) -> None:
+    stack = replace(stack_in("p"), reason="a\0b \\u0000")
+    await on_postgresql.one.commit(create(stack))
+    found = await on_postgresql.other.stack(stack.id)
+    assert found is not None
+    assert found.reason == "a\N{REPLACEMENT CHARACTER}b \\u0000"
+
+
+async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
+    on_postgresql: TwoProcesses,
+) -> None:
+    session = on_postgresql.databases[1]
+    first, second = stack_in("p", "first"), stack_in("p", "second")
+    await together(on_postgresql, create(first), create(second))
+
+    def look(inside: Inside) -> None:
+        inside.stack(second.id)
+
+    told = Append(first.id, events=(event_of(first),))
+    asked = Append(second.id, events=(event_of(second),), guard=look)
+    row = sa.text("SELECT 1 FROM stacks WHERE id = :id FOR UPDATE")
+    numbers = sa.select(sa.func.pg_try_advisory_xact_lock(SPACE, Lock.NUMBERS.value))
+    with session.begin() as connection:
+        connection.execute(row, {"id": second.id})
+        waiting = asyncio.ensure_future(together(on_postgresql, told, asked))
+        commit = await ends_or_waits(session, waiting)
+        assert not commit.done()
+        # were they held, whoever has the row could never end: each would wait for the other
+        assert connection.execute(numbers).scalar_one()
+    assert await waiting == [None, None]

@@ -1,0 +1,129 @@
+"""How often a store asks a server and waits: over a network, that is what takes time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+from tests.postgresql import PostgreSQL
+from tests.recovery.cut_connections import CutConnections
+from tests.store.test_contract import TwoProcesses, event_of, resource_of, stack_in
+from tests.store.test_group_commit import at_most, create
+from tests.store.test_postgresql import end_sessions
+from tests.store.test_simultaneous_writes import TEMPLATE, input_of
+
+from stoker.engine.model.interfaces import Append, OwnedWrite, StoreFault
+from stoker.engine.model.records import Stack
+from stoker.kernel.values import replace
+
+
+@pytest.fixture
+def connections(postgresql: PostgreSQL) -> Iterator[CutConnections]:
+    with CutConnections(postgresql.place) as connections:
+        yield connections
+
+
+@pytest.fixture
+async def stores(
+    postgresql: PostgreSQL, connections: CutConnections
+) -> AsyncIterator[TwoProcesses]:
+    name = postgresql.new().partition("@/")[2].partition("?")[0]
+    both = TwoProcesses(postgresql.url(name, connections.place))
+    yield both
+    both.close()
+
+
+@pytest.fixture
+async def stack(stores: TwoProcesses) -> Stack:
+    """One with an input."""
+    made = stack_in("p")
+    made = replace(made, input_id="given")
+    change = create(made)
+    given = input_of(made, "given", TEMPLATE)
+    await stores.one.commit(replace(change, inputs=(given,)))
+    return made
+
+
+async def cost(connections: CutConnections, work: Awaitable[object]) -> int:
+    """Round trips of a piece of work."""
+    before = connections.round_trips
+    await work
+    return connections.round_trips - before
+
+
+async def test_a_read_takes_one_round_trip(
+    stores: TwoProcesses, connections: CutConnections, stack: Stack
+) -> None:
+    store = stores.one
+    await store.stack(stack.id)  # connected by now
+    for read in (
+        lambda: store.stack(stack.id),
+        lambda: store.find_stack("p", stack.name),
+        lambda: store.input("given"),
+        lambda: store.resources(stack.id),
+        lambda: store.operations(stack.id),
+        lambda: store.queue(stack.id),
+    ):
+        assert await cost(connections, read()) == 1
+
+
+async def test_a_commit_takes_few_round_trips(
+    stores: TwoProcesses, connections: CutConnections, stack: Stack
+) -> None:
+    store = stores.one
+    token = (await store.take(stack.id)).fencing_token
+    rows = tuple(resource_of(stack, f"r{n}") for n in range(50))
+    events = tuple(event_of(stack) for _ in rows)
+    write = OwnedWrite(stack.id, token, resources=rows, events=events)
+    assert await cost(connections, store.commit(write)) <= 7
+    many = [create(stack_in("p", str(uuid4())), at_most("p", 999)) for _ in range(20)]
+    commits = asyncio.gather(*map(store.commit, many))
+    assert await cost(connections, commits) <= 14
+
+
+async def test_work_goes_on_though_all_sessions_were_ended(
+    stores: TwoProcesses, stack: Stack
+) -> None:
+    store = stores.one
+    await asyncio.gather(*(store.stack(stack.id) for _ in range(100)))  # some connections
+    for _ in range(3):
+        end_sessions(stores.databases[1])
+        assert await store.stack(stack.id) is not None
+        end_sessions(stores.databases[1])
+        await store.commit(Append(stack.id, events=(event_of(stack),)))
+
+
+async def test_a_commit_whose_answer_was_lost_is_not_done_again(
+    stores: TwoProcesses, connections: CutConnections
+) -> None:
+    done = []
+
+    def work(connection: sa.Connection) -> None:
+        done.append(connection.exec_driver_sql("DELETE FROM marks"))
+
+    await stores.one._commits.run(work)
+    connections.cut(1)
+    with pytest.raises(StoreFault) as fault:
+        await stores.one._commits.run(work)
+    assert fault.value.passing
+    assert len(done) == 2
+    await stores.one._commits.run(work)
+
+
+async def test_what_a_session_that_ended_has_begun_is_begun_again(stores: TwoProcesses) -> None:
+    sessions = []
+
+    def look(connection: sa.Connection) -> object:
+        sessions.append(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+        if len(sessions) % 2:
+            end_sessions(stores.databases[1])
+        return connection.exec_driver_sql("SELECT 7").scalar_one()
+
+    assert await stores.one._read(look) == 7
+    assert await stores.one._read_of_one_moment(look) == 7
+    assert await stores.one._commits.run(look) == 7
+    assert len(sessions) == 6
+    assert all(broken != new for broken, new in zip(sessions[::2], sessions[1::2], strict=True))
