@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.api.ports import EngineView
@@ -32,6 +32,7 @@ from stoker.engine.model.views import (
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic, Position
 from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
+from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
@@ -188,6 +189,13 @@ class FakeService:
     @property
     def cloudformation(self) -> FakeService:
         return self
+
+    @property
+    def client_tokens(self) -> FakeService:
+        return self
+
+    async def answered(self, caller: Caller) -> StackAddress | None:
+        return None
 
     @property
     def rollbacks(self) -> FakeRollbacks:

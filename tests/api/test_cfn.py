@@ -16,7 +16,8 @@ from stoker.api.cfn.app import application
 from stoker.api.cfn.call import Api, CfnSettings
 from stoker.api.cloudformation import endpoint
 from stoker.api.signed import Senders
-from stoker.engine.model.requests import Page, StackQuery, StackRequest
+from stoker.engine.model.requests import Caller, Page, StackQuery, StackRequest
+from stoker.kernel.errors import NotFound
 from stoker.template.definition import Output
 
 from .conftest import FakePolicy, FakeVerifier, authenticate
@@ -30,9 +31,15 @@ async def fetch(url: str) -> str:
     return f"fetched from {url}"
 
 
+async def fetch_object(caller: Caller, container: str, name: str) -> str:
+    if container == "missing":
+        raise NotFound(f"no {name}")
+    return f"the object {name} of {container}"
+
+
 @pytest.fixture
 def client(service: FakeService, verifier: FakeVerifier, policy: FakePolicy) -> httpx.AsyncClient:
-    api = Api(service, SETTINGS, fetch, asyncio.to_thread)
+    api = Api(service, SETTINGS, fetch, fetch_object, asyncio.to_thread)
     queries = application(api, Senders(verifier, authenticate), policy)
     app = Starlette(routes=[Mount("/cfn", queries), Mount("/", queries)])
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://cfn:8000")
@@ -134,6 +141,52 @@ async def test_each_action_has_a_policy_of_its_name(
     assert policy.asked == ["cloudformation:DeleteStack", "cloudformation:ListStacks"]
 
 
+@pytest.mark.parametrize(
+    ("url", "template"),
+    [
+        ("s3://box/a/b c.yaml", "the object a/b c.yaml of box"),
+        ("https://s3.amazonaws.com/box/a/t", "the object a/t of box"),
+        ("https://s3.RegionOne.amazonaws.com/box/a%20b", "the object a b of box"),
+        ("https://s3-eu-west-1.amazonaws.com/box/t?x=1", "the object t of box"),
+        ("https://my.box.s3.eu-west-1.amazonaws.com/t", "the object t of my.box"),
+        (
+            "https://s3.amazonaws.com/missing/t",
+            "fetched from https://s3.amazonaws.com/missing/t",
+        ),
+        ("https://s3.example.org/box/t", "fetched from https://s3.example.org/box/t"),
+        ("https://notas3.amazonaws.com/t", "fetched from https://notas3.amazonaws.com/t"),
+    ],
+)
+async def test_an_address_of_s3_is_one_of_the_clouds_object_store_first(
+    client: httpx.AsyncClient, service: FakeService, url: str, template: str
+) -> None:
+    await result(client, "CreateStack", StackName="s", TemplateURL=url)
+    [(_, request)] = service.asked
+    assert (request.template, request.template_file) == (template, url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://missing/t",
+        "s3://box",
+        "s3:///t",
+        "s3://box/",
+        "s3://box/t?versionId=1",
+        "https://s3.amazonaws.com/box",
+        "s3://../AUTH_other/t",
+        "s3://box/a/../../t",
+        "https://s3.amazonaws.com/box/%2e%2e/t",
+    ],
+)
+async def test_an_address_of_s3_that_leads_nowhere_is_refused(
+    client: httpx.AsyncClient, service: FakeService, url: str
+) -> None:
+    refused = await refusal(client, "CreateStack", StackName="s", TemplateURL=url)
+    assert refused == (400, "ValidationError")
+    assert not service.asked
+
+
 @pytest.mark.parametrize("action", ["", "Nonsense", "default", "stacks.index"])
 async def test_unknown_action_is_refused(client: httpx.AsyncClient, action: str) -> None:
     assert await refusal(client, action) == (400, "InvalidAction")
@@ -197,6 +250,8 @@ async def test_a_template_may_be_named_by_its_address(
         ({"StackName": "taken", "TemplateBody": TEMPLATE}, "AlreadyExistsException"),
         ({"OnFailure": "DELETE", "DisableRollback": "true"}, "InvalidParameterCombination"),
         ({"OnFailure": "FOO"}, "ValidationError"),
+        ({"ClientRequestToken": "-no"}, "ValidationError"),
+        ({"ClientRequestToken": "n" * 129}, "ValidationError"),
         ({"DisableRollback": "perhaps"}, "ValidationError"),
         ({"TimeoutInMinutes": "x"}, "ValidationError"),
         ({"TimeoutInMinutes": "0"}, "ValidationError"),
@@ -386,3 +441,11 @@ async def test_the_endpoint_serves_queries_and_signals_side_by_side() -> None:
         paths = {"/v1": "queries", "/v1/": "queries", "/v1/signal/x": "signals", "/x": "signals"}
         for path, expected in paths.items():
             assert (await client.get(f"/cfn{path}")).text == expected
+
+
+async def test_a_misspelled_action_is_told_from_the_one_that_was_meant(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await ask(client, "listStacks")
+    told = ET.fromstring(answer.text).findtext("Error/Message")
+    assert told == '"listStacks" is not an action; did you mean "ListStacks"?'

@@ -8,10 +8,10 @@ import pytest
 from stoker.api.cfn.actions import ACTIONS
 from stoker.api.cfn.pages import PAGE
 from stoker.api.cfn.unavailable import UNAVAILABLE
-from stoker.engine.model.requests import Page
+from stoker.engine.model.requests import Caller, Page
 from stoker.identity.rules import DEFAULTS
 
-from .conftest import FakePolicy
+from .conftest import FakePolicy, FakeVerifier
 from .fake_service import FakeService
 from .test_cfn import ask, client, refusal, result
 
@@ -25,10 +25,35 @@ async def test_a_long_list_comes_in_pages_with_a_token_for_the_next(
     for action, key in (("ListStacks", "StackSummaries"), ("DescribeStacks", "Stacks")):
         listed = await result(client, action)
         assert [each["StackName"] for each in listed[key]] == [each.name for each in made[:PAGE]]
-        assert listed["NextToken"] == made[PAGE - 1].id
-        await result(client, action, NextToken="here")
+        await result(client, action, NextToken=listed["NextToken"])
         [*_, query] = [query for what, query in service.asked if what == "stacks"]
-        assert query.page == Page(limit=PAGE + 1, marker="here")
+        assert query.page == Page(limit=PAGE + 1, marker=made[PAGE - 1].id)
+
+
+async def test_a_token_is_for_one_list_of_one_project(
+    client: httpx.AsyncClient, service: FakeService, verifier: FakeVerifier
+) -> None:
+    for number in range(PAGE + 1):
+        service.add(f"s{number}")
+    token = (await result(client, "ListStacks"))["NextToken"]
+    of_stack = {"StackName": "s1", "NextToken": token}
+    foreign = [
+        ("DescribeStacks", {"NextToken": token}),
+        ("DescribeStacks", of_stack),
+        ("DescribeStackEvents", of_stack),
+        ("ListStackResources", of_stack),
+        ("ListExports", {"NextToken": token}),
+        ("DescribeAccountLimits", {"NextToken": token}),
+        ("ListStackSets", {"NextToken": token}),
+        *(("ListStacks", {"NextToken": each}) for each in (token[1:], "here", "s1", "ü", "=")),
+    ]
+    for action, parameters in foreign:
+        answer = await ask(client, action, **parameters)
+        assert answer.status_code == 400, action
+        assert "<Code>ValidationError</Code>" in answer.text
+        assert "NextToken" in answer.text
+    verifier.caller = Caller("b" * 32, "u")
+    assert await refusal(client, "ListStacks", NextToken=token) == (400, "ValidationError")
 
 
 async def test_a_short_list_has_no_token(client: httpx.AsyncClient, service: FakeService) -> None:
@@ -36,8 +61,6 @@ async def test_a_short_list_has_no_token(client: httpx.AsyncClient, service: Fak
     for action in ("ListStacks", "DescribeStacks"):
         assert "NextToken" not in await result(client, action)
     assert "NextToken" not in await result(client, "DescribeStackEvents", StackName="s")
-    found = await result(client, "ListStackResources", StackName="s", NextToken="a")
-    assert found == {"StackResourceSummaries": []}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from botocore.serialize import create_serializer
 
 from stoker.api.cloudwatch.app import MOST_BYTES, Api, application
 from stoker.api.cloudwatch.protocols import nested
+from stoker.api.next_tokens import token_of
 from stoker.api.signed import Senders
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
@@ -272,6 +273,11 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
     ("PutMetricData", {"Namespace": "n", "MetricData": [{"MetricName": "m", "Value": 1.0}] * 1001},
      400, None),
     ("DescribeAlarms", {"NextToken": "z"}, 400, "InvalidNextToken"),
+    ("DescribeAlarms", {"NextToken": "1"}, 400, "InvalidNextToken"),
+    ("DescribeAlarms", {"NextToken": token_of("1", "other", "DescribeAlarms")}, 400,
+     "InvalidNextToken"),
+    ("ListMetrics", {"NextToken": token_of("0", CALLER.project_id, "DescribeAlarms")}, 400,
+     "InvalidNextToken"),
     ("DescribeAlarms", {"MaxRecords": 101}, 400, "InvalidParameterValue"),
     ("DeleteAlarms", {"AlarmNames": ["x"]}, 501, "APINotImplemented"),
     ("GetDashboard", {"DashboardName": "x"}, 400, "InvalidAction"),

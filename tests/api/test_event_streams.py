@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -14,6 +13,7 @@ from stoker.engine.model.requests import Caller, EventQuery
 from stoker.engine.service.event_streams import Told
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceeded, NotFound
+from stoker.kernel.values import replace
 
 from .fake_service import PROJECT, FakeService
 

@@ -15,6 +15,7 @@ from stoker.clouds.sessions import Sessions
 from stoker.clouds.workers import Workers
 from stoker.engine.model.requests import Caller
 from stoker.kernel.clock import SystemClock
+from stoker.kernel.errors import Invalid, NotFound
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from .conftest import ClientFor
@@ -54,6 +55,14 @@ class Project:
     client: httpx.AsyncClient
     service: FakeService
     base: str
+    containers: ContainerFiles
+    caller: Caller
+    sessions: Sessions
+    workers: Workers
+
+    def with_limit(self, most_bytes: int) -> ContainerFiles:
+        """What reads so many bytes at most."""
+        return ContainerFiles(self.sessions, self.workers, most_bytes)
 
     async def create(self, container: Any, **body: Any) -> httpx.Response:
         given = {"stack_name": "s", "template": {}, "files_container": container, **body}
@@ -81,7 +90,9 @@ async def project(
     endpoints = Endpoints(local.credentials["auth_url"], region=local.credentials["region"])
     sessions = Sessions(endpoints, SystemClock(), workers.observe)
     files = ContainerFiles(sessions, workers, MOST_BYTES)
-    yield Project(client_for(files=files, known=known), service, f"/v1/{caller.project_id}")
+    client = client_for(files=files, known=known)
+    base = f"/v1/{caller.project_id}"
+    yield Project(client, service, base, files, caller, sessions, workers)
     sessions.close()
     workers.close()
 
@@ -109,7 +120,7 @@ async def test_files_of_the_container_join_those_of_the_request(project: Project
         ("", "is not the name of a container"),
         ("good/sub", "is not the name of a container"),
         (5, "must be a string"),
-        ("binary", 'The file "a" of the container "binary" is no text'),
+        ("binary", 'The file "a" of the container "binary" is not text'),
         ("long", "have 12000 bytes; 10000 may be read"),
         ("many", f"has more than {MOST_FILES} files"),
     ],
@@ -137,3 +148,29 @@ async def test_a_cloud_without_object_store_is_named(project: Project, local: Lo
     assert admin.patch(switch, json={"service": {"enabled": True}}).status_code == 200
     assert answer.status_code == 400
     assert "this cloud has no object store" in answer.json()["error"]["message"]
+
+
+async def test_one_object_is_read_by_its_name(project: Project) -> None:
+    read = project.containers.text
+    assert await read(project.caller, "good", "sub/ü.sh") == "écho"
+    for container, name in (("good", "none"), ("none", "a.yaml")):
+        with pytest.raises(NotFound, match=f'has not the object "{name}"'):
+            await read(project.caller, container, name)
+    with pytest.raises(Invalid, match="is not text"):
+        await read(project.caller, "binary", "a")
+    small = project.with_limit(5_999)
+    with pytest.raises(Invalid, match="more than 5999 bytes"):
+        await small.text(project.caller, "long", "a")
+
+
+@pytest.mark.parametrize("container", ["x" * 257, "ü" * 129, "a\0b"])
+async def test_what_is_no_name_of_a_container_is_refused(project: Project, container: str) -> None:
+    answer = await project.create(container)
+    assert answer.status_code == 400
+    assert "files_container" in answer.json()["error"]["message"]
+
+
+async def test_a_tag_with_a_nul_character_is_refused(project: Project) -> None:
+    answer = await project.create("good", tags="a\0b")
+    assert answer.status_code == 400
+    assert "NUL character" in answer.json()["error"]["message"]

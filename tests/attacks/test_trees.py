@@ -25,7 +25,7 @@ def test_groups_in_groups_are_refused_when_they_hold_too_much(arena: Arena, path
     with arena.attacked(seconds=120, mebibytes=700) as attacker:
         answer = attacker.ask("POST", path, body)
     assert answer.status_code in (400, 403), answer.text
-    assert "more values than are looked at" in answer.text
+    assert "more values than one request may examine" in answer.text
 
 
 def test_many_wrong_sections_are_refused_soon(arena: Arena) -> None:

@@ -71,7 +71,7 @@ CIRCLE = {
 }
 CASES = (
     Bad("yaml-with-a-tab", REQUEST, "<template>:3:1", text("resources:\n\ta: 1\n")),
-    Bad("yaml-that-does-not-end", REQUEST, "<template>:3:1", text("resources: {a: [1\n")),
+    Bad("yaml-that-does-not-end", REQUEST, "<template>:2:16", text("resources: {a: [1\n")),
     Bad("a-list-as-template", REQUEST, "<template>:1:1", {"template": "- a\n- b\n"}),
     Bad("half-a-surrogate", REQUEST, "<template>:2:", text('description: "\\ud800"\n')),
     Bad("deep-nesting", REQUEST, "100 levels", text("resources: " + "[" * 5000 + "]" * 5000)),
@@ -178,7 +178,7 @@ CASES = (
     Bad("parameters-as-a-list", "ValueError", "parameters", good(parameters=[1])),
     Bad("a-file-that-is-no-text", "ValueError", '"f"', good(files={"f": 1})),
     Bad(
-        "an-environment-that-does-not-end", REQUEST, "<environment>:2:1", good(environment="a: [b")
+        "an-environment-that-does-not-end", REQUEST, "<environment>:1:4", good(environment="a: [b")
     ),
     Bad(
         "an-unknown-section-of-the-environment",

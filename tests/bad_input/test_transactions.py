@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
+from stoker.kernel.values import replace
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.store import SqlStore

@@ -7,16 +7,18 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import boto3
+import httpx
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, WaiterError
 
 from tests.clients.conftest import BIN, Shell
-from tests.recovery.service import until
+from tests.recovery.service import Service, until
 
 TEMPLATE: dict[str, Any] = {
     "AWSTemplateFormatVersion": "2010-09-09",
@@ -105,6 +107,70 @@ def test_boto3_makes_changes_and_deletes_a_stack(api: Any) -> None:
     assert message.startswith("Stack with id boto does not exist")
     deleted = api.get_paginator("list_stacks").paginate(StackStatusFilter=["DELETE_COMPLETE"])
     assert made["StackId"] in {each["StackId"] for p in deleted for each in p["StackSummaries"]}
+
+
+def test_boto3_asks_again_with_its_token_and_nothing_is_done_twice(api: Any) -> None:
+    create = {
+        "StackName": "again",
+        "TemplateBody": BODY,
+        "ClientRequestToken": "of-create",
+        "OnFailure": "DELETE",
+    }
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: api.create_stack(**create)["StackId"], range(4)))
+    assert len(set(made)) == 1
+    api.get_waiter("stack_create_complete").wait(StackName="again", WaiterConfig=FAST)
+    code, _ = refused(api.create_stack, **create | {"OnFailure": "ROLLBACK"})
+    assert code == "TokenAlreadyExistsException"
+    update = {"StackName": "again", "TemplateBody": BODY, "ClientRequestToken": "of-update"}
+    update["Parameters"] = parameters(Text="two")
+    for _ in range(2):
+        assert api.update_stack(**update)["StackId"] == made[0]
+        api.get_waiter("stack_update_complete").wait(StackName="again", WaiterConfig=FAST)
+    for _ in range(2):
+        api.delete_stack(StackName="again", ClientRequestToken="of-delete")
+        api.get_waiter("stack_delete_complete").wait(StackName=made[0], WaiterConfig=FAST)
+    pages = api.get_paginator("describe_stack_events").paginate(StackName=made[0])
+    events = [event for page in pages for event in page["StackEvents"]]
+    tokens = [each["ClientRequestToken"] for each in events if each["PhysicalResourceId"] in made]
+    assert tokens == ["of-delete"] * 2 + ["of-update"] * 2 + ["of-create"] * 2
+    assert {each.get("ClientRequestToken") for each in events} == set(tokens)
+
+
+def test_a_stack_that_fails_goes_where_boto3_says_so(api: Any) -> None:
+    bad = {**TEMPLATE["Resources"], "Bad": {
+        "Type": "OS::Heat::TestResource", "DependsOn": "Second", "Properties": {"fail": True}
+    }}  # fmt: skip
+    made = api.create_stack(
+        StackName="fails",
+        TemplateBody=json.dumps({**TEMPLATE, "Resources": bad}),
+        OnFailure="DELETE",
+    )["StackId"]
+    api.get_waiter("stack_delete_complete").wait(StackName=made, WaiterConfig=FAST)
+    pages = api.get_paginator("describe_stack_events").paginate(StackName=made)
+    events = [event for page in pages for event in page["StackEvents"]]
+    told = [each["ResourceStatus"] for each in events if each["PhysicalResourceId"] == made]
+    assert told == ["DELETE_COMPLETE", "DELETE_IN_PROGRESS", "CREATE_FAILED", "CREATE_IN_PROGRESS"]
+
+
+def test_templates_lie_in_the_object_store_under_addresses_of_s3(
+    api: Any, service: Service
+) -> None:
+    token, project = service.authenticate()
+    account, headers = (
+        f"{service.cloud_url}/v1/AUTH_{project}",
+        {"X-Auth-Token": token},
+    )
+    httpx.put(f"{account}/templates", headers=headers).raise_for_status()
+    httpx.put(f"{account}/templates/a/b.json", headers=headers, content=BODY).raise_for_status()
+    for number, url in enumerate(
+        ("s3://templates/a/b.json", "https://s3.RegionOne.amazonaws.com/templates/a/b.json")
+    ):
+        api.create_stack(StackName=f"stored{number}", TemplateURL=url)
+        api.get_waiter("stack_create_complete").wait(StackName=f"stored{number}", WaiterConfig=FAST)
+    code, message = refused(api.validate_template, TemplateURL="s3://templates/none")
+    assert code == "ValidationError"
+    assert 'has not the object "none" of the container "templates"' in message
 
 
 @pytest.fixture(scope="module")

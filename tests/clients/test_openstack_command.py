@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.clients.conftest import Shell, openstack
+from tests.clients.conftest import BIN, Shell, environment, openstack
 from tests.recovery.service import Service, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/web-app.yaml"
@@ -281,6 +282,30 @@ def test_a_bad_template_is_refused_with_a_reason(
     assert len(printed.strip().splitlines()) < 12
     assert word in printed
     assert "Stack not found: refused" in shell.run("stack show refused")
+
+
+def test_events_are_followed_as_they_happen(shell: Shell, service: Service, files: Path) -> None:
+    shell.run(f"stack create -t {files}/waiting.yaml followed")
+    following = subprocess.Popen(
+        [BIN / "openstack", "stack", "event", "list", "--follow", "followed"],
+        env=environment(service, "stoker"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert following.stdout is not None
+    try:
+        for line in following.stdout:  # it ends with the tests' patience, not by itself
+            if "[followed.ready]: CREATE_IN_PROGRESS" in line:
+                shell.run("stack resource signal followed handle")
+            if "[followed]: CREATE_COMPLETE" in line:
+                break
+        else:
+            raise AssertionError(f"the client has ended with {following.wait()}")
+    finally:
+        following.kill()
+        following.communicate()
+    delete(shell, "followed")
 
 
 def test_other_projects_do_not_see_a_stack_and_the_administrator_does(

@@ -148,7 +148,7 @@ REFUSED = {
     ),
     "a number": (
         json.dumps({"auth_type": "v3token", "auth": {"auth_url": 1, "token": "t"}}),
-        "no texts",
+        "not text",
     ),
 }
 

@@ -19,6 +19,7 @@ import yaml
 
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Done, Reads, ResourceType, StackFacts
 from stoker.schema.unknown import Unknown
 from stoker.template.definition import Definition
@@ -98,13 +99,7 @@ def create(definition: Definition, facts: Created, stack_name: str) -> None:
     if not isinstance(outcome, Done):
         raise Failed(str(outcome))
     attributes = dict(outcome.attributes or {})
-    done = Call(
-        **{
-            **{name: getattr(call, name) for name in Call.__dataclass_fields__},
-            "physical_id": outcome.physical_id,
-            "data": outcome.data or {},
-        }
-    )
+    done = replace(call, physical_id=outcome.physical_id, data=outcome.data or {})
     if isinstance(definition.type, Reads):
         attributes |= definition.type.read(done)
     facts.references[definition.name] = definition.type.reference(done)

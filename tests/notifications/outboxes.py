@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.outgoing import STACK_TYPE
 from stoker.engine.model.records import Action, Event, Input, Message, Stack, Status
+from stoker.kernel.values import replace
 from stoker.messaging.sender import Carrier
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore

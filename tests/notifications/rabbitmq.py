@@ -63,7 +63,9 @@ class RabbitMQ:
         }
 
     def start(self) -> None:
-        """Return when it takes connections."""
+        """Return when it takes connections, at once if it does so already."""
+        if self._running:
+            return
         environment = self._environment()
         log = (self.place / "output").open("ab")
         commands = (["epmd", "-address", "127.0.0.1"], [str(SERVER)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -16,6 +15,7 @@ from oslo_config import cfg
 
 from stoker.config.loading import load
 from stoker.engine.model.records import Channel
+from stoker.kernel.values import replace
 from stoker.messaging.bus import Bus
 from stoker.messaging.sender import Sender
 from stoker.messaging.settings import BusSettings, UnusableBus, bus_settings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from stoker.clouds import faults
 from stoker.engine.model.records import Channel
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.values import replace
 from stoker.messaging.queues import Queues
 from stoker.messaging.sender import Sender
 from stoker.store.store import SqlStore

@@ -28,36 +28,13 @@ STACK = {
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMQ]:
+    """A broker that runs or not: a start takes seconds, so a test starts it when it needs it."""
     lack = missing()
     if lack is not None:
         pytest.skip(lack)
     broker = RabbitMQ(tmp_path_factory.mktemp("rabbitmq"))
-    broker.start()
     yield broker
     broker.stop()
-
-
-async def test_what_happens_while_the_broker_is_away_arrives_in_order_when_it_is_back(
-    broker: RabbitMQ,
-) -> None:
-    store = store_in_memory()
-    stack = await made(store)
-    bus = Bus(BusSettings(drivers=("messagingv2",), transport_url=broker.url))
-    sender = Sender(store.outbox, Channel.BUS, bus, 1000)
-    sender.start()
-    listener = Listener(broker.url)
-    ids = await happen(store, stack, 3)
-    await until(lambda: len(listener.got) == 3, 30)
-    listener.close()
-    broker.stop()
-    ids += await happen(store, stack, 5)
-    broker.start()
-    listener = Listener(broker.url)
-    await until(lambda: len(set(listener.ids)) == 5, 60)
-    assert list(dict.fromkeys(listener.ids)) == ids[3:]
-    assert await store.outbox.waiting(Channel.BUS, 10) == []
-    await sender.close()
-    listener.close()
 
 
 def test_a_service_that_dies_before_it_could_notify_does_so_in_its_next_life(
@@ -88,4 +65,28 @@ def test_a_service_that_dies_before_it_could_notify_does_so_in_its_next_life(
     ]
     assert listener.got[0][2]["stack_name"] == "told"
     service.stop()
+    listener.close()
+
+
+async def test_what_happens_while_the_broker_is_away_arrives_in_order_when_it_is_back(
+    broker: RabbitMQ,
+) -> None:
+    broker.start()
+    store = store_in_memory()
+    stack = await made(store)
+    bus = Bus(BusSettings(drivers=("messagingv2",), transport_url=broker.url))
+    sender = Sender(store.outbox, Channel.BUS, bus, 1000)
+    sender.start()
+    listener = Listener(broker.url)
+    ids = await happen(store, stack, 3)
+    await until(lambda: len(listener.got) == 3, 30)
+    listener.close()
+    broker.stop()
+    ids += await happen(store, stack, 5)
+    broker.start()
+    listener = Listener(broker.url)
+    await until(lambda: len(set(listener.ids)) == 5, 60)
+    assert list(dict.fromkeys(listener.ids)) == ids[3:]
+    assert await store.outbox.waiting(Channel.BUS, 10) == []
+    await sender.close()
     listener.close()

@@ -13,7 +13,7 @@ from stoker.engine.model.interfaces import Append, StoreFault
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Status
 from stoker.kernel.load import Load
 from stoker.metrics.counts import OTHER, CountedRequests, Counts, Histogram
-from stoker.metrics.report import Report
+from stoker.metrics.report import Report, Work
 from stoker.store.state import SqlState
 from tests.engine_world import Lab, in_lab, template, thing
 
@@ -37,6 +37,10 @@ class Store:
         return 4096
 
 
+async def work() -> Work:
+    return Work(driven=3, due=9, engines_up=2, engines_down=1)
+
+
 def report(counts: Counts, store: Store | None = None) -> Report:
     return Report(
         counts,
@@ -46,6 +50,7 @@ def report(counts: Counts, store: Store | None = None) -> Report:
         loads=lambda: {"compute": Load(8, 3)},
         pauses=lambda: {"lag": 0.001, "longest_pause": 0.2, "pauses_over_50_ms": 4},
         reencrypting=lambda: True,
+        work=work,
         connections={"heat_api": lambda: 5},
     )
 
@@ -79,7 +84,7 @@ def operation(status: OperationStatus) -> Operation:
 
 
 async def test_ends_of_operations_and_of_actions_on_resources_are_counted() -> None:
-    counts = Counts(Clock(), {"OS::Nova::Server"})
+    counts = Counts(Clock(), {"OS::Nova::Server"}.__contains__)
     ended = Append(
         "s",
         operations=(operation(OperationStatus.COMPLETE), operation(OperationStatus.RUNNING)),
@@ -104,7 +109,7 @@ async def test_ends_of_operations_and_of_actions_on_resources_are_counted() -> N
 
 
 async def test_calls_to_the_cloud_are_counted_also_those_without_an_answer() -> None:
-    counts = Counts(Clock(), ())
+    counts = Counts(Clock(), ().__contains__)
     counts.called("compute", 202, 0.3, "POST /servers")
     counts.called("compute", 0, 60.0, "GET /servers/*")
     values = await exposed(counts)
@@ -115,7 +120,7 @@ async def test_calls_to_the_cloud_are_counted_also_those_without_an_answer() -> 
 
 
 async def test_methods_that_clients_invent_are_one_label() -> None:
-    counts = Counts(Clock(), ())
+    counts = Counts(Clock(), ().__contains__)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await Response(status_code=501)(scope, receive, send)
@@ -132,7 +137,7 @@ async def test_methods_that_clients_invent_are_one_label() -> None:
 
 
 async def test_states_are_told_as_they_are_when_asked() -> None:
-    values = await exposed(Counts(Clock(), ()))
+    values = await exposed(Counts(Clock(), ().__contains__))
     assert values["stoker_operations_open", ("RUNNING",)] == 2
     assert values["stoker_oldest_operation_seconds", ("RUNNING",)] == 30.0
     assert values["stoker_database_bytes", ()] == 4096
@@ -140,16 +145,21 @@ async def test_states_are_told_as_they_are_when_asked() -> None:
     assert values["stoker_connections", ("heat_api",)] == 5
     assert values["stoker_event_loop_lag_seconds", ()] == 0.001
     assert values["stoker_reencrypting", ()] == 1
+    assert values["stoker_stacks_driven", ()] == 3
+    assert values["stoker_stacks_due", ()] == 9
+    assert values["stoker_engines", ("up",)] == 2
+    assert values["stoker_engines", ("down",)] == 1
     assert values["process_open_fds", ()] > 0
 
 
 async def test_details_say_that_the_database_does_not_answer() -> None:
     store = Store()
-    told = await report(Counts(Clock(), ()), store).details()
+    told = await report(Counts(Clock(), ().__contains__), store).details()
     assert told["operations"] == {"RUNNING": {"count": 2, "oldest_seconds": 30.0}}
+    assert told["work"] == {"driven": 3, "due": 9, "engines_up": 2, "engines_down": 1}
     assert "fault" not in told
     store.fault = StoreFault("disk I/O error", passing=False)
-    told = await report(Counts(Clock(), ()), store).details()
+    told = await report(Counts(Clock(), ().__contains__), store).details()
     assert told["fault"] == "the database does not answer: disk I/O error"
     assert told["connections"] == {"heat_api": 5}
 
@@ -163,7 +173,7 @@ def test_a_histogram_counts_by_the_first_bound_that_is_not_exceeded() -> None:
 
 def test_a_stack_is_counted_once_from_create_to_delete() -> None:
     async def story(lab: Lab) -> Counts:
-        counts = Counts(lab.engine.ports.clock, {"Sim::Thing"})
+        counts = Counts(lab.engine.ports.clock, {"Sim::Thing"}.__contains__)
         lab.engine.ports.store.observe(counts)
         await lab.create(template({"a": thing(), "b": thing("a")}))
         await lab.delete()

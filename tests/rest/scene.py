@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
+from stoker.kernel.values import replace
 from tests.isolation.people import Person, admin, newcomer, token_of
 from tests.recovery.service import Service, until
 

@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 import schemathesis
+
+# It loads this with its first schema. pytest parses it then, which fails at times in Python 3.11
+# where what earlier tests have left is collected meanwhile.
+import schemathesis.specs.openapi.schemas
 from hypothesis import HealthCheck, given, seed, settings
 from schemathesis.checks import CHECKS, CheckFunction
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from typing import Any
 
+from stoker.api.interface import is_utf8
 from stoker.api.ports import Compute
 from stoker.kernel import long_json
+from stoker.kernel.diagnostics import Path, format_path
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 
 _FEW_BYTES = 16 * 1024
 """That are read on the event loop, within a millisecond."""
+_HALF = "has half of a character (one of two surrogates): send texts that UTF-8 can hold."
 
 
 async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
@@ -33,9 +34,24 @@ def _read(content: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
     if b"\\ud" in content or b"\\uD" in content:
-        for piece in long_json.pieces(value, partial(json.dumps, ensure_ascii=False)):
-            piece.encode()
+        _refuse_halves(value)
     return value
+
+
+def _refuse_halves(document: dict[str, Any]) -> None:
+    """Refuse (400) texts with half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    rest: list[tuple[Path, Any]] = [((), document)]
+    while rest:
+        path, value = rest.pop()
+        if isinstance(value, str) and not is_utf8(value):
+            raise Invalid(f"{format_path(path)} {_HALF}", BAD_REQUEST)
+        if isinstance(value, dict):
+            if not all(map(is_utf8, value)):
+                place = f"A name in {format_path(path)}" if path else "A name"
+                raise Invalid(f"{place} {_HALF}", BAD_REQUEST)
+            rest += (((*path, name), inner) for name, inner in value.items())
+        elif isinstance(value, list):
+            rest += (((*path, place), inner) for place, inner in enumerate(value))
 
 
 def _refuse_constant(name: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
+from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -16,13 +17,16 @@ from stoker.kernel.diagnostics import type_of
 from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
+from stoker.kernel.patience import answering
 from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500
-_RETRY_AFTER = 5
+RETRY_AFTER = 5
 """Seconds after which a request may succeed that could not be answered."""
 _HEADER = "x-openstack-request-id"
 _TRACE = re.compile("00-([0-9a-f]{32})-[0-9a-f]{16}-")
+_HIGH = re.compile(rb"%[89a-fA-F]|[\x80-\xff]")
+"""What is not ASCII in an address."""
 _REQUEST_ID = re.compile("req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """As services name requests: one that a client names so is known by that name elsewhere, too."""
 
@@ -39,7 +43,7 @@ def interface(
         parent = request.headers.get("traceparent")
         across = _across(request.headers.get(_HEADER, ""), parent) or request_id
         beginning = span(f"HTTP {request.method}", across, parent, path=request.url.path)
-        with request_log(request_id, across), beginning:
+        with request_log(request_id, across), beginning, answering():
             try:
                 response = await respond(request, request_id)
             except ClientDisconnect:
@@ -50,7 +54,7 @@ def interface(
                     log.exception("request failed", method=request.method, path=request.url.path)
                 response = fault(told)
         if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
-            response.headers.setdefault("Retry-After", str(_RETRY_AFTER))
+            response.headers.setdefault("Retry-After", str(RETRY_AFTER))
         response.headers[_HEADER] = request_id
         await response(scope, receive, send)
 
@@ -80,12 +84,41 @@ def path_of(request: Request) -> str:
 
 
 def check_address(request: Request) -> None:
-    """Raise a refusal (400) of an address with too many parameters, or with a NUL character."""
+    """Raise a refusal (400) of an address with too many parameters, or with what is no text."""
     query = request.query_params.multi_items()
     if len(query) > _MOST_PARAMETERS:
         raise Invalid(f"The address has more than {_MOST_PARAMETERS} parameters.", BAD_REQUEST)
-    if "\0" in request.scope["path"] or any("\0" in value for _, value in query):
-        raise Invalid("The address contains a NUL character.", BAD_REQUEST)
+    if "\0" in request.scope["path"]:
+        raise Invalid("The path of the address contains a NUL character.", BAD_REQUEST)
+    raw: bytes = request.scope["query_string"]
+    if _HIGH.search(raw):  # what is no UTF-8 was replaced
+        query = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
+    check_parameters(query)
+
+
+def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
+    """Raise a refusal (400) of a parameter with a NUL character, or with bytes that are not UTF-8.
+
+    These are there as halves of surrogate pairs.
+    """
+    for name, value in parameters:
+        if "\0" in name or "\0" in value:
+            wrong = "a NUL character"
+        elif not is_utf8(name) or not is_utf8(value):
+            wrong = "bytes that are not UTF-8 text"
+        else:
+            continue
+        shown = name.replace("\0", "?").encode(errors="replace").decode()
+        raise Invalid(f"The parameter {shown:.100} contains {wrong}.", BAD_REQUEST)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether UTF-8 can hold a text: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 async def read_body(request: Request, limit: int) -> bytes:

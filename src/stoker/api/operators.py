@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from stoker.api.interface import RETRY_AFTER
+from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -70,7 +72,11 @@ def operator_routes(
                 " [metrics] token as a bearer token.\n",
                 403,
             )
-        return Response(await metrics(), media_type=_PROMETHEUS)
+        try:
+            return Response(await metrics(), media_type=_PROMETHEUS)
+        except (StoreFault, TimeoutError) as fault:
+            said = f"The database does not answer: {fault or 'in time'}\n"
+            return PlainTextResponse(said, 503, {"Retry-After": str(RETRY_AFTER)})
 
     return [
         Route("/healthcheck", health, methods=["GET", "HEAD"]),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stoker.api.ports import EngineView
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
+from stoker.kernel.values import replace
 
 
 class OwnEngine:

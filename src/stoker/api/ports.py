@@ -44,6 +44,17 @@ class FetchFiles(Protocol):
         """
 
 
+class FetchObject(Protocol):
+    """Reads one object of the object store."""
+
+    async def __call__(self, caller: Caller, container: str, name: str) -> str:
+        """The text of an object of the caller's project.
+
+        Raises :class:`stoker.kernel.errors.NotFound` where there is none, or no object store, and
+        :class:`stoker.kernel.errors.Refused`.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Fetching:
     """Reads what requests name in place of sending it."""

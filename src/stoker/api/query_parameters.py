@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from stoker.api.interface import check_parameters
 from stoker.api.ports import Compute
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 
@@ -24,15 +25,16 @@ async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict
             form = _form(body) if len(body) <= _FEW_BYTES else await compute(lambda: _form(body))
             found.update(form)
         except UnicodeError:
-            raise Invalid("The form contains bytes that are not UTF-8.", BAD_REQUEST) from None
+            raise Invalid("The form contains bytes that are not ASCII.", BAD_REQUEST) from None
         except ValueError:
             message = f"The form has more than {_MOST} parameters."
             raise Invalid(message, BAD_REQUEST) from None
-    if any("\0" in name or "\0" in value for name, value in found.items()):
-        raise Invalid("A parameter contains a NUL character.", BAD_REQUEST)
+    check_parameters(found.items())
     return found
 
 
 def _form(body: bytes) -> dict[str, str]:
     text = body.decode("ascii")
-    return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST))
+    return dict(
+        parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=_MOST)
+    )

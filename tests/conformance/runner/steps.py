@@ -6,10 +6,10 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from stoker.kernel.values import replace
 from tests.conformance.runner.comparison import without_help
 from tests.conformance.runner.masking import UUID
 from tests.conformance.runner.session import Session, json_of

@@ -6,7 +6,7 @@ before its sender is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,9 @@ from starlette.types import ASGIApp
 
 from stoker.api.cfn.actions import ACTIONS
 from stoker.api.cfn.call import Api, Call
+from stoker.api.cfn.client_tokens import client_token
 from stoker.api.cfn.faults import fault
+from stoker.api.cfn.pages import last_shown
 from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.interface import check_address, interface, path_of, read_body
 from stoker.api.query_answers import answer
@@ -31,6 +33,7 @@ from stoker.kernel.errors import (
     NotFound,
 )
 from stoker.kernel.time_limit import project
+from stoker.kernel.values import replace
 
 PATHS = ("/v1", "/v1/")
 """Where the API is served; clients send either."""
@@ -60,12 +63,14 @@ class _Queries:
         respond = ACTIONS.get(action)
         if respond is None:
             near = did_you_mean(action, ACTIONS)
-            hint = "" if near is None else f"; did you mean {near}?"
+            hint = "" if near is None else f"; {near}"
             raise Invalid(f'"{action:.100}" is not an action{hint}', INVALID_ACTION)
         known_here = action not in UNAVAILABLE
         if known_here and not self.policy.allows(f"cloudformation:{action}", caller):
             message = f"The policy cloudformation:{action} does not allow this to you."
             raise Forbidden(message, ACCESS_DENIED)
-        call = Call(self.api, replace(caller, request_id=request_id), parameters)
+        caller = replace(caller, request_id=request_id, client=client_token(parameters))
+        call = Call(self.api, caller, parameters)
+        last_shown(call)  # a token of another list is refused by actions without lists, too
         as_json = parameters.get("ContentType") == "JSON"
         return await answer(action, await respond(call), self.api.compute, as_json=as_json)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stoker.api.cfn.parameters import required
-from stoker.api.ports import Compute
+from stoker.api.ports import Compute, FetchObject
 from stoker.engine.model.interfaces import FetchTemplate
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
@@ -33,6 +33,7 @@ class Api:
     service: Service
     settings: CfnSettings
     fetch_template: FetchTemplate
+    fetch_object: FetchObject
     compute: Compute
 
 

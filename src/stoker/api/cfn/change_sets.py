@@ -9,6 +9,7 @@ from typing import Any
 
 from stoker.api.cfn import templates
 from stoker.api.cfn.call import Call
+from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.pages import cut_sorted
 from stoker.api.cfn.parameters import choice, flag, required
 from stoker.api.cfn.stacks import request_of_new, request_of_update
@@ -59,7 +60,7 @@ async def describe(call: Call) -> dict[str, Any]:
     changes = shown["changes"]
     with_values = bool(flag(call.parameters, "IncludePropertyValues"))
     numbered = [(f"{place:06}", change) for place, change in enumerate(changes)]
-    page, more = cut_sorted(numbered, lambda each: each[0], call.parameters)
+    page, more = cut_sorted(call, numbered, lambda each: each[0])
     pairs = [{"ParameterKey": k, "ParameterValue": v} for k, v in shown["parameters"].items()]
     return {
         **_summary(found),
@@ -77,17 +78,22 @@ async def describe(call: Call) -> dict[str, Any]:
 async def index(call: Call) -> dict[str, Any]:
     """The change sets of a stack in short."""
     found = await call.service.cloudformation.change_sets.list(call.caller, await call.stack())
-    page, more = cut_sorted(found, lambda each: each.change_set.name, call.parameters)
+    page, more = cut_sorted(call, found, lambda each: each.change_set.name)
     return {"Summaries": [_summary(each) for each in page], **more}
 
 
 async def execute(call: Call) -> dict[str, Any]:
     """Start doing what a change set has shown."""
-    stack, name = await _place(call)
     disable_rollback = flag(call.parameters, "DisableRollback")
-    await call.service.cloudformation.change_sets.execute(
-        call.caller, stack, name, disable_rollback=disable_rollback
-    )
+
+    async def begin() -> StackAddress:
+        stack, name = await _place(call)
+        await call.service.cloudformation.change_sets.execute(
+            call.caller, stack, name, disable_rollback=disable_rollback
+        )
+        return stack
+
+    await once(call, begin)
     return {}
 
 

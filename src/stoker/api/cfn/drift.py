@@ -82,7 +82,7 @@ async def index(call: Call) -> dict[str, Any]:
     fitting = [
         each for each in found.found.values() if not wanted or _STATES[each["state"]] in wanted
     ]
-    page, more = cut_sorted(fitting, lambda each: str(each["name"]), call.parameters)
+    page, more = cut_sorted(call, fitting, lambda each: str(each["name"]))
     drifts = await call.api.compute(lambda: [_drift(each, stack, found) for each in page])
     return {"StackResourceDrifts": drifts, **more}
 

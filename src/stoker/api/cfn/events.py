@@ -19,10 +19,10 @@ _OWN_TYPE = "AWS::CloudFormation::Stack"
 async def index(call: Call) -> dict[str, Any]:
     """The events of a stack, newest first."""
     address = await call.stack()
-    query = EventQuery(asked(call.parameters, descending=True))
+    query = EventQuery(asked(call, descending=True))
     found = await call.service.views.events(call.caller, address, query)
     stack = await call.service.views.stack(call.caller, address, resolve_outputs=False)
-    shown, more = cut(found, lambda event: event.id)
+    shown, more = cut(call, found, lambda event: event.id)
     events = await call.api.compute(lambda: [_shown(event, stack) for event in shown])
     return {"StackEvents": events, **more}
 
@@ -39,6 +39,7 @@ def _shown(event: EventView, stack: StackView) -> dict[str, Any]:
         "StackId": event.stack.arn,
         "StackName": event.stack.name,
         "Timestamp": isoformat(event.time),
+        "ClientRequestToken": event.client_token,
     }
     if event.resource_name == stack.address.name and event.physical_id == stack.address.id:
         shown |= {

@@ -16,7 +16,7 @@ from stoker.kernel.errors import Invalid
 async def index(call: Call) -> dict[str, Any]:
     """All exports of the project."""
     found = await call.service.cloudformation.shared.exports(call.caller)
-    page, more = cut_sorted(found, lambda each: each.name, call.parameters)
+    page, more = cut_sorted(call, found, lambda each: each.name)
     return {"Exports": await call.api.compute(lambda: [_shown(each) for each in page]), **more}
 
 
@@ -26,7 +26,7 @@ async def importers(call: Call) -> dict[str, Any]:
     found = await call.service.cloudformation.shared.importers(call.caller, name)
     if not found:
         raise Invalid(f"Export '{name:.300}' is not imported by any stack.")
-    page, more = cut_sorted(found, lambda each: each, call.parameters)
+    page, more = cut_sorted(call, found, lambda each: each)
     return {"Imports": list(page), **more}
 
 

@@ -17,6 +17,7 @@ from stoker.kernel.errors import (
     PLAN_OUTDATED,
     STACK_EXISTS,
     STACK_SET_NOT_FOUND,
+    TOKEN_EXISTS,
     ErrorType,
 )
 
@@ -27,7 +28,7 @@ _CODES: Mapping[ErrorType, ErrorType] = {
     LIMIT_EXCEEDED: ErrorType("LimitExceededException", 400),
     METHOD_NOT_ALLOWED: ErrorType("InvalidAction", 405),
     PLAN_OUTDATED: ErrorType("InvalidChangeSetStatus", 400),
-    **{each: each for each in (CHANGE_SET_NOT_FOUND, STACK_SET_NOT_FOUND)},
+    **{each: each for each in (CHANGE_SET_NOT_FOUND, STACK_SET_NOT_FOUND, TOKEN_EXISTS)},
     STACK_EXISTS: ErrorType("AlreadyExistsException", 400),
 }
 

@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from stoker.api.cfn.call import Call
+from stoker.api.next_tokens import place_in, token_of
 from stoker.engine.model.requests import Page
+from stoker.kernel.errors import VALUE_ERROR, Invalid
 
 Item = TypeVar("Item")
 PAGE = 100
 """Entries of one answer."""
+_NEXT = "NextToken"
+_WHICH = ("Action", "StackName", "ChangeSetName", "ExportName")
+"""Parameters that say which list it is."""
 
 
-def asked(parameters: Mapping[str, str], *, descending: bool | None = None) -> Page:
-    """The page of a list that a request asks for, with one more entry: whether any follows."""
-    return Page(limit=PAGE + 1, marker=parameters.get("NextToken"), descending=descending)
+def asked(call: Call, *, descending: bool | None = None) -> Page:
+    """The page of a list that a request asks for, with one more entry: whether any follows.
+
+    Refuses (400) a token of another list.
+    """
+    return Page(limit=PAGE + 1, marker=last_shown(call), descending=descending)
+
+
+def last_shown(call: Call) -> str | None:
+    """The marker of the entry after which the answer begins; None for the first page.
+
+    Refuses (400) a token of another list.
+    """
+    token = call.parameters.get(_NEXT)
+    if not token:
+        return None
+    marker = place_in(token, *_list(call))
+    if marker is None:
+        message = (
+            f'{_NEXT} "{token:.100}" is none that {call.parameters["Action"]} has given for these'
+            " parameters and this project; leave it out to begin with the first page."
+        )
+        raise Invalid(message, VALUE_ERROR)
+    return marker
 
 
 def cut(
-    found: Sequence[Item], marker: Callable[[Item], str]
+    call: Call, found: Sequence[Item], marker: Callable[[Item], str]
 ) -> tuple[Sequence[Item], dict[str, Any]]:
-    """The entries of an answer, and the token where more follow: the marker of the last entry."""
+    """The entries of an answer, and the token where more follow: by the marker of the last one."""
     if len(found) <= PAGE:
         return found, {}
     shown = found[:PAGE]
-    return shown, {"NextToken": marker(shown[-1])}
+    return shown, {_NEXT: token_of(marker(shown[-1]), *_list(call))}
 
 
 def cut_sorted(
-    found: Sequence[Item], marker: Callable[[Item], str], parameters: Mapping[str, str]
+    call: Call, found: Sequence[Item], marker: Callable[[Item], str]
 ) -> tuple[Sequence[Item], dict[str, Any]]:
     """The same of a whole list, in the order of its markers."""
-    after = parameters.get("NextToken")
+    after = last_shown(call)
     whole = sorted(found, key=marker)
     rest = [item for item in whole if after is None or marker(item) > after]
-    return cut(rest[: PAGE + 1], marker)
+    return cut(call, rest[: PAGE + 1], marker)
+
+
+def _list(call: Call) -> tuple[str, ...]:
+    return call.caller.project_id, *(call.parameters.get(name, "") for name in _WHICH)

@@ -69,7 +69,7 @@ async def describe_several(call: Call) -> dict[str, Any]:
 async def summaries(call: Call) -> dict[str, Any]:
     """The resources of a stack in short."""
     found = await _resources(call, await call.stack())
-    shown, more = cut_sorted(found, lambda each: each.name, call.parameters)
+    shown, more = cut_sorted(call, found, lambda each: each.name)
     return {
         "StackResourceSummaries": [
             {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stoker.api.cfn.call import Call
+from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.drift import drift_information
 from stoker.api.cfn.pages import asked, cut
 from stoker.api.cfn.parameters import choice, flag, number, required, stack_parameters, values
@@ -14,22 +15,29 @@ from stoker.api.cfn.refused_parameters import refuse_unsupported
 from stoker.api.cfn.statuses import filters_of, shown_status
 from stoker.api.cfn.tags import given_tags, shown_tags
 from stoker.api.cfn.templates import given_template, given_text
-from stoker.engine.model.requests import StackQuery, StackRequest
+from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import INVALID_COMBINATION, Invalid
+from stoker.kernel.values import replace
 from stoker.template.definition import Output
 
-_ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, "DELETE": False}
-"""What a stack does after a failure, and whether that means that rollback is disabled."""
+_DELETE = "DELETE"
+_ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, _DELETE: False}
+"""What a stack does after a failure, and whether that means that it stays as it is."""
 _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
 """What a client acknowledges; nothing here asks for it."""
 
 
 async def create(call: Call) -> dict[str, Any]:
     """Start making a stack."""
-    return _made(await call.service.operations.create(call.caller, await request_of_new(call)))
+
+    async def begin() -> StackAddress:
+        request = await request_of_new(call)
+        return await call.service.operations.create(call.caller, request)
+
+    return _made(await once(call, begin))
 
 
 async def request_of_new(call: Call) -> StackRequest:
@@ -51,10 +59,14 @@ async def request_of_new(call: Call) -> StackRequest:
 
 async def update(call: Call) -> dict[str, Any]:
     """Start bringing a stack to what the request says."""
-    stack = await call.stack()
-    request = await request_of_update(call, stack)
-    await call.service.operations.update(call.caller, stack, request)
-    return _made(stack)
+
+    async def begin() -> StackAddress:
+        stack = await call.stack()
+        request = await request_of_update(call, stack)
+        await call.service.operations.update(call.caller, stack, request)
+        return stack
+
+    return _made(await once(call, begin))
 
 
 async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
@@ -83,29 +95,41 @@ async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
 async def delete(call: Call) -> dict[str, Any]:
     """Start deleting a stack."""
     refuse_unsupported(call.parameters)
-    await call.service.operations.delete(call.caller, await call.stack())
+    await _once_on_stack(call, call.service.operations.delete)
     return {}
 
 
 async def cancel_update(call: Call) -> dict[str, Any]:
     """Start going back to what a stack was before the update under way."""
-    await call.service.operations.act(call.caller, await call.stack(), "cancel_update")
+    cancel = partial(call.service.operations.act, action="cancel_update")
+    await _once_on_stack(call, cancel)
     return {}
 
 
 async def roll_back(call: Call) -> dict[str, Any]:
     """Start going back to what a stack was before the change that has failed."""
     refuse_unsupported(call.parameters)
-    stack = await call.stack()
-    await call.service.cloudformation.rollbacks.begin(call.caller, stack)
-    return _made(stack)
+    return _made(await _once_on_stack(call, call.service.cloudformation.rollbacks.begin))
 
 
 async def continue_rollback(call: Call) -> dict[str, Any]:
     """Start the rollback again that has failed."""
     refuse_unsupported(call.parameters)
-    await call.service.cloudformation.rollbacks.resume(call.caller, await call.stack())
+    await _once_on_stack(call, call.service.cloudformation.rollbacks.resume)
     return {}
+
+
+async def _once_on_stack(
+    call: Call, act: Callable[[Caller, StackAddress], Awaitable[None]]
+) -> StackAddress:
+    """Have something done to the stack that is named, unless this very request has done it."""
+
+    async def begin() -> StackAddress:
+        stack = await call.stack()
+        await act(call.caller, stack)
+        return stack
+
+    return await once(call, begin)
 
 
 async def index(call: Call) -> dict[str, Any]:
@@ -145,13 +169,13 @@ async def _stacks(
     call: Call, statuses: frozenset[str] = frozenset()
 ) -> tuple[Sequence[StackView], dict[str, Any]]:
     query = StackQuery(
-        asked(call.parameters),
+        asked(call),
         filters_of(statuses) if statuses else {},
         not_tags_any=call.api.settings.hidden_tags,
         show_deleted="DELETE_COMPLETE" in statuses,
     )
     found = await call.service.views.stacks(call.caller, query)
-    return cut(found, lambda stack: stack.address.id)
+    return cut(call, found, lambda stack: stack.address.id)
 
 
 async def _settings(call: Call) -> StackRequest:
@@ -166,6 +190,7 @@ async def _settings(call: Call) -> StackRequest:
         timeout_mins=number(parameters, "TimeoutInMinutes", "minutes"),
         disable_rollback=_disable_rollback(parameters),
         tags=given_tags(parameters),
+        deletes_on_failure=_on_failure(parameters) == _DELETE,
         keeps=bool(flag(parameters, "EnableTerminationProtection")),
         stack_policy=policy,
         policy_meanwhile=meanwhile,
@@ -174,13 +199,20 @@ async def _settings(call: Call) -> StackRequest:
 
 def _disable_rollback(parameters: Mapping[str, str]) -> bool | None:
     disable_rollback = flag(parameters, "DisableRollback")
-    on_failure = choice(parameters, "OnFailure", _ON_FAILURE)
+    on_failure = _on_failure(parameters)
     if on_failure is None:
         return disable_rollback
     if disable_rollback is not None:
         message = "DisableRollback and OnFailure exclude each other; give one of them."
         raise Invalid(message, INVALID_COMBINATION)
     return _ON_FAILURE[on_failure]
+
+
+def _on_failure(parameters: Mapping[str, str]) -> str | None:
+    """What becomes of a stack that cannot be made; change sets spell it differently."""
+    names = ("OnFailure", "OnStackFailure")
+    found = (choice(parameters, name, _ON_FAILURE) for name in names)
+    return next((each for each in found if each is not None), None)
 
 
 def _made(stack: StackAddress) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.api.cfn.call import Call
+from stoker.api.cfn.stored_documents import stored_document
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import TemplateSummary
-from stoker.kernel.errors import MISSING_PARAMETER, Invalid
+from stoker.kernel.errors import MISSING_PARAMETER, Invalid, NotFound
+from stoker.kernel.values import replace
 
 _PARAMETER_KEYS = {"Default": "DefaultValue", "Description": "Description", "NoEcho": "NoEcho"}
 _NEEDS_PERMISSION = "AWS::IAM::"
@@ -35,8 +36,21 @@ async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
     # AWS and Heat spell it differently
     url = call.parameters.get(f"{kind}URL") or call.parameters.get(f"{kind}Url")
     if not body and url:
-        return await call.api.fetch_template(url), url
+        return await _fetched(call, url), url
     return body, None
+
+
+async def _fetched(call: Call, url: str) -> str:
+    """What is at an address: in the object store of this cloud first, if it is one of S3."""
+    stored = stored_document(url)
+    if stored is None:
+        return await call.api.fetch_template(url)
+    try:
+        return await call.api.fetch_object(call.caller, stored.container, stored.name)
+    except NotFound:
+        if stored.alone:
+            raise
+        return await call.api.fetch_template(url)
 
 
 async def show(call: Call) -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def describe(call: Call) -> dict[str, Any]:
         and (state is None or watch.state is state)
         and "MetricAlarm" in kinds
     ]
-    part, rest = paged("DescribeAlarms", watches, given, _MOST)
+    part, rest = paged("DescribeAlarms", watches, call, _MOST)
     shown = [_alarm(view) for view in await call.monitoring.alarms.views(part)]
     acting = [each for each in shown if action is None or _has_action(each, action)]
     return {"CompositeAlarms": [], "MetricAlarms": acting, **rest}
@@ -84,7 +84,7 @@ async def history(call: Call) -> dict[str, Any]:
             if kind is not None and only in (None, kind) and within:
                 items.append((event.time, _item(alarm, event, kind)))
     items.sort(key=lambda item: item[0], reverse=descending is not False)
-    part, rest = paged("DescribeAlarmHistory", items, given, _MOST)
+    part, rest = paged("DescribeAlarmHistory", items, call, _MOST)
     return {"AlarmHistoryItems": [item for _, item in part], **rest}
 
 

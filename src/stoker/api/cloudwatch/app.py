@@ -6,7 +6,7 @@ Signatures cover the body, so a body is read before its sender is known.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,6 +30,7 @@ from stoker.kernel.errors import (
     LimitExceeded,
 )
 from stoker.kernel.time_limit import project
+from stoker.kernel.values import replace
 
 MOST_BYTES = 1024 * 1024
 """Of one request, packed or not, as at AWS, whatever the limit of the REST API is."""

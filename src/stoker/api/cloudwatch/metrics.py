@@ -48,7 +48,7 @@ async def index(call: Call) -> dict[str, Any]:
         and name in (None, alarm.rule.metric)
         and _fits(known := dimensions_of(alarm), wanted)
     ]
-    part, rest = paged("ListMetrics", metrics, given, _MOST_LISTED)
+    part, rest = paged("ListMetrics", metrics, call, _MOST_LISTED)
     return {"Metrics": list(part), **rest}
 
 

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from stoker.api.cloudwatch.members import Members
+from stoker.api.cloudwatch.call import Call
+from stoker.api.next_tokens import place_in, token_of
 from stoker.kernel.errors import INVALID_NEXT_TOKEN, Invalid
 
 Item = TypeVar("Item")
 
 
 def paged(
-    name: str, found: Sequence[Item], members: Members, most: int
+    name: str, found: Sequence[Item], call: Call, most: int
 ) -> tuple[Sequence[Item], dict[str, Any]]:
     """The part of ``found`` that is asked for, and what tells of the next one.
 
-    ``NextToken`` is the number of the first one of a part.
+    A token holds the number of the first one of a part. Refuses (400) one of another action or
+    project.
     """
-    token = members.text("NextToken") or "0"
-    if not token.isascii() or not token.isdigit() or len(token) > len(str(len(found))):
-        raise Invalid(f'"{token:.100}" is no NextToken that {name} has given.', INVALID_NEXT_TOKEN)
-    begin, size = int(token), members.whole("MaxRecords", 1, most) or most
-    rest = {"NextToken": str(begin + size)} if begin + size < len(found) else {}
-    return found[begin : begin + size], rest
+    project, token = call.caller.project_id, call.input.text("NextToken")
+    place = place_in(token, project, name) if token else "0"
+    if place is None:
+        message = (
+            f'"{token:.100}" is not a NextToken that {name} gave this project; leave it out to'
+            " begin with the first ones."
+        )
+        raise Invalid(message, INVALID_NEXT_TOKEN)
+    begin, size = int(place), call.input.whole("MaxRecords", 1, most) or most
+    rest = begin + size
+    more = {"NextToken": token_of(str(rest), project, name)} if rest < len(found) else {}
+    return found[begin:rest], more

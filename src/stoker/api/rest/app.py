@@ -6,7 +6,6 @@ policy, and only then the content.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from starlette.middleware.cors import CORSMiddleware
@@ -27,6 +26,7 @@ from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.interfaces import Policy
 from stoker.engine.service.service import Service
 from stoker.kernel.time_limit import project
+from stoker.kernel.values import replace
 from stoker.template.describe.catalogue import Catalogue
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]

@@ -121,6 +121,10 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     return value
 
 
+_LONGEST_CONTAINER = 256
+"""Bytes, as in every object store."""
+
+
 async def _files(call: Call, body: Body) -> Mapping[str, str]:
     found = _mapping(body, "files")
 
@@ -131,6 +135,8 @@ async def _files(call: Call, body: Body) -> Mapping[str, str]:
     container = optional_text(body, "files_container")
     if container is None:
         return sent
+    if len(container.encode(errors="replace")) > _LONGEST_CONTAINER:
+        raise bad_request(f"files_container is longer than {_LONGEST_CONTAINER} bytes.")
     return {**await call.api.fetching.files(call.caller, container, sent), **sent}
 
 
@@ -174,4 +180,6 @@ def _tags(body: Body) -> tuple[str, ...] | None:
             raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')
         if "," in tag:
             raise bad_request(f'The tag "{tag}" has a comma inside.')
+        if "\0" in tag:
+            raise bad_request(f"The tag {tag!r} has a NUL character inside.")
     return tuple(tags)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response, StreamingResponse
@@ -20,6 +19,7 @@ from stoker.engine.model.views import EventView
 from stoker.engine.service.event_streams import Told
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import NotFound
+from stoker.kernel.values import replace
 
 _SORT_KEYS = ("event_time", "resource_type")
 _FILTERS = tuple(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import NotRequired, TypedDict
 
@@ -32,6 +31,7 @@ from stoker.kernel.errors import (
     NotFound,
     Refused,
 )
+from stoker.kernel.values import replace
 from stoker.template.functions.registry import NAMES
 
 EXPLANATIONS: Mapping[int, str] = {

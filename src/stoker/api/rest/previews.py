@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
@@ -15,6 +14,7 @@ from stoker.api.rest.parameters import Flag, Parameter, Texts
 from stoker.api.rest.shapes import DescribedStack, Place, described_stack, moment, place
 from stoker.engine.model.views import ChangeView, PlanView, PropertyChange, ResourceView
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.values import replace
 
 _SHOW_NESTED = Flag("show_nested", "With the changes inside nested stacks.")
 _UNHEALTHY = Texts("unhealthy", "Resources to be seen as marked unhealthy. Stoker's own.")

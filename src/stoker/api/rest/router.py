@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.routing import compile_path
 
 from stoker.api.rest.operation import Operation
+from stoker.kernel.lazy import lazy
 
 POST_BELOW = ("resources", "events", "template", "actions")
 READ_BELOW = (*POST_BELOW, "environment", "files")
@@ -60,12 +62,17 @@ class Router:
     """Finds what serves a path."""
 
     def __init__(self, routes: Sequence[Operation]) -> None:
-        by_path: dict[str, dict[str, Operation]] = {}
-        for route in routes:
-            by_path.setdefault("/{project_id}" + route.path, {})[route.method] = route
-        self._patterns = [(compile_path(path)[0], found) for path, found in by_path.items()]
+        self._routes = routes
 
     def matches(self, path: str) -> list[Match]:
         """The addresses that ``path`` fits, the most specific first."""
         found = ((pattern.match(path), operations) for pattern, operations in self._patterns)
         return [Match(operations, match.groupdict()) for match, operations in found if match]
+
+    @lazy
+    def _patterns(self) -> Sequence[tuple[re.Pattern[str], Mapping[str, Operation]]]:
+        """Made when the first path is looked for: it takes longer than all else of a router."""
+        by_path: dict[str, dict[str, Operation]] = {}
+        for route in self._routes:
+            by_path.setdefault("/{project_id}" + route.path, {})[route.method] = route
+        return [(compile_path(path)[0], found) for path, found in by_path.items()]

@@ -15,9 +15,8 @@ from stoker.api.rest.parameters import Flag, Parameter, Text
 from stoker.api.rest.shapes import moment
 from stoker.engine.model.requests import Page
 from stoker.kernel.clock import isoformat
-from stoker.schema.software import Deployment, SoftwareConfig
+from stoker.schema.software import Deployment, SoftwareConfig, server_fault
 
-_LONGEST_SERVER = 255
 _GLOBAL_TENANT = Flag("global_tenant", "Those of all projects; a policy of its own allows it.")
 _SERVER_ID = Text("server_id", "Deployments to this server.")
 CONFIGS_QUERY: tuple[Parameter, ...] = (LIMIT, MARKER, _GLOBAL_TENANT)
@@ -221,8 +220,8 @@ def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
 def _require_server(server_id: Any) -> None:
     if not isinstance(server_id, str) or not server_id:
         raise bad_request("server_id must be the id of the server to deploy to, as text.")
-    if len(server_id) > _LONGEST_SERVER or not server_id.isprintable():
-        raise bad_request(f"server_id must be at most {_LONGEST_SERVER} printable characters.")
+    if fault := server_fault(server_id):
+        raise bad_request(f"server_id: {fault}.")
 
 
 async def _config(config: SoftwareConfig) -> Response:

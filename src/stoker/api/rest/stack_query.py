@@ -36,6 +36,8 @@ _ACTIONS = (
 )  # fmt: skip
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _MOST_TAGS = 100
+_LONGEST_TAG = 400
+"""Those that the CloudFormation API makes of a key and a value are the longest."""
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
 _SHOW_DELETED = Flag("show_deleted", "With deleted stacks.")
 _SHOW_NESTED = Flag("show_nested", "With stacks that are inside others.")
@@ -107,6 +109,11 @@ def _tags(query: QueryParams, spellings: Sequence[Texts]) -> tuple[str, ...]:
     tags = tuple(
         tag for key in spellings for text in key.read(query) for tag in text.split(",") if tag
     )
+    if any(len(tag) > _LONGEST_TAG for tag in tags):
+        raise bad_request(
+            f"{spellings[0].name} names a tag that no stack has: one has at most {_LONGEST_TAG}"
+            " characters."
+        )
     if len(tags) > _MOST_TAGS:
         raise bad_request(
             f"{spellings[0].name} names {len(tags)} tags; it takes at most {_MOST_TAGS}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
@@ -15,6 +14,7 @@ from stoker.api.rest.faults import Finding, bad_request, findings
 from stoker.api.rest.parameters import Flag, Parameter, Text
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED
+from stoker.kernel.values import replace
 
 _SHOW_NESTED = Flag("show_nested", "With the parameters of nested stacks.")
 _IGNORE_ERRORS = Text("ignore_errors", "Codes of errors to pass over, separated by commas: 99001.")

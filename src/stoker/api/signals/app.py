@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -36,6 +36,7 @@ from stoker.kernel.errors import (
     Refused,
 )
 from stoker.kernel.time_limit import project
+from stoker.kernel.values import replace
 
 _METHODS = {"waitcondition": "PUT", "signal": "POST"}
 _ADDRESS = re.compile(r"/v1/(waitcondition|signal)/(.+)", re.DOTALL)

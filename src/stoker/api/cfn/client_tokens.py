@@ -1,0 +1,58 @@
+"""ClientRequestToken: a client that got no answer asks again, and gets the answer of the first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+
+from stoker.api.cfn.call import Call
+from stoker.engine.model.client_tokens import ClientToken
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import VALUE_ERROR, Invalid, Refused
+
+_NAMES = ("ClientRequestToken", "ClientToken")
+_TOKEN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,127}", re.ASCII)
+_OF_THIS_TIME = frozenset(
+    {"AWSAccessKeyId", "Signature", "SignatureMethod", "SignatureVersion", "Timestamp"}
+)
+"""Parameters that differ each time that a request is signed; with those that begin so:"""
+_SIGNED = "X-Amz-"
+
+
+def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
+    """The token of a request, or None where it has none. Refuses (400) what is none."""
+    name = next((name for name in _NAMES if parameters.get(name)), None)
+    if name is None:
+        return None
+    text = parameters[name]
+    if _TOKEN.fullmatch(text) is None:
+        message = (
+            f'{name} must have at most 128 letters, digits and "-", and begin with a letter or'
+            f' digit; "{text:.150}" does not.'
+        )
+        raise Invalid(message, VALUE_ERROR)
+    asked = sorted(
+        (name, value)
+        for name, value in parameters.items()
+        if name not in _OF_THIS_TIME and not name.startswith(_SIGNED)
+    )
+    return ClientToken(text, hashlib.sha256(json.dumps(asked).encode()).hexdigest())
+
+
+async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackAddress:
+    """The stack that a request is about: what is asked for is done unless it was before."""
+    tokens = call.service.cloudformation.client_tokens
+    before = await tokens.answered(call.caller)
+    if before is not None:
+        return before
+    try:
+        return await act()
+    except (Refused, DiagnosticError):
+        # the same request may have been accepted meanwhile
+        before = await tokens.answered(call.caller)
+        if before is None:
+            raise
+        return before

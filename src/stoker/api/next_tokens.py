@@ -1,0 +1,35 @@
+"""Tokens for the next part of a list, each for one list of one project alone.
+
+They hold the place where the part begins, and a digest by which a token of another list is told:
+whoever sends that is refused, instead of being shown what was not asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+
+_DIGEST = 12
+"""Bytes."""
+
+
+def token_of(place: str, *of: str) -> str:
+    """The token for a place in a list; ``of`` says whose list it is, and which."""
+    content = place.encode()
+    return base64.urlsafe_b64encode(_digest(content, of) + content).decode().rstrip("=")
+
+
+def place_in(token: str, *of: str) -> str | None:
+    """The place that a token of the list holds; None for what is no token of it."""
+    try:
+        whole = base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    digest, content = whole[:_DIGEST], whole[_DIGEST:]
+    return content.decode() if digest == _digest(content, of) else None
+
+
+def _digest(content: bytes, of: tuple[str, ...]) -> bytes:
+    whole = b"\0".join([*(each.encode() for each in of), content])
+    return hashlib.sha256(whole).digest()[:_DIGEST]
