@@ -6,11 +6,12 @@ PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 WORKERS ?= 2
 SEEDS ?= 200
+MINUTES ?= 60
 # tests start hundreds of processes, each of which would compile all sources again
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-openstack check format bench metrics simulate mutants conformance clean
+.PHONY: help setup run test test-long test-soak test-openstack check format bench metrics simulate mutants conformance clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,9 +30,14 @@ test: $(READY)  ## all tests but the long ones
 
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
 	@$(PYTHON) -m pytest -m long
+	@$(PYTHON) -m pytest -m "not long" tests/attacks
 	@$(PYTHON) -m tests.simulation --seeds 2000
+	@$(PYTHON) -m tests.simulation --engines 3 --seeds 500
 	@$(PYTHON) -m tests.simulation --sweep all
 	@$(PYTHON) -m tests.conformance
+
+test-soak: $(READY)  ## MINUTES=60: mixed load while engines and APIs are killed; nothing may be left
+	@$(PYTHON) -m tests.soak --minutes $(MINUTES)
 
 test-openstack: $(READY)  ## SERVICES="octavia ...": types on OpenStack's own services (Debian, root)
 	@$(PYTHON) -m tests.openstack $(SERVICES)
@@ -50,6 +56,7 @@ metrics: $(READY)  ## figures of the code, beside Heat's
 
 simulate: $(READY)  ## SEEDS=200: play so many scenarios with engines that die
 	@$(PYTHON) -m tests.simulation --seeds $(SEEDS)
+	@$(PYTHON) -m tests.simulation --engines 3 --seeds $(SEEDS)
 	@$(PYTHON) -m tests.simulation --sweep all --every 25
 
 mutants: $(READY)  ## make deliberate faults in copies of the tree: a test must notice each

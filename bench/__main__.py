@@ -114,6 +114,31 @@ def services(quick: bool) -> Iterator[Row]:
     )
 
 
+def engines(quick: bool) -> Iterator[Row]:
+    """Engines that share the work on a PostgreSQL."""
+    tries = "3" if quick else "20"
+    for kind, what, target in (("killed", "kill -9", 10.0), ("ended", "a graceful stop", 3.0)):
+        found = measured(600, "engines", kind, tries)
+        work = f"another engine goes on after {what} (median of {tries})"
+        yield Row(work, found.get("resumed"), target)
+    count = "100" if quick else "1000"
+    for kind, what in (("stacks", "small stacks"), ("tree", "nested stacks of a tree")):
+        limit: float | None = None
+        for number in (0, 1, 2, 4):
+            found = measured(400, "engines", kind, count, "--engines", str(number))
+            took = found.get("create")
+            by = "SQLite" if number == 0 else f"PostgreSQL, engines: {number}"
+            yield Row(f"create {int(count):,} {what}, {by}", took, limit)
+            if took is not None and number < 2:
+                # 70 % of the speed of SQLite, then no loss but for what a measurement differs
+                limit = took / 0.7 if number == 0 else took * 1.1
+    found = measured(400, "engines", "fairness", "48" if quick else "476")
+    alone = found.get("alone")
+    yield Row("create a stack of five", alone, unit="ms")
+    beside = f"beside {1_000 if quick else 10_000:,} resources of another project"
+    yield Row(f"the same {beside}", found.get("beside"), alone and 2 * alone, "ms")
+
+
 def main() -> int:
     """Measure all, print the table; the exit code is 1 when a measurement failed."""
     parser = argparse.ArgumentParser(prog="python -m bench")
@@ -125,6 +150,7 @@ def main() -> int:
         *operations(counts),
         *shapes(quick),
         *services(quick),
+        *engines(quick),
     ]
     print(table(rows))
     return int(any(row.figure is None for row in rows))

@@ -3,12 +3,14 @@
 The other checkout is a directory with an environment of its own (``make setup`` there). By turns,
 because a machine that slows down then slows down both. The fastest run of each counts; a ratio
 below 1 says that this checkout is faster. Services are measured by the clients of this checkout.
+Modules are compiled once, as in an installation, also where the environment forbids it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,6 +36,7 @@ MEASUREMENTS: Sequence[Sequence[str]] = (
     ("service", "kill", "100"),
 )
 SECONDS = 600
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def measured(checkout: Path, measurement: Sequence[str]) -> dict[str, float]:
@@ -43,7 +46,13 @@ def measured(checkout: Path, measurement: Sequence[str]) -> dict[str, float]:
     where = HERE if measurement[0] == "service" else checkout
     try:
         done = subprocess.run(
-            command, cwd=where, capture_output=True, text=True, timeout=SECONDS, check=True
+            command,
+            cwd=where,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
         )
     except (subprocess.SubprocessError, OSError) as error:
         print(f"{checkout}: {' '.join(measurement)}: {error}", file=sys.stderr)

@@ -1,21 +1,22 @@
-"""Times operations on one large stack: engine and SQLite store in this process, no HTTP.
+"""Times operations on one large stack: engine and store in this process, no HTTP.
 
-Run: ``python -m bench.engine {layers,chain,tree} COUNT``. Prints seconds by operation, as JSON.
+Run: ``python -m bench.engine {layers,chain,tree} COUNT [--database URL]``. Prints seconds by
+operation, as JSON.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gc
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench.database import add_option, empty_database
 from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
 from stoker.dispatch.in_process import InProcess
@@ -24,11 +25,13 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import make_service
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.clock import SystemClock
+from stoker.kernel.clock import Clock, SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
+from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.store.opening import OpenStore
+from stoker.store.store import SqlStore
 
 CALLER = Caller("project", "user", "bench")
 
@@ -79,7 +82,7 @@ class NoCloud:
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         return {}
 
-    def settle(self, credentials: Mapping[str, Any]) -> None:
+    def forget(self, credentials: Mapping[str, Any]) -> None:
         return None
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
@@ -92,24 +95,31 @@ class NoCloud:
         return None
 
 
+def ports_on(store: SqlStore, clock: Clock, types: Registry | None = None) -> Ports:
+    """What an engine gets that needs no cloud."""
+    cloud = NoCloud()
+    return Ports(
+        store=store,
+        types=types or Registry(),
+        workers=cloud,
+        clouds=cloud,
+        faults=cloud,
+        deferred=cloud,
+        signallers=cloud,
+        clock=clock,
+        ids=RandomIds(),
+        limits=Limits(resources_per_stack=-1, stacks_per_project=-1),
+    )
+
+
 class Bench:
     """An engine with a store in a directory, and how long it took for what."""
 
-    def __init__(self, directory: Path, types: Registry | None = None) -> None:
-        self.opened = OpenStore(None, directory)
-        cloud = NoCloud()
-        ports = Ports(
-            store=self.opened.store,
-            types=types or Registry(),
-            workers=cloud,
-            clouds=cloud,
-            faults=cloud,
-            deferred=cloud,
-            signallers=cloud,
-            clock=SystemClock(),
-            ids=RandomIds(),
-            limits=Limits(resources_per_stack=-1),
-        )
+    def __init__(
+        self, directory: Path, types: Registry | None = None, database: str | None = None
+    ) -> None:
+        self.opened = OpenStore(database, directory)
+        ports = ports_on(self.opened.store, SystemClock(), types)
         self.dispatch = InProcess(ports)
         self.service = make_service(ports, self.dispatch)
         self.operations = self.service.operations
@@ -159,20 +169,29 @@ async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
     await bench.check(address, "DELETE_COMPLETE")
 
 
-async def main(kind: str, count: int) -> None:
+MAKERS = {"layers": layers, "chain": chain, "tree": tree}
+
+
+async def main(kind: str, count: int, database: str | None) -> None:
     """Measure, and print the figures."""
-    makers = {"layers": layers, "chain": chain, "tree": tree}
     with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
-        bench = Bench(Path(directory))
+        bench = Bench(Path(directory), database=database)
         try:
-            await measure(bench, makers[kind](count))
+            await measure(bench, MAKERS[kind](count))
         finally:
             await bench.dispatch.close()
             bench.opened.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print_json({**bench.seconds, "memory": peak})
+    commits, seconds = bench.opened.store.commits
+    print_json({**bench.seconds, "memory": peak, "commits": commits, "seconds in commits": seconds})
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.engine", description=__doc__)
+    parser.add_argument("kind", choices=MAKERS)
+    parser.add_argument("count", type=int)
+    add_option(parser)
+    given = parser.parse_args()
     gc.set_threshold(50_000, 20, 50)  # as the service does
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    with empty_database(given.database) as url:
+        asyncio.run(main(given.kind, given.count, url))

@@ -49,6 +49,8 @@ class Row:
 def _number(value: float, unit: str) -> str:
     if unit == "ms":
         return f"{value * 1000:,.0f} ms"
+    if not unit:
+        return f"{value:,.0f}"
     return f"{value:,.2f} s" if value < 10 else f"{value:,.1f} s"
 
 

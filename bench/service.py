@@ -1,12 +1,14 @@
 """Times a running ``stoker serve`` with its local cloud, over HTTP.
 
-Run: ``python -m bench.service MEASUREMENT [COUNT]``; the table below names them. Prints JSON.
+Run: ``python -m bench.service MEASUREMENT [COUNT] [--database URL]``; the table below names them.
+Prints JSON.
 
 Nothing of Stoker is imported: the service is whatever the environment of this Python has installed.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
@@ -26,6 +28,7 @@ from typing import Any
 import httpx
 import yaml
 
+from bench.database import add_option, empty_database
 from bench.report import print_json
 from bench.templates import chain, layers, template
 
@@ -39,8 +42,9 @@ AT_ONCE = 16
 class Served:
     """A service of its own in an empty directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, database: str | None = None) -> None:
         self.directory = directory
+        self._database = () if database is None else ("--database", database)
         self._ports = free_ports()
         self.url = f"http://127.0.0.1:{self._ports[0]}"
         self.process: subprocess.Popen[str] | None = None
@@ -57,7 +61,10 @@ class Served:
         where = ("--data-dir", str(self.directory), "--port", api, "--cloud-port", cloud)
         with (self.directory.with_suffix(".log")).open("ab") as log:
             self.process = subprocess.Popen(
-                [*STOKER, "serve", *where], stdout=subprocess.PIPE, stderr=log, text=True
+                [*STOKER, "serve", *where, *self._database],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
             )
         assert self.process.stdout is not None
         if not self.process.stdout.readline().startswith("ready"):
@@ -197,14 +204,17 @@ def slow_keystone(served: Served, count: int) -> dict[str, float]:
 
 
 def start(served: Served, count: int) -> dict[str, float]:
-    """From the command to "ready": in an empty directory, and again."""
+    """From the command to "ready", in an empty directory and again; and to a list of stacks."""
     served.stop()
-    again = []
+    again, listed = [], []
     for _ in range(count):
+        begin = time.perf_counter()
         again.append(served.start())
+        served.connect().get("/stacks")
+        listed.append(time.perf_counter() - begin)
         served.stop()
     served.start()
-    return {"again": statistics.median(again)}
+    return {"again": statistics.median(again), "listed": statistics.median(listed)}
 
 
 def web_app(served: Served, count: int) -> dict[str, float]:
@@ -420,10 +430,10 @@ MEASUREMENTS = {
 }
 
 
-def main(name: str, count: int) -> None:
+def main(name: str, count: int, database: str | None) -> None:
     """Measure, and print the figures."""
     with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
-        served = Served(Path(directory) / "data")
+        served = Served(Path(directory) / "data", database)
         try:
             first = served.start()
             found = MEASUREMENTS[name](served, count)
@@ -433,4 +443,10 @@ def main(name: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__)
+    parser.add_argument("name", metavar="MEASUREMENT", choices=MEASUREMENTS)
+    parser.add_argument("count", metavar="COUNT", type=int, nargs="?", default=1)
+    add_option(parser)
+    given = parser.parse_args()
+    with empty_database(given.database) as url:
+        main(given.name, given.count, url)

@@ -12,6 +12,7 @@ from typing import Any
 
 from stoker.resources.built_in import WITHDRAWN, built_in
 from stoker.resources.declared import WithDeclared, declarations
+from stoker.resources.older_names import OLDER_NAMES
 from stoker.resources.registry import Registry
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import (
@@ -101,6 +102,16 @@ def _overview(services: Mapping[str, list[str]]) -> str:
             notes = "; ".join(_status(type_))
             link = f"[`{name}`]({_file(service)}#{anchor})"
             lines.append(f"| {link} | {notes} | {needs} | {_tried().get(name, '')} |")
+    lines += [
+        "",
+        "## Older names",
+        "",
+        "Earlier Heats had these. Their objects are made by the types of today; they are hidden.",
+        "",
+        "| type | use |",
+        "|---|---|",
+    ]
+    lines += [f"| `{name}` | `{successor}` |" for name, successor in sorted(OLDER_NAMES.items())]
     lines += [
         "",
         "## Withdrawn types",

@@ -44,7 +44,7 @@ def findings_in(path: Path) -> list[str]:
     except (yaml.YAMLError, UnicodeError) as error:
         raise ValueError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(rules, dict):
-        raise ValueError(f"{path} is no map of rules")
+        raise ValueError(f"{path} is not a map of rules")
     texts = {str(name): text for name, text in rules.items()}
     return list(_findings(texts))
 

@@ -74,7 +74,7 @@ class Rotation:
                 log.warning("what earlier keys encrypted is left for later", reason=str(fault))
                 await self._sleep(AGAIN_AFTER)
             except Exception:
-                log.exception("encrypting anew failed; it is tried again")
+                log.exception("re-encryption failed; it will be retried")
                 await self._sleep(AGAIN_AFTER)
 
     async def _sleep(self, seconds: float) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 
 _WITHOUT_EFFECT = ("encrypted_param_names", "event_sinks", "merge_strategies")

@@ -56,14 +56,14 @@ def test_a_stack_that_waits_says_since_when_how_long_yet_and_for_what() -> None:
         deadline="2026-11-22T12:01:00Z",
     )
     assert shown == [
-        "shop: CREATE_IN_PROGRESS for 10.0 s; given up in 50.0 s",
+        "shop: CREATE_IN_PROGRESS for 10.0 s; times out in 50.0 s",
         "",
         "● a  T",
         "    waits for 5.0 s: as the cloud says",
         "",
         "● b  T",
         "    waits for 5.0 s: 0 of 1 signals received",
-        "    -> see what the servers say: stoker logs shop",
+        "    -> check the servers' consoles: stoker logs shop",
         "",
         "· c  waits for a",
     ]
@@ -79,15 +79,15 @@ def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
         "",
         "✗ g/0/x  T  (member.yaml:4)",
         "    failed 5.0 s ago: as the cloud says",
-        "    -> the cloud's logs have more about req-1",
+        "    -> search the cloud's logs for req-1",
         "",
         "What next",
-        "  fix member.yaml:4, or what the cloud lacks",
+        "  fix member.yaml:4, or provide what the cloud is missing",
         "  stoker deploy TEMPLATE --name shop   # continues from here",
         "  stoker destroy shop   # or delete everything",
     ]
     waited = cause("failed", "x", resource_type="OS::Heat::WaitCondition")
-    servers = "    -> see what the servers say: stoker logs shop"
+    servers = "    -> check the servers' consoles: stoker logs shop"
     assert servers in screen("CREATE_FAILED", waited)
     assert servers not in shown
     assert screen("DELETE_FAILED", cause("failed", "x"))[-1].startswith("  stoker destroy shop")

@@ -13,7 +13,7 @@ VALUE = {"name": "value", "old": 1, "new": 2, "known": True}
 SIZE = {"name": "size", "old": 3, "new": 4, "known": True}
 LATER = {"name": "uses", "old": "i", "new": None, "known": False, "known_after": ["b"]}
 
-UNCERTAIN = '? a  T  because what it refers to may change\n    uses: "i" -> (known after b)'
+UNCERTAIN = '? a  T  because something it refers to may change\n    uses: "i" -> (known after b)'
 
 
 def plan_of(*found: tuple[str, dict[str, Any]]) -> Plan:
@@ -58,7 +58,7 @@ def shown(plan: Plan) -> str:
         (
             "updated",
             {"change_reason": "unknown", "property_changes": [LATER], "may_force": ["uses"]},
-            f"{UNCERTAIN}\n    if uses turns out different, it is replaced",
+            f"{UNCERTAIN}\n    if uses turns out to be different, it will be replaced",
         ),
         (
             "updated",
@@ -72,7 +72,7 @@ def shown(plan: Plan) -> str:
         (
             "deleted",
             {"change_reason": "not wanted", "keeps_object": True},
-            "- a  T\n    its object stays, as its deletion policy says",
+            "- a  T\n    its object is kept, as its deletion policy says",
         ),
         # an older service names no reason
         ("replaced", {"property_changes": [VALUE]}, "± a  T  because of value\n    value: 1 -> 2"),
@@ -97,10 +97,10 @@ def test_changes_stand_in_the_order_in_which_they_happen_nested_ones_below() -> 
     )
     assert shown(plan).splitlines() == [
         "± z  T",
-        "~ g  T  because something changes inside",
+        "~ g  T  because something inside it changes",
         "    + new/x  T",
         "    - old  T",
-        "? other  T  what changes inside is not known yet",
+        "? other  T  what changes inside it is not known yet",
     ]
     counts = "1 added, 1 updated, 1 perhaps updated, 1 replaced, 1 deleted"
     assert summary(plan.changes) == counts

@@ -47,7 +47,7 @@ def test_every_rule_that_an_address_asks_for_has_a_default() -> None:
         ({"stacks:idnex": "role:a"}, 'nothing asks for this rule; did you mean "stacks:index"?'),
         ({"stacks:show": "rule:nope"}, 'there is no rule "nope"'),
         ({"stacks:show": "role:a or or"}, "cannot be read, and so lets nobody through"),
-        (["stacks:show"], "is no map of rules"),
+        (["stacks:show"], "is not a map of rules"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, rules: object, said: str) -> None:

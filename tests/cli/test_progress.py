@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 from rich.console import Console
 
 from stoker.cli.progress import LiveDisplay, PlainDisplay
 from stoker.cli.stacks import Resource, Stack
 from stoker.cli.tree import Clocks, as_tree, elapsed, print_tree, why
+from stoker.kernel.values import replace
 
 STACK = Stack("s", "shop", "CREATE", "IN_PROGRESS", "", "2026-01-01T00:00:00Z", None)
 RESOURCE = Resource(

@@ -99,6 +99,34 @@ def test_findings_in_environments_name_the_environment(tmp_path: Path) -> None:
     assert 'did you mean "parameters"?' in done.output
 
 
+def test_what_is_wrong_with_a_value_is_said_where_the_environment_gives_it(tmp_path: Path) -> None:
+    template = tmp_path / "main.yaml"
+    template.write_text("heat_template_version: 2018-08-31\nparameters: {size: {type: number}}\n")
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text("parameters:\n  sise: 1\n  size: x\n")
+    second.write_text("parameter_defaults:\n  size: y\n")
+    files = ("-e", str(first), "-e", str(second))
+    done = stoker("validate", str(template), *files)
+    assert (
+        f"{first}:2:3: error: parameters.sise: The Parameter (sise) was not defined" in done.output
+    )
+    assert f'{first}:3:3: error: parameters.size: "x" is not a number' in done.output
+    done = stoker("validate", str(template), *files, "-P", "size=z")
+    assert f'{template}:2:14: error: parameters.size: "z" is not a number' in done.output
+
+
+def test_a_broken_output_does_not_hide_references_to_nothing(tmp_path: Path) -> None:
+    template = tmp_path / "main.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n  a: {type: OS::Heat::None, depends_on: b}\n"
+        "outputs:\n  x: {values: 1}\n"
+    )
+    output = stoker("validate", str(template)).output
+    assert 'main.yaml:5:3: error: outputs.x: an output needs "value"' in output
+    assert 'The specified reference "b" (in a) is incorrect' in output
+
+
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     done = stoker("validate", str(tmp_path / "no.yaml"))
     assert done.exit_code == 2
@@ -179,7 +207,29 @@ def test_every_type_of_heat_is_known(tmp_path: Path) -> None:
         ("error", "unknown-attribute", 8),
     ]
     older = {"OS::Heat::SoftwareDeployments", "OS::Heat::StructuredDeployments"}  # hidden names
+    older |= {"OS::Nova::FloatingIP", "OS::Nova::FloatingIPAssociation"}
+    older |= {"OS::Neutron::RouterGateway"}
     assert {*declarations()} | {*built_in()} == {*HEAT_TYPES.read_text().split()} | older
+
+
+def test_names_of_the_first_years_are_known(tmp_path: Path) -> None:
+    code, found = checked(
+        tmp_path,
+        "resources:\n"
+        "  net: {type: OS::Quantum::Net}\n"
+        "  port: {type: OS::Quantum::Port, properties: {network_id: {get_resource: net}}}\n"
+        "  wrong: {type: OS::Quantum::Port, properties: {network_id: a, adress: b}}\n"
+        "  database: {type: AWS::RDS::DBInstance, properties: {MasterUsername: a}}\n"
+        "  domain: {type: OS::Designate::Domain, properties: {name: a.org.}}\n"
+        "  pool: {type: OS::Quantum::Pool, properties: {}}\n",
+    )
+    assert code == 2
+    assert found == [
+        ("error", "unknown-property", 5),
+        ("error", "withdrawn-type", 6),
+        ("error", "withdrawn-type", 7),
+        ("error", "withdrawn-type", 8),
+    ]
 
 
 def test_a_key_given_twice_is_a_warning_and_with_strict_an_error(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ class Machine:
             check=False,
         )
         assert "Traceback" not in done.stderr, done.stderr
+        if done.returncode:
+            logs = [path.read_text() for path in sorted(self.directory.rglob("*.log"))]
+            done.stderr += "".join(log[-5000:] for log in logs)
         return done
 
 

@@ -124,6 +124,38 @@ $stoker stop --data-dir $dir/one
 """
 
 
+_SHARED_FILES = """
+urls() {
+    $stoker status $1 --json --data-dir $dir/one |
+        $python -c "import json, sys; told = json.load(sys.stdin)['outputs']
+print(told['one'], told['two'])"
+}
+both() {
+    name=$1; shift
+    for url in $(urls $name); do
+        curl -sf -X PUT -d "put at $1" $url$1 || exit 1
+        shift
+    done
+    for url in $(urls $name); do
+        echo "$name: $(curl -sf $url) $(curl -sf ${url}one) $(curl -sf ${url}two)"
+    done
+}
+$stoker deploy examples/shared-files.yaml --data-dir $dir/one || exit 1
+. $dir/one/openrc
+$python -m openstackclient.shell stack create -t examples/shared-files.yaml --parameter access=rw \
+    by-openstack --wait || exit 1
+both shared-files one two
+both by-openstack one two
+$stoker deploy examples/shared-files.yaml -P access=ro --yes --data-dir $dir/one || exit 1
+for url in $(urls shared-files); do
+    echo "then: $(curl -s ${url}one), $(curl -s -X PUT -d new ${url}three)"
+done
+$python -m openstackclient.shell stack delete by-openstack --yes --wait || exit 1
+$stoker destroy shared-files --yes --data-dir $dir/one || exit 1
+$stoker stop --data-dir $dir/one
+"""
+
+
 @pytest.mark.parametrize(
     "machine",
     [
@@ -217,3 +249,19 @@ def test_the_group_behind_the_load_balancer_grows_shrinks_and_heals(machine: Mac
     said = re.findall(r"^\d answer$|^taken out$", done.stdout, re.MULTILINE)
     counts = ["2 answer", "3 answer", "2 answer", "taken out", "3 answer", "2 answer"]
     assert said == counts, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "machine",
+    ["as it is", pytest.param("without subordinate ids", marks=pytest.mark.long)],
+    indirect=True,
+)
+def test_what_is_put_at_one_server_of_a_share_is_read_at_the_other(machine: Machine) -> None:
+    done = machine.run(_SHARED_FILES, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.findall(r"^(?:shared-files|by-openstack|then): .*$", done.stdout, re.MULTILINE)
+    assert said == [
+        *['shared-files: ["one", "two"] put at one put at two'] * 2,
+        *['by-openstack: ["one", "two"] put at one put at two'] * 2,
+        *["then: put at one, Read-only file system"] * 2,
+    ], done.stdout + done.stderr

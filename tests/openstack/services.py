@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from typing import Any
 
+from stoker.kernel.values import replace
 from tests.resource_types_openstack.harness import Case
 from tests.resource_types_openstack.services import (
     aodh,
@@ -78,26 +79,6 @@ def _bound() -> Case:
     """A port that is bound to a host, as those of service chains must be."""
     specs = {"binding:host_id": "labhost", "device_id": "server", "device_owner": "compute:nova"}
     return replace(_port("n", value_specs=specs), by="admin")
-
-
-def _workflows(connections: Mapping[str, Any]) -> dict[str, str]:
-    """Two workflows that do nothing, with an input each."""
-    session = connections["demo"].session
-    found = {}
-    for word, name in (("w", "one"), ("other", "two")):
-        steps = "{t: {action: std.noop}}"
-        text = f"version: '2.0'\n{name}:\n  input: [a: 1, b: 1]\n  tasks: {steps}\n"
-        where = {"service_type": "workflow"}
-        session.post(
-            "/workflows",
-            data=text,
-            headers={"Content-Type": "text/plain"},
-            endpoint_filter=where,
-            raise_exc=False,
-        )
-        known = session.get(f"/workflows/{name}", endpoint_filter=where)
-        found[word] = known.json()["id"]
-    return found
 
 
 def _router(*subnets: str) -> dict[str, Case]:
@@ -209,9 +190,9 @@ SERVICES = {
         # no server here is the primary of a secondary zone, which stays PENDING without one
         tuple(case for case in designate.CASES if case is not designate.SECONDARY),
     ),
-    "zaqar": Tried(("zaqar", "mistral"), zaqar.CASES, words=_workflows),
+    "zaqar": Tried(("zaqar", "mistral"), zaqar.CASES, words=mistral.two_workflows),
     "aodh": Tried(("gnocchi", "aodh"), aodh.CASES, words=_resource_types),
-    "mistral": Tried(("mistral",), mistral.CASES, words=_workflows),
+    "mistral": Tried(("mistral",), mistral.CASES, words=mistral.two_workflows),
     "manila": Tried(("neutron", "manila"), manila.CASES, NETWORKS),
     "keystone": Tried(("keystone",), keystone.CASES),
     "swift": Tried(("swift",), object_store.CASES),

@@ -33,15 +33,15 @@ _SIGNS = {
 _OTHER = ("●", "yellow")
 _HEADS = {
     "failed": "failed",
-    "aborted": "was given up",
+    "aborted": "was aborted",
     "replaced": "was replaced",
-    "marked": "is to be replaced",
+    "marked": "was marked unhealthy",
 }
 """What is said before the time; all others wait."""
 _ADVICE = {
-    "retry": "it goes on by itself; should the cloud never accept it, the operation fails",
-    "gate": "it goes on by itself",
-    "signal": "see what the servers say: stoker logs {stack}",
+    "retry": "it is retried automatically; the operation fails only if the cloud never accepts it",
+    "gate": "it continues on its own",
+    "signal": "check the servers' consoles: stoker logs {stack}",
     "marked": "stoker deploy TEMPLATE --name {stack}",
 }
 _MOST = 10
@@ -91,7 +91,7 @@ class Cause:
         yield f"    {what}: {first}"
         yield from (f"    {line}" for line in more)
         if self.request_id is not None:
-            yield f"    -> the cloud's logs have more about {self.request_id}"
+            yield f"    -> search the cloud's logs for {self.request_id}"
         advice = self._advice(stack_name)
         if advice is not None:
             yield f"    -> {advice}"
@@ -143,7 +143,7 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
         head += f" for {elapsed(seconds)}"
     if found.deadline is not None:
         left = (found.deadline - now).total_seconds()
-        head += f"; given up in {elapsed(left)}" if left > 0 else "; its time is up"
+        head += f"; times out in {elapsed(left)}" if left > 0 else "; its time limit has passed"
     yield head
     told = [cause for cause in found.causes if cause.kind not in _NOT_BEGUN]
     if not found.causes:
@@ -186,7 +186,7 @@ def steps_of(found: Explanation, server: str | None = None) -> Iterator[str]:
         return
     places = sorted({cause.place for cause in failed if cause.place is not None})
     if places:
-        yield f"fix {', '.join(places)}, or what the cloud lacks"
+        yield f"fix {', '.join(places)}, or provide what the cloud is missing"
     if found.state.startswith("ROLLBACK"):
         yield "stoker deploy --no-rollback ...   # leaves what failed for inspection"
     yield f"stoker deploy TEMPLATE --name {name}   # continues from here"

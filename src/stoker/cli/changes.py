@@ -27,18 +27,18 @@ on a value that does not exist yet."""
 _KINDS = ("added", UPDATED, REPLACED, DELETED)
 """Those of the API but one: what stays is not shown."""
 _BECAUSE = {
-    "deleted": "its object is gone",
-    "drift": "others have changed its object",
-    "gone": "others have deleted its object",
-    "external": "it refers to an object that is not the stack's",
+    "deleted": "its object no longer exists",
+    "drift": "its object was changed outside the stack",
+    "gone": "its object was deleted outside the stack",
+    "external": "it refers to an object that the stack does not own",
     "failed": "its last action failed",
-    "nested": "something changes inside",
-    "restored": "its earlier object still fits",
-    "settings": "its metadata, policies or dependencies differ",
-    "type": "another type looks after it",
-    "unfinished": "an earlier action on it was cut off",
+    "nested": "something inside it changes",
+    "restored": "its previous object can be used again",
+    "settings": "its metadata, policies or dependencies change",
+    "type": "a different resource type manages it now",
+    "unfinished": "an earlier action on it was interrupted",
     "unhealthy": "it is marked unhealthy",
-    "unknown": "what it refers to may change",
+    "unknown": "something it refers to may change",
 }
 """Reasons as the API names them; others say no more than the change itself."""
 _WIDEST = 50
@@ -137,7 +137,7 @@ class Change:
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
         names = self.forcing or tuple(changed.name for changed in self.properties)
         if (self.reason, self.kind) == ("nested", PERHAPS_UPDATED):
-            line += "  what changes inside is not known yet"
+            line += "  what changes inside it is not known yet"
         elif self.reason in _BECAUSE:
             line += f"  because {_BECAUSE[self.reason]}"
         elif names:
@@ -150,9 +150,11 @@ class Change:
         certain = "interrupted by {}: {}" if self.is_certain else "if {} changes: {}"
         below += [certain.format(name, effect) for name, effect in self.interruptions]
         if self.kind == PERHAPS_REPLACED:
-            below.append(f"if {' or '.join(self.forcing)} turns out different, it is replaced")
+            below.append(
+                f"if {' or '.join(self.forcing)} turns out to be different, it will be replaced"
+            )
         if self.keeps_object and self.kind in (REPLACED, DELETED):
-            below.append("its object stays, as its deletion policy says")
+            below.append("its object is kept, as its deletion policy says")
         return [line, *(f"{_INDENT}{text}" for text in below)]
 
     def as_data(self) -> dict[str, Any]:

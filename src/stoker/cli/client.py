@@ -30,6 +30,20 @@ class Unreachable(CommandFailed):
     """Nothing answers at the address of a service."""
 
 
+_PASSING = (
+    httpx.codes.BAD_GATEWAY,
+    httpx.codes.SERVICE_UNAVAILABLE,
+    httpx.codes.GATEWAY_TIMEOUT,
+)
+
+
+def is_passing(failure: CommandFailed) -> bool:
+    """Whether the same question may be answered later."""
+    if isinstance(failure, Refused):
+        return failure.status in _PASSING
+    return isinstance(failure, Unreachable)
+
+
 class Odd(CommandFailed):
     """What answers is not the service that was meant."""
 
@@ -103,17 +117,24 @@ class Client:
             return _json(response)
         return None
 
-    def lines(self, service: str, path: str, query: Mapping[str, Any]) -> Iterator[str]:
+    def lines(
+        self, service: str, path: str, query: Mapping[str, Any], silence: float
+    ) -> Iterator[str]:
         """The lines of a stream of events, as they come; none where the service has no streams.
 
-        Raises :class:`CommandFailed`.
+        Raises :class:`CommandFailed`, also after ``silence`` seconds without any.
         """
         if not self._token:
             self._login()
         headers = {"X-Auth-Token": self._token, "Accept": STREAM}
-        url = self._endpoint(service) + path
+        url, timeout = self._endpoint(service) + path, httpx.Timeout(silence, connect=5)
         try:
-            with self._http.stream("GET", url, params=query, headers=headers) as response:
+            with self._http.stream(
+                "GET", url, params=query, headers=headers, timeout=timeout
+            ) as response:
+                if response.is_error:
+                    response.read()
+                    raise _refusal(response)
                 if response.headers.get("content-type", "").startswith(STREAM):
                     yield from response.iter_lines()
         except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
@@ -158,10 +179,10 @@ class Client:
             json=self._credentials.request(),
         )
         if response.is_error:
-            raise CommandFailed(
-                f"{self._credentials.auth_url} refuses the credentials:"
-                f" {_refusal(response).message}"
-            )
+            refusal = _refusal(response)
+            told = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
+            # a service that is away for now says nothing about credentials
+            raise Unreachable(told) if is_passing(refusal) else CommandFailed(told)
         try:
             token = _json(response)["token"]
             self._token = response.headers["x-subject-token"]

@@ -24,6 +24,7 @@ _PLACES = {
     "cloudwatch_host": ("heat_api_cloudwatch", "bind_host"),
     "cloudwatch_port": ("heat_api_cloudwatch", "bind_port"),
     "data_dir": ("DEFAULT", "data_dir"),
+    "database": ("database", "connection"),
 }
 
 

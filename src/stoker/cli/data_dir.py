@@ -33,6 +33,8 @@ class Running:
     cloud_port: int | None = None
     cfn_port: int | None = None
     cloudwatch_port: int | None = None
+    shares: str | None = None
+    """The URL of the database whose engines drive its stacks; None where it does so itself."""
 
 
 def default_data_dir() -> Path:

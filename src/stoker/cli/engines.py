@@ -1,35 +1,75 @@
-"""The engines of a data directory: there is one for as long as a service runs there."""
+"""The engines of a database that many share, or the one process of a data directory."""
 
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
 
+from stoker.administration import Administration
 from stoker.cli.data_dir import Running, running_in
 
-_COLUMNS = ("Hostname", "Binary", "Engine_Id", "Host", "Topic", "Updated At", "Status")
+_COLUMNS = (
+    "Hostname",
+    "Binary",
+    "Engine_Id",
+    "Host",
+    "Topic",
+    "Process",
+    "Updated At",
+    "Status",
+)
+"""Those that scripts know from Heat, in their order, and which process it is."""
 _PATIENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A process of the service."""
+    """A process that drives stacks."""
 
-    pid: int
-    url: str
+    id: str
+    machine: str
+    place: str
+    """Where it answers, or else the name that it goes by."""
+    process: int
+    reported_at: float
     up: bool
 
 
-def engines_of(data_dir: Path) -> Sequence[Engine]:
-    """The service of a data directory, if one runs."""
-    running = running_in(data_dir)
-    return [] if running is None else [Engine(running.pid, running.url, _answers(running))]
+def engines_of(conf: Any) -> Sequence[Engine]:
+    """Those of the database that options name, or which the service of their data directory uses;
+    else that service. Raises ValueError where the database cannot be used.
+    """
+    running = _find_database(conf)
+    found = [
+        Engine(e.told.id, e.told.host, e.told.host, e.told.process, e.told.updated_at, e.up)
+        for e in Administration(conf).engines()
+    ]
+    if found or running is None or running.shares:
+        return found
+    name, up = socket.gethostname(), _answers(running)
+    return [Engine(str(running.pid), name, running.url, running.pid, time.time(), up)]
+
+
+def forget_dead_engines(conf: Any) -> int:
+    """Drop those that are down; how many. Raises ValueError where the database cannot be used."""
+    _find_database(conf)
+    return Administration(conf).forget_dead_engines()
+
+
+def _find_database(conf: Any) -> Running | None:
+    """Have options name the database of the service of their data directory, if they name none."""
+    running = running_in(Path(conf.data_dir))
+    if running is not None and running.shares and not conf.database.connection:
+        conf.set_override("connection", running.shares, "database")
+    return running
 
 
 def _answers(running: Running) -> bool:
@@ -42,12 +82,22 @@ def _answers(running: Running) -> bool:
 
 def print_engines(engines: Sequence[Engine]) -> None:
     """A table, with the columns that scripts know from Heat."""
-    host, now = socket.gethostname(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-    rows = [
-        (host, "heat-engine", str(e.pid), e.url, "engine", now, "up" if e.up else "down")
-        for e in engines
-    ]
+    rows = [_row(engine) for engine in engines]
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *rows, strict=True)]
     for row in (_COLUMNS, *rows):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def _row(engine: Engine) -> tuple[str, ...]:
+    reported = datetime.fromtimestamp(engine.reported_at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return (
+        engine.machine,
+        "heat-engine",
+        engine.id,
+        engine.place,
+        "engine",
+        str(engine.process),
+        reported,
+        "up" if engine.up else "down",
+    )

@@ -15,7 +15,7 @@ import click
 from stoker.administration import Administration
 from stoker.cli import options
 from stoker.cli.administered import administered_conf, telling_refusals
-from stoker.cli.engines import engines_of, print_engines
+from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
 from stoker.cli.failures import CommandFailed
 from stoker.config.files import ConfigFiles, usual_files
 
@@ -116,14 +116,18 @@ def service() -> None:
 
 @service.command("list")
 @click.pass_obj
+@telling_refusals
 def service_list(target: _Target) -> None:
-    """List the engines that run."""
-    print_engines(engines_of(Path(target.conf().data_dir)))
+    """List the engines, and which of them have reported lately."""
+    print_engines(engines_of(target.conf()))
 
 
 @service.command("clean")
-def service_clean() -> None:
-    """Remove dead engines. There are none: an engine is listed for as long as it runs."""
+@click.pass_obj
+@telling_refusals
+def service_clean(target: _Target) -> None:
+    """Drop engines that are down from the list."""
+    forget_dead_engines(target.conf())
     click.echo("Dead engines are removed.")
 
 

@@ -1,11 +1,11 @@
 """The local cloud as a child process: started, waited for, described to the service.
 
-Nothing heavy is imported here: the cloud starts while the service is still being loaded.
+Nothing heavy is imported here, not even asyncio: the cloud starts while the service is still being
+loaded.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import select
@@ -58,30 +58,20 @@ class LocalCloud:
         """The process."""
         return self._process.pid
 
-    async def ready(self) -> None:
-        """Return when all its APIs answer. Raises :class:`CommandFailed`."""
+    def await_ready(self) -> None:
+        """Return when all its APIs answer; blocks. Raises :class:`CommandFailed`."""
         stdout = self._process.stdout
         assert stdout is not None
-        reading = asyncio.to_thread(stdout.readline)
-        try:
-            line = await asyncio.wait_for(reading, START_SECONDS)
-        except TimeoutError:
-            line = b""
-        if not line.startswith(b"ready"):
+        said, _, _ = select.select([stdout], [], [], START_SECONDS)
+        if not (said and stdout.readline().startswith(b"ready")):
             raise CommandFailed(
                 "the local cloud did not start; see its output above, and check this machine with"
                 ' "stoker doctor"'
             )
 
-    async def ended(self) -> int:
-        """The exit code of the process, once it has one."""
-        return await asyncio.to_thread(self._process.wait)
-
-    def credentials(self) -> dict[str, Any]:
-        """What ``credentials.json`` of the cloud says."""
-        path = self._data_dir / "cloud" / "credentials.json"
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return content
+    def await_end(self) -> None:
+        """Return when the process has ended; blocks."""
+        self._process.wait()
 
     def close(self) -> None:
         """End the process and wait for its end."""
@@ -94,6 +84,13 @@ class LocalCloud:
                 self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def cloud_credentials(data_dir: Path) -> dict[str, Any]:
+    """What ``credentials.json`` of a data directory's cloud says."""
+    path = data_dir / "cloud" / "credentials.json"
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def floating_range(data_dir: Path) -> str | None:

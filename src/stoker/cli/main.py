@@ -29,6 +29,8 @@ COMMANDS: Mapping[str, str] = {
     "destroy": "Delete a stack and everything in it.",
     "validate": "Check templates offline.",
     "db": "Look after the database and its keys.",
+    "api": "Answer requests, as one of many processes.",
+    "engine": "Drive stacks, as one of many processes.",
     "service": "Show the processes of the service.",
     "config": "Check configuration files, and print a sample.",
     "doctor": "Check whether this machine can run servers, and how to fix what is missing.",

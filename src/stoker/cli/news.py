@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import time
+from http import HTTPStatus
 from threading import Event as Signal
 from threading import Thread
 
-from stoker.cli.client import Client
+from stoker.cli.client import Client, Refused, is_passing
 from stoker.cli.failures import CommandFailed
 from stoker.cli.stacks import DEEP, ORCHESTRATION, Stack
 
 LONGEST_SILENCE = 5.0
 """Seconds after which it is asked all the same."""
+SILENCE = 25.0
+"""Seconds after which a stream is dead: a sign of life comes every ten."""
 _TOGETHER = 0.05
 """Seconds in which what happens is taken together."""
+_PAUSE = 1.0
+"""Seconds before a stream that has ended is begun anew."""
 
 
 class News:
     """Follows the events of a stack on a thread; a service that has no stream of them is asked."""
 
-    def __init__(self, client: Client, stack: Stack, after: str | None) -> None:
+    def __init__(
+        self, client: Client, stack: Stack, after: str | None, silence: float = SILENCE
+    ) -> None:
         self._client = client
         self._path = f"{stack.path}/events"
-        self._query = {"nested_depth": DEEP, "until_end": True, "marker": after or ""}
+        self._silence = silence
+        self._last = after or ""
+        """The last event that was heard of."""
         self._told = Signal()
+        self._closed = Signal()
         self._streams = False
         Thread(target=self._listen, daemon=True).start()
 
@@ -36,14 +46,37 @@ class News:
         self._told.clear()
         time.sleep(_TOGETHER)
 
+    def close(self) -> None:
+        """Begin no other stream."""
+        self._closed.set()
+
     def _listen(self) -> None:
-        try:
-            for line in self._client.lines(ORCHESTRATION, self._path, self._query):
-                self._streams = True
-                if line.startswith("event:"):
-                    self._told.set()
-        except CommandFailed:
-            pass  # whoever asks is told
-        finally:
+        """Follow one stream after another: they end with the service, and where it falls silent."""
+        more = True
+        while more and not self._closed.is_set():
+            try:
+                more = self._follow()
+            except CommandFailed as failure:
+                # a token that has expired is renewed by whoever asks
+                more = is_passing(failure) or _is_unknown(failure)
             self._streams = False
             self._told.set()
+            if more:
+                self._closed.wait(_PAUSE)
+
+    def _follow(self) -> bool:
+        """Follow one stream; whether there is more to hear when it has ended."""
+        query = {"nested_depth": DEEP, "until_end": True, "marker": self._last}
+        for line in self._client.lines(ORCHESTRATION, self._path, query, self._silence):
+            self._streams = True
+            if line.startswith("id:"):
+                self._last = line.removeprefix("id:").strip()
+            elif line == "event: end":
+                return False
+            elif line.startswith("event:"):
+                self._told.set()
+        return self._streams
+
+
+def _is_unknown(failure: CommandFailed) -> bool:
+    return isinstance(failure, Refused) and failure.status == HTTPStatus.UNAUTHORIZED

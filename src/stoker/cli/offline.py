@@ -17,10 +17,12 @@ from stoker.template.document import take_apart
 from stoker.template.environment.files import environment_of
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
-from stoker.template.evaluate.validation import REFERENCES
+from stoker.template.evaluate.validation import OF_VALUES, REFERENCES
 from stoker.template.functions.budget import Budget
 from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
+
+_VALUES = OF_VALUES | {"unknown-parameter"}
 
 
 def check(
@@ -78,7 +80,8 @@ def _evaluated(
         both = _certain(validated(True), validated(False))
         found = (each for each in both if each.code != "missing-parameter")
     found = (_as_known_here(each) for each in found if each.code != "no-export")
-    if structure.errors:
+    found = (_where_given(each, sent, parameters) for each in found)
+    if any(each.path[:1] != (template.version.dialect.outputs,) for each in structure.errors):
         # what could not be read cannot be referred to: these findings would only repeat it
         found = (each for each in found if each.code not in REFERENCES)
     return [*structure, *found]
@@ -95,6 +98,22 @@ def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]
 def _as_known_here(found: Diagnostic) -> Diagnostic:
     """What depends on a template elsewhere is not known without fetching it."""
     return _as_warning(found) if found.code == "unfetched-file" else found
+
+
+def _where_given(found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]) -> Diagnostic:
+    """What is wrong with a value, at its place in the environment that has it."""
+    if found.code not in _VALUES or found.path[:1] != ("parameters",):
+        return found
+    name = found.path[-1]
+    if name in parameters or len(found.path) > len(("parameters", name)):
+        return found
+    for section in ("parameters", "parameter_defaults"):
+        for file in reversed(sent.environment_files):
+            given = read(sent.files[file], file).data
+            values = given.get(section) if isinstance(given, Mapping) else None
+            if isinstance(values, Mapping) and name in values:
+                return replace(found, path=(section, name), file=file, position=None)
+    return found
 
 
 def _as_warning(found: Diagnostic) -> Diagnostic:

@@ -6,16 +6,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
 
-from stoker.cli.client import Client, Refused, Unreachable
+from stoker.cli.client import Client, Refused
 from stoker.cli.console import say
 from stoker.cli.news import News
-from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
+from stoker.cli.patience import Patience
+from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of, the_stack
 from stoker.cli.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 
 INTERRUPTED = 130
@@ -24,8 +26,6 @@ _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
 _MOST_BUSY = 5
-_RESTART_SECONDS = 30.0
-"""A service that has died may be started again, and then goes on where it was."""
 _SETTLING_SECONDS = 2.0
 """A failed stack that is to be rolled back may be seen before its rollback begins."""
 
@@ -134,6 +134,11 @@ def event_line(event: Event, stack: Stack) -> str:
     return f"{clock} {event.state:<20} {name}{reason}"
 
 
+def begun_on(client: Client, name: str) -> Stack:
+    """The stack of that name or id, on which an operation has begun."""
+    return Patience().ask(partial(the_stack, client, name))
+
+
 def follow(
     client: Client,
     stack: Stack,
@@ -141,27 +146,19 @@ def follow(
     after: str | None = None,
     *,
     rollback: bool = False,
+    patience: Patience | None = None,
 ) -> Stack:
     """Show an operation until it ends; returns the stack as it is then, with its outputs.
 
     ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
-    the end. Raises :class:`stoker.cli.failures.CommandFailed`.
+    the end. ``patience`` is for tests. Raises :class:`stoker.cli.failures.CommandFailed`.
     """
     failed_at: float | None = None
-    answered = time.monotonic()
-    news = News(client, stack, after)
+    patience, news = patience or Patience(), News(client, stack, after)
     try:
         while True:
             began = time.monotonic()
-            try:
-                stack = refresh(client, stack)
-                resources = _resources(client, stack)
-                events = events_of(client, stack, after)
-            except Unreachable:
-                if began - answered > _RESTART_SECONDS:
-                    raise
-                time.sleep(_LONGEST_PAUSE / 10)
-                continue
+            stack, resources, events = patience.ask(partial(_look, client, stack, after))
             answered = time.monotonic()
             after = events[-1].id if events else after
             display.show(stack, resources, events)
@@ -173,9 +170,10 @@ def follow(
                     break
             pause = 4 * (answered - began)  # big stacks are asked less often
             news.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+        return patience.ask(partial(refresh, client, stack, outputs=True))
     finally:
+        news.close()
         display.close()
-    return refresh(client, stack, outputs=True)
 
 
 def follow_or_leave(
@@ -197,6 +195,14 @@ def follow_or_leave(
         watch = f"  stoker status {stack.name} --follow"
         say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")
         sys.exit(INTERRUPTED)
+
+
+def _look(
+    client: Client, stack: Stack, after: str | None
+) -> tuple[Stack, Sequence[Resource], Sequence[Event]]:
+    """The stack as it is now, its resources, and what has happened after an event."""
+    now = refresh(client, stack)
+    return now, _resources(client, now), events_of(client, now, after)
 
 
 def _resources(client: Client, stack: Stack) -> list[Resource]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stoker.config.files import NO_FILES, ConfigFiles
+from stoker.parts import Part
 
 DEFAULT_API_PORT = 8004
 DEFAULT_CFN_PORT = 8000
@@ -42,6 +43,11 @@ class ServeOptions:
     cloudwatch_port: int | None = None
     cloud_port: int | None = None
     local_cloud: bool = True
+    engines: int = 0
+    """Processes that drive stacks beside this one; 0 where this one does so."""
+    part: Part = Part.WHOLE
+    parent: int | None = None
+    """The process that this one ends with."""
     database: str | None = None
     """Its URL; None for that which files name."""
     config: ConfigFiles = NO_FILES

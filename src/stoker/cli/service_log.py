@@ -60,6 +60,8 @@ def _syslog(facility: str) -> logging.Handler:
     known = handlers.SysLogHandler.facility_names
     name = facility.removeprefix("LOG_").lower()
     if name not in known:
-        raise BadInput(f'syslog_log_facility: "{facility}" is none of {", ".join(sorted(known))}')
+        raise BadInput(
+            f'syslog_log_facility: "{facility}" is not one of {", ".join(sorted(known))}'
+        )
     handler: logging.Handler = handlers.SysLogHandler("/dev/log", known[name])
     return handler

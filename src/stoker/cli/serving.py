@@ -25,14 +25,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from stoker.app import App, Served
 from stoker.cli.client_files import write_client_files
+from stoker.cli.engine_processes import EngineProcesses
 from stoker.cli.failures import CommandFailed
-from stoker.cli.local_cloud import LocalCloud
+from stoker.cli.local_cloud import LocalCloud, cloud_credentials
 from stoker.cli.serve_options import Listeners, ServeOptions
 from stoker.cli.service_log import configure_log
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
+from stoker.parts import Part
 
 log = Log(__name__)
 
@@ -55,7 +57,8 @@ def serve(
     cloud: LocalCloud | None,
     on_ready: Callable[[], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer.
+    """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer and
+    all engines beside this process take turns.
 
     Raises :class:`CommandFailed`.
     """
@@ -74,18 +77,27 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with _running(options, listeners, cloud) as app:
+    async with (
+        _running(options, listeners, cloud) as app,
+        _engines(options) as (engines, engines_ready),
+    ):
         if not sys.stdin.isatty():  # else it tells that the terminal has gone
-            loop.add_signal_handler(signal.SIGHUP, _reload, app, options, cloud)
-        on_ready()
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
         stopping = asyncio.ensure_future(stop.wait())
+        starting: list[asyncio.Future[Any]] = [stopping, engines]
+        starting.append(asyncio.ensure_future(engines_ready.wait()))
+        await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
+        if engines_ready.is_set():
+            on_ready()
         overtaken = asyncio.ensure_future(app.overtaken())
-        waits: list[asyncio.Future[Any]] = [stopping]
+        waits: list[asyncio.Future[Any]] = [stopping, engines]
         if cloud is not None:
-            waits.append(asyncio.ensure_future(cloud.ended()))
+            waits.append(asyncio.ensure_future(asyncio.to_thread(cloud.await_end)))
         await asyncio.wait([overtaken, *waits], return_when=asyncio.FIRST_COMPLETED)
         if overtaken.done():
             raise CommandFailed(f"this service stops: {overtaken.result()}")
+        if engines.done():
+            engines.result()
         if not stopping.done():
             raise CommandFailed(
                 "the local cloud stopped unexpectedly; see its output above."
@@ -95,10 +107,10 @@ async def _serve(
         cloud.close()
 
 
-def _reload(app: App, options: ServeOptions, cloud: LocalCloud | None) -> None:
+def _reload(app: App, options: ServeOptions) -> None:
     """Look at the keys of encryption again; everything else stays as it is until the next start."""
     try:
-        app.renew_keys(_configuration(options, cloud))
+        app.renew_keys(_configuration(options))
     except (CommandFailed, ValueError, OSError) as error:
         log.error("the keys are not renewed", reason=str(error))
     else:
@@ -120,8 +132,22 @@ async def _running(
 ) -> AsyncIterator[App]:
     async with contextlib.AsyncExitStack() as closing:
         if cloud is not None:
-            await cloud.ready()
-        conf = _configuration(options, cloud)
+            await asyncio.to_thread(cloud.await_ready)
+        app = await closing.enter_async_context(_started(options, cloud))
+        await closing.enter_async_context(_answering(app.cloudwatch, listeners.cloudwatch))
+        await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
+        await closing.enter_async_context(
+            _answering(app.api, listeners.api, app.service.event_streams.close)
+        )
+        await app.start()
+        yield app
+
+
+@asynccontextmanager
+async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIterator[App]:
+    """The service as the configuration says; it answers nothing yet."""
+    async with contextlib.AsyncExitStack() as closing:
+        conf = _configuration(options)
         configure_log(conf)
         if options.config:
             _tell_remarks(options.config)
@@ -130,16 +156,10 @@ async def _running(
             if conf.opentelemetry.endpoint:
                 traced = importlib.import_module("stoker.telemetry").traced
                 closing.enter_context(traced(conf.opentelemetry))
-            app = App(conf, cloud.started_at if cloud is not None else 0.0)
+            app = App(conf, cloud.started_at if cloud is not None else 0.0, options.part)
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
             raise _unusable(error) from None
         closing.push_async_callback(app.close)
-        await closing.enter_async_context(_answering(app.cloudwatch, listeners.cloudwatch))
-        await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
-        await closing.enter_async_context(
-            _answering(app.api, listeners.api, app.service.event_streams.close)
-        )
-        await app.start()
         yield app
 
 
@@ -176,6 +196,56 @@ async def _answering(
         await serving
 
 
+@asynccontextmanager
+async def _engines(
+    options: ServeOptions,
+) -> AsyncIterator[tuple[asyncio.Future[None], asyncio.Event]]:
+    """The engines beside this process run inside the block; the future is done if one cannot, the
+    event happens when all of them are ready.
+    """
+    processes = EngineProcesses(options)
+    running = asyncio.ensure_future(processes.run())
+    try:
+        yield running, processes.ready
+    finally:
+        await processes.close()
+        running.cancel()
+
+
+def serve_engine(
+    options: ServeOptions, listener: socket.socket | None, on_ready: Callable[[str], None]
+) -> None:
+    """Drive stacks until SIGINT or SIGTERM; ``on_ready`` is told the engine's id. Operators are
+    answered at a ``listener``.
+
+    Raises :class:`CommandFailed`.
+    """
+    os.umask(0o077)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve_engine(options, listener, on_ready))
+
+
+async def _serve_engine(
+    options: ServeOptions, listener: socket.socket | None, on_ready: Callable[[str], None]
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with contextlib.AsyncExitStack() as closing:
+        app = await closing.enter_async_context(_started(options, None))
+        if listener is not None:
+            await closing.enter_async_context(_answering(app.operators, listener))
+        await app.start()
+        loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
+        on_ready(app.name)
+        stopping = asyncio.ensure_future(stop.wait())
+        overtaken = asyncio.ensure_future(app.overtaken())
+        await asyncio.wait([overtaken, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if overtaken.done():
+            raise CommandFailed(f"this engine stops: {overtaken.result()}")
+
+
 def _files() -> ModuleType:
     """What reads files; loaded where there are any."""
     return importlib.import_module("stoker.cli.configuration")
@@ -201,15 +271,16 @@ def _unusable(error: Exception) -> CommandFailed:
     return CommandFailed(f"the configuration cannot be used: {first}")
 
 
-def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
+def _configuration(options: ServeOptions) -> Any:
     conf = _files().read(options.config) if options.config else load()
     conf.set_override("data_dir", str(options.data_dir))
     if options.database:
         conf.set_override("connection", options.database, "database")
-    if cloud is None:
+    if not options.local_cloud:
         return conf
-    credentials = cloud.credentials()
-    write_client_files(options.data_dir, credentials)
+    credentials = cloud_credentials(options.data_dir)
+    if options.part is not Part.ENGINE:
+        write_client_files(options.data_dir, credentials)
     service, admin = credentials["users"]["stoker"], credentials["users"]["stoker_domain_admin"]
     for name, value in {
         "auth_url": credentials["auth_url"],

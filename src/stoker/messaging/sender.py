@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Protocol
 
+from stoker.engine.model.interfaces import StoreFault
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message
 from stoker.kernel.log import Log
@@ -73,6 +74,8 @@ class Sender:
             pause = LOOK_AGAIN
             try:
                 pause = await self._bite()
+            except StoreFault as fault:
+                log.warning("messages not sent", channel=self._channel, reason=str(fault))
             except Exception:
                 log.exception("messages not sent; it is tried again", channel=self._channel)
             if pause > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,8 @@ def bus_settings(conf: Any) -> BusSettings:
         drivers=tuple(own.driver),
         topics=tuple(own.topics),
         transport_url=own.transport_url or conf.transport_url,
-        publisher_id=conf.default_publisher_id or f"orchestration.{conf.host}",
+        publisher_id=conf.default_publisher_id
+        or f"orchestration.{conf.host or socket.gethostname()}",
         level=level,
         exchange=conf.control_exchange,
         most_waiting=conf.max_waiting_notifications,

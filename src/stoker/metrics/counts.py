@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Container
+from collections.abc import Callable
 from threading import Lock
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,9 +47,9 @@ class Histogram:
 class Counts(Observer):
     """What has happened in this process."""
 
-    def __init__(self, clock: Clock, known_types: Container[str]) -> None:
+    def __init__(self, clock: Clock, knows_type: Callable[[str], bool]) -> None:
         self._clock = clock
-        self._known_types = known_types
+        self._knows_type = knows_type
         self._lock = Lock()
         """For what worker threads count."""
         self.operations: Counter[Labels] = Counter()
@@ -83,7 +83,7 @@ class Counts(Observer):
                 self._count_operation(operation)
         for event in change.events:
             if event.status in _ENDED and event.resource_id is not None:
-                known = event.resource_type in self._known_types
+                known = self._knows_type(event.resource_type)
                 type_name = event.resource_type if known else OTHER
                 self.resources[type_name, event.action.value, event.status.value] += 1
 

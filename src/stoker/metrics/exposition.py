@@ -35,6 +35,8 @@ class Snapshot:
     """By interface."""
     pauses: Mapping[str, Any]
     """Of the event loop."""
+    work: Any
+    """What this process drives, and how the work is shared."""
     texts_left: bool
     """Whether something is still being encrypted with a newer key."""
 
@@ -117,6 +119,7 @@ def _of_work(snapshot: Snapshot) -> Iterator[Metric]:
         [],
         {(): snapshot.transaction_seconds},
     )
+    yield from _of_sharing(snapshot.work)
     loads = snapshot.loads.items()
     yield _gauge(
         "cloud_places",
@@ -129,6 +132,19 @@ def _of_work(snapshot: Snapshot) -> Iterator[Metric]:
         "Calls that wait for a place at a service.",
         ["service"],
         {(service,): load.waiting for service, load in loads},
+    )
+
+
+def _of_sharing(work: Any) -> Iterator[Metric]:
+    yield _gauge("stacks_driven", "Stacks that this process drives.", [], {(): work.driven})
+    yield _gauge(
+        "stacks_due", "Stacks that could be driven, and wait for an engine.", [], {(): work.due}
+    )
+    yield _gauge(
+        "engines",
+        "Engines that have reported lately, or no more.",
+        ["status"],
+        {("up",): work.engines_up, ("down",): work.engines_down},
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -17,6 +17,19 @@ from stoker.metrics.counts import Counts
 
 _PATIENCE = 5.0
 """Seconds after which a database that says nothing counts as out of reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a process drives, and how the work is shared."""
+
+    driven: int
+    """Stacks that this process drives at the moment."""
+    due: int
+    """Stacks that could be driven now, and wait for an engine."""
+    engines_up: int
+    engines_down: int
+    """Those of the last day that report no more."""
 
 
 class StoreState(Protocol):
@@ -42,21 +55,26 @@ class Report:
     """By service of the cloud."""
     pauses: Callable[[], Mapping[str, Any]]
     reencrypting: Callable[[], bool]
+    work: Callable[[], Awaitable[Work]]
     connections: dict[str, Callable[[], int]] = field(default_factory=dict)
     """By interface."""
 
     async def metrics(self) -> str:
-        """The text that Prometheus reads. Raises StoreFault."""
+        """The text that Prometheus reads. Raises StoreFault, or TimeoutError."""
         exposition = await asyncio.to_thread(_exposition)
         transactions, seconds = self.commits()
+        async with asyncio.timeout(_PATIENCE):
+            open_, size = await self._open_operations(), await self.store.size()
+            work = await self.work()
         snapshot = exposition.Snapshot(
-            open_operations=await self._open_operations(),
-            database_bytes=await self.store.size(),
+            open_operations=open_,
+            database_bytes=size,
             transactions=transactions,
             transaction_seconds=seconds,
             loads=self.loads(),
             connections=self._connections(),
             pauses=self.pauses(),
+            work=work,
             texts_left=self.reencrypting(),
         )
         text: str = await asyncio.to_thread(exposition.exposition, self.counts, snapshot)
@@ -77,13 +95,15 @@ class Report:
         try:
             async with asyncio.timeout(_PATIENCE):
                 open_, size = await self._open_operations(), await self.store.size()
+                work = await self.work()
         except (StoreFault, TimeoutError) as fault:
             return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}
         operations = {
             status: {"count": count, "oldest_seconds": round(age, 1)}
             for status, (count, age) in open_.items()
         }
-        return {**told, "operations": operations, "database": {"bytes": size}}
+        database = {"bytes": size}
+        return {**told, "operations": operations, "database": database, "work": asdict(work)}
 
     async def _open_operations(self) -> Mapping[str, tuple[int, float]]:
         now = self.clock.now()

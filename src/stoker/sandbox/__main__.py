@@ -81,6 +81,12 @@ def _memory(field: int) -> int:
 
 
 _STATM = "/proc/self/statm"
+_LOADING = (
+    'regex("a").matches($.data.a) and [1].len() > 0',
+    r'"\n\N{DIGIT ONE}"',
+    'datetime("1", "%d").format("%c") != datetime("1 May 2000").replace(offset => localtz()).year',
+)
+"""Expressions whose parts load modules, codecs and time zones."""
 
 
 def _start_clocks(seconds: float) -> None:
@@ -115,7 +121,8 @@ class Helper:
             "fit": patterns.fitting,
         }
         # what is loaded with the first use is loaded now, while files can be opened
-        expressions.evaluate('regex("a").matches($.data.a) and [1].len() > 0', {"a": "a"})
+        for expression in _LOADING:
+            expressions.evaluate(expression, {"a": "a"})
         patterns.fitting("(?i)[[:alpha:]]*", "a")
 
     def run(self) -> None:

@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 
 import yaql as library
-from yaql.language.exceptions import YaqlParsingException
 
 from stoker.kernel.json_tree import levels
 from stoker.sandbox import expression_patterns
@@ -37,10 +36,13 @@ class Expressions:
         """The parsed expression."""
         try:
             return self._parsed(expression)
-        except YaqlParsingException as error:
-            raise Refused("form", str(error)[:_MAX_REASON]) from None
+        except MemoryError:
+            raise
         except RecursionError:
             raise Refused("form", "it is nested too deeply") from None
+        except Exception as error:  # noqa: BLE001 - texts with escapes are decoded while parsing
+            reason = str(error) or type(error).__name__
+            raise Refused("form", reason[:_MAX_REASON]) from None
 
     def evaluate(self, expression: str, data: Any) -> Any:
         """The value of an expression over data, which consists of what templates can hold."""

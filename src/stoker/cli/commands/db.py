@@ -158,13 +158,13 @@ def keys(administration: Administration, **_: Any) -> None:
         click.echo(f"{key}  {count} texts  still needed")
     if found.earlier:
         raise CommandFailed(
-            "earlier keys must stay: the service encrypts the rest anew while it runs"
+            "earlier keys must stay: the service re-encrypts the rest while it runs"
         )
     click.echo("Earlier keys may go.")
 
 
 @command.command("rotate-key")
-@click.option("--finish", is_flag=True, help="Encrypt everything anew before this command ends.")
+@click.option("--finish", is_flag=True, help="Re-encrypt everything before this command ends.")
 @administered
 def rotate_key(administration: Administration, data_dir: Path, finish: bool, conf: Any) -> None:
     """Encrypt with a new key from now on, and all that is stored little by little.

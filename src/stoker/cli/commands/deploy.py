@@ -19,7 +19,7 @@ from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import BadInput
 from stoker.cli.outcome import end_with_failure, print_outputs
-from stoker.cli.progress import follow_or_leave
+from stoker.cli.progress import begun_on, follow_or_leave
 from stoker.cli.retry import handles_to_renew, renew
 from stoker.cli.saved_plans import CREATE, DELETE, SavedPlan, read_plan
 from stoker.cli.service import connect, start_detached
@@ -30,7 +30,6 @@ from stoker.cli.stacks import (
     find_stack,
     last_event_id,
     planned_resources,
-    refresh,
     resources_of,
     the_stack,
 )
@@ -130,9 +129,9 @@ def _begin(
     body = {**(wanted.body() if existing is None else wanted.update_body()), **settings}
     if existing is not None:
         last = _update(console, client, wanted, body, existing, yes=yes)
-        return _Begun(the_stack(client, wanted.name), last)
+        return _Begun(begun_on(client, wanted.name), last)
     preview = _create(console, client, wanted, body)
-    stack = the_stack(client, wanted.name)
+    stack = begun_on(client, wanted.name)
     return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
 
 
@@ -144,7 +143,7 @@ def _carry_out(client: Client, saved: SavedPlan, settings: Mapping[str, Any]) ->
     body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
     if saved.action == CREATE:
         client.call(ORCHESTRATION, "POST", "/stacks", body)
-        return _Begun(the_stack(client, saved.stack_name))
+        return _Begun(begun_on(client, saved.stack_name))
     stack = the_stack(client, str(saved.stack_id))
     last = last_event_id(client, stack)
     if saved.action == DELETE:
@@ -152,7 +151,7 @@ def _carry_out(client: Client, saved: SavedPlan, settings: Mapping[str, Any]) ->
         client.call(ORCHESTRATION, "DELETE", stack.path, query=query)
     else:
         client.call(ORCHESTRATION, "PUT", stack.path, body)
-    return _Begun(refresh(client, stack), last)
+    return _Begun(begun_on(client, stack.id), last)
 
 
 def _connected(target: Target, console: Console) -> Client:

@@ -102,7 +102,7 @@ def _lines(stack: Stack, resource: Mapping[str, Any]) -> list[str]:
         line += f"  not compared: {resource['reason']}"
     lines = [line]
     for each in resource["properties"]:
-        stays = "" if each["repairable"] else "  (cannot be set back in place)"
+        stays = "" if each["repairable"] else "  (cannot be restored in place)"
         live, applied = _text(each["live"]), _text(each["applied"])
         lines.append(f"    {each['name']}: {live} instead of {applied}{stays}")
     if resource["not_compared"]:
@@ -117,7 +117,7 @@ def _text(value: Any) -> str:
 
 def _summary(resources: Sequence[Mapping[str, Any]]) -> str:
     states = [resource["state"] for resource in resources]
-    words = (("changed", "changed"), ("gone", "deleted"), ("same", "as applied"))
+    words = (("changed", "changed"), ("gone", "deleted"), ("same", "unchanged"))
     counts = [f"{states.count(state)} {word}" for state, word in words if state in states]
     if "unknown" in states:
         counts.append(f"{states.count('unknown')} not compared")

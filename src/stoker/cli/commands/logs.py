@@ -9,6 +9,7 @@ import click
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
+from stoker.cli.patience import Patience
 from stoker.cli.servers import find_server
 from stoker.cli.service import connect
 from stoker.cli.stacks import console_log
@@ -44,9 +45,10 @@ def command(server: str, follow: bool, lines: int | None, target: Target) -> Non
 
 def _follow(client: Client, server_id: str, printed: str) -> None:
     """Print what is added. The log is only ever appended to, or cut off at its beginning."""
+    patience = Patience()
     while True:
         time.sleep(_PAUSE_SECONDS)
-        now = console_log(client, server_id)
+        now = patience.ask(lambda: console_log(client, server_id))
         added = now[len(printed) :] if now.startswith(printed) else _added(printed, now)
         click.echo(added, nl=False)
         printed = now

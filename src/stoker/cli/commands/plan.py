@@ -148,4 +148,4 @@ def _why_not(client: Client, stack: Stack) -> str:
             f"{handles} of {stack.name} still holds the failure of an earlier attempt, and must be"
             " replaced first; stoker deploy TEMPLATE does that"
         )
-    return "the service does not know plans; it is older, or not stoker"
+    return "the service does not support plans: it is an older version, or not Stoker"

@@ -33,8 +33,10 @@ from stoker.cli.serve_options import (
     url_of,
 )
 from stoker.config.files import ConfigFiles, usual_files
+from stoker.parts import Part
 
 _FREED_WITHIN = 2.0
+"""Seconds for which a port that was asked for may be taken still."""
 _CONFIGURABLE = (
     "host",
     "port",
@@ -43,12 +45,13 @@ _CONFIGURABLE = (
     "cloudwatch_host",
     "cloudwatch_port",
     "data_dir",
+    "database",
 )
 """Options that a configuration file may have as well."""
-"""Seconds for which a port that was asked for may be taken still."""
 
 
-def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
+def port_option(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
+    """An option for the port of something."""
     return click.option(
         option,
         type=click.IntRange(0, 65535),
@@ -62,10 +65,12 @@ def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., A
 @click.command("serve")
 @shared.data_dir
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@_port("--port", "STOKER_PORT", DEFAULT_API_PORT, "the API")
-@_port("--cfn-port", "STOKER_CFN_PORT", DEFAULT_CFN_PORT, "the CloudFormation API")
-@_port("--cloudwatch-port", "STOKER_CLOUDWATCH_PORT", DEFAULT_CLOUDWATCH_PORT, "the CloudWatch API")
-@_port("--cloud-port", "STOKER_CLOUD_PORT", DEFAULT_PORT, "the local cloud")
+@port_option("--port", "STOKER_PORT", DEFAULT_API_PORT, "the API")
+@port_option("--cfn-port", "STOKER_CFN_PORT", DEFAULT_CFN_PORT, "the CloudFormation API")
+@port_option(
+    "--cloudwatch-port", "STOKER_CLOUDWATCH_PORT", DEFAULT_CLOUDWATCH_PORT, "the CloudWatch API"
+)
+@port_option("--cloud-port", "STOKER_CLOUD_PORT", DEFAULT_PORT, "the local cloud")
 @click.option(
     "--local-cloud/--no-local-cloud",
     default=True,
@@ -84,6 +89,14 @@ def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., A
     show_default="that of the API",
     help="Address of the CloudWatch API to listen on.",
 )
+@click.option(
+    "--engines",
+    type=click.IntRange(0, 64),
+    default=0,
+    metavar="N",
+    help="Start so many processes that drive stacks, beside this one for the APIs, to try how they"
+    " share the work. It takes a PostgreSQL.",
+)
 @shared.config_files
 @shared.database
 def command(
@@ -94,7 +107,7 @@ def command(
     local_cloud: bool,
     config: ConfigFiles,
     database: str | None,
-    **ports: int | None,
+    **counts: int | None,
 ) -> None:
     """Run the service in the foreground until Ctrl-C.
 
@@ -109,23 +122,33 @@ def command(
       . ~/.local/share/stoker/openrc && openstack stack list
       stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
       stoker serve --database postgresql+psycopg://stoker@db.example.org/stoker
+      stoker serve --database postgresql+psycopg://stoker@/stoker --engines 3
     """
+    engines = counts.pop("engines") or 0
     options = ServeOptions(
         data_dir,
         host,
         cfn_host=cfn_host or host,
         cloudwatch_host=cloudwatch_host or host,
         local_cloud=local_cloud,
+        engines=engines,
+        part=Part.API if engines else Part.WHOLE,
         database=database,
         config=config,
-        **ports,
+        **counts,
     )
     if not (local_cloud or config):
         options = replace(options, config=usual_files())
-    if options.config:
-        configuration = importlib.import_module("stoker.cli.configuration")
-        options = configuration.with_configured(options, _given())
-    _serve(options)
+    _serve(configured(options))
+
+
+def configured(options: ServeOptions) -> ServeOptions:
+    """The options, with what files say of those that the command line does not name."""
+    if not options.config:
+        return options
+    configuration = importlib.import_module("stoker.cli.configuration")
+    found: ServeOptions = configuration.with_configured(options, _given())
+    return found
 
 
 def _given() -> set[str]:
@@ -134,7 +157,8 @@ def _given() -> set[str]:
     given = {
         name
         for name in _CONFIGURABLE
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        # None: the command has no such option
+        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)
     }
     if "host" in given:
         given |= {"cfn_host", "cloudwatch_host"}
@@ -147,10 +171,16 @@ def _serve(options: ServeOptions) -> None:
     before = lock.acquire()
     with ExitStack() as closing:
         closing.callback(lock.release)
-        listeners = _listen_for_apis(options, before, closing)
+        listeners = listen_for_apis(options, before, closing)
         url = url_of(options.host, port_of(listeners.api))
         cfn_port, cloudwatch_port = port_of(listeners.cfn), port_of(listeners.cloudwatch)
-        running = Running(os.getpid(), url, cfn_port=cfn_port, cloudwatch_port=cloudwatch_port)
+        running = Running(
+            os.getpid(),
+            url,
+            cfn_port=cfn_port,
+            cloudwatch_port=cloudwatch_port,
+            shares=options.database if options.engines else None,
+        )
         cloud = None
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
@@ -172,13 +202,11 @@ def _serve(options: ServeOptions) -> None:
             if addresses is not None:
                 click.echo(f"floating IPs are in {addresses}")
 
-        serving = _load()
+        serving = load_service()
         serving.serve(options, listeners, cloud, ready)
 
 
-def _listen_for_apis(
-    options: ServeOptions, before: Running | None, closing: ExitStack
-) -> Listeners:
+def listen_for_apis(options: ServeOptions, before: Running | None, closing: ExitStack) -> Listeners:
     """Where the service before this one listened, too: servers know it by its addresses."""
     before = before or Running(0, "")
     places = (
@@ -201,7 +229,7 @@ def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.soc
     return _open(options.host, options.cloud_port, known, DEFAULT_PORT, "--cloud-port")
 
 
-def _load() -> ModuleType:
+def load_service() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
     # What is loaded stays: there is no garbage to look for.
     gc.disable()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
-from stoker.cli import options
-from stoker.cli.engines import engines_of, print_engines
+from stoker.cli.administered import administered
+from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
 
 
 @click.group("service")
 def command() -> None:
-    """Show the processes of the service.
+    """Show the engines of the service: the processes that drive stacks.
 
     \b
     Examples
@@ -21,24 +21,31 @@ def command() -> None:
 
 
 @command.command("list")
-@options.data_dir
-def list_engines(data_dir: Path) -> None:
-    """List the service that runs in the data directory, and whether it answers.
+@administered
+def list_engines(conf: Any, **_: Any) -> None:
+    """List the engines of the database, and which of them have reported lately.
+
+    Without a database, it is that of the service that runs in the data directory; where that
+    service drives its stacks itself, it is listed, and whether it answers.
 
     \b
     Examples
       stoker service list
+      stoker service list --config-file /etc/stoker/stoker.conf
+      stoker service list --database postgresql+psycopg://stoker@db.example.org/stoker
     """
-    print_engines(engines_of(data_dir))
+    print_engines(engines_of(conf))
 
 
 @command.command("clean")
-@options.data_dir
-def clean(data_dir: Path) -> None:
-    """Remove what services that died have left. There is nothing: only what runs is listed.
+@administered
+def clean(conf: Any, **_: Any) -> None:
+    """Drop engines that are down from the list. They are dropped by themselves after a day.
+
+    An engine that was dropped and is alive after all comes back with its next report.
 
     \b
     Examples
-      stoker service clean
+      stoker service clean --config-file /etc/stoker/stoker.conf
     """
-    click.echo(f"Dead engines are removed: {data_dir} keeps no record of them.")
+    click.echo(f"Dead engines are removed: {forget_dead_engines(conf)}.")

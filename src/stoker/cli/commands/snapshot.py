@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from stoker.cli.confirmation import confirm
 from stoker.cli.console import say, table
 from stoker.cli.failures import BadInput, CommandFailed
 from stoker.cli.outcome import end_with_failure
+from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
 from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, the_stack
@@ -181,9 +183,11 @@ def _follow(
 
 def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
     """Return when a snapshot is gone. Raises :class:`CommandFailed` if it stays."""
+    look = partial(client.get, ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
+    patience = Patience()
     while True:
         try:
-            found = client.get(ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
+            found = patience.ask(look)
         except Refused as refusal:
             if refusal.status == 404:
                 return

@@ -1,0 +1,52 @@
+"""Where a measurement keeps its database: in a file of SQLite, or on a server of PostgreSQL."""
+
+from __future__ import annotations
+
+import argparse
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from tests.postgresql import server
+
+PRIVATE = "postgresql"
+"""Stands for a server that is started for the measurement, and commits as SQLite does."""
+AS_SQLITE = ("fsync=on", "synchronous_commit=off")
+"""A power failure may lose the last commits, and nothing else: so does SQLite in this service."""
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """The option that says where."""
+    parser.add_argument(
+        "--database",
+        metavar="URL",
+        help=f'a database on a server, beside which an empty one is made; or "{PRIVATE}": a'
+        " server of its own, whose commits wait for the disk no more than SQLite's",
+    )
+
+
+@contextmanager
+def empty_database(where: str | None) -> Iterator[str | None]:
+    """The URL of an empty database; None for a file of SQLite."""
+    if where is None:
+        yield None
+    elif where == PRIVATE:
+        with server(AS_SQLITE) as running:
+            yield running.new()
+    else:
+        with _beside(sa.make_url(where)) as url:
+            yield url
+
+
+@contextmanager
+def _beside(url: sa.URL) -> Iterator[str]:
+    name = f"bench_{uuid.uuid4().hex[:12]}"
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        try:
+            yield url.set(database=name).render_as_string(hide_password=False)
+        finally:
+            connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    engine.dispose()

@@ -1,0 +1,81 @@
+"""``stoker engine``: one of many processes that drive the stacks of a database."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.commands.serve import listen_once_free, load_service
+from stoker.cli.serve_options import ServeOptions
+from stoker.config.files import ConfigFiles, usual_files
+from stoker.parts import Part
+
+_PR_SET_PDEATHSIG = 1
+
+
+@click.command("engine")
+@shared.data_dir
+@click.option(
+    "--local-cloud/--no-local-cloud",
+    default=False,
+    show_default=True,
+    help="Use the local cloud of the service that runs in the data directory.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    envvar="STOKER_ENGINE_PORT",
+    show_envvar=True,
+    help="Answer /healthcheck and /metrics at this port. Without it, nothing is answered.",
+)
+@shared.config_files
+@shared.database
+@click.option("--parent", type=int, hidden=True)
+def command(
+    data_dir: Path,
+    local_cloud: bool,
+    host: str,
+    port: int | None,
+    config: ConfigFiles,
+    database: str | None,
+    parent: int | None,
+) -> None:
+    """Drive stacks, together with all other engines of the same database (PostgreSQL).
+
+    Prints "ready ID" once it takes part. Any number may run on any number of machines, with the
+    same configuration and key of encryption. SIGTERM hands its stacks over to the others; if it
+    dies, they take them over within seconds.
+
+    \b
+    Examples
+      stoker engine --config-file /etc/stoker/stoker.conf
+      stoker engine --config-file /etc/stoker/stoker.conf --host 0.0.0.0 --port 8005
+      stoker engine --database postgresql+psycopg://stoker@db.example.org/stoker
+    """
+    if parent is not None:
+        _end_with(parent)
+    if not (local_cloud or config):
+        config = usual_files()
+    options = ServeOptions(
+        data_dir, local_cloud=local_cloud, database=database, config=config, part=Part.ENGINE
+    )
+    with ExitStack() as closing:
+        listener = None
+        if port is not None:
+            settings = "--port or STOKER_ENGINE_PORT"
+            listener = closing.enter_context(listen_once_free(host, port, settings))
+        load_service().serve_engine(options, listener, lambda name: click.echo(f"ready {name}"))
+
+
+def _end_with(parent: int) -> None:
+    """Be told to end when the process does that has started this one."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        raise SystemExit(0)

@@ -1,0 +1,137 @@
+"""The wiring of one of many processes that share the work on a database."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from stoker.api.ports import EngineView
+from stoker.dispatch.duties import Duties, Duty
+from stoker.dispatch.news import Hear, News
+from stoker.dispatch.procrastinate import TENURE, Procrastinate
+from stoker.dispatch.tenure import HeartbeatTenure
+from stoker.dispatch.turns import Turns
+from stoker.driving import Driving
+from stoker.engine.model.interfaces import Ports, StoreFault
+from stoker.kernel.log import Log
+from stoker.kernel.values import replace
+from stoker.metrics.report import Work
+from stoker.store.engines import EngineRecord
+from stoker.store.members import Members
+
+log = Log(__name__)
+
+REPORT = 5.0
+"""Seconds between two reports of an engine."""
+FORGOTTEN_AFTER = 86_400.0
+MEASURED_EVERY = 60.0
+"""Seconds between two looks at the server's clock."""
+LOOK_AGAIN = 600.0
+"""Seconds between looks at a nested stack: its end is told in the transaction that records it."""
+
+
+class Member(Driving):
+    """What a process has to do with the others."""
+
+    def __init__(
+        self, members: Members, ports: Ports, name: str, host: str, *, drives: bool
+    ) -> None:
+        """``drives`` says whether it takes turns, or only asks for them."""
+        limits = replace(ports.limits, second_look=LOOK_AGAIN)
+        tenure = HeartbeatTenure(TENURE)
+        self.ports = replace(ports, limits=limits, tenure=tenure if drives else ports.tenure)
+        self.dispatcher = self._turns = Turns(self.ports, members.turns)
+        self._members = members
+        now = members.clock.now()
+        self._own = EngineRecord(name, host, os.getpid(), now, now)
+        self._procrastinate: Procrastinate | None = None
+        if drives:
+            self._procrastinate = Procrastinate(
+                members.conninfo,
+                members.turns,
+                tenure,
+                lambda: ports.store.latency,
+                self._give_up,
+                members.clock.now,
+            )
+        self._duties: Duties | None = None
+        self._news: News | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._share: Callable[[int], None] = lambda among: None
+
+    async def _give_up(self, stack_id: str, reason: str) -> None:
+        await self.ports.store.give_up(stack_id, reason, self.ports.clock.now())
+        stack = await self.ports.store.stack(stack_id)
+        if stack is not None and stack.parent_id is not None:
+            self._turns.wake_parent(stack.parent_id, stack_id)
+
+    async def start(
+        self,
+        duties: Sequence[Duty],
+        heard_by: Mapping[str, Hear],
+        share: Callable[[int], None],
+    ) -> None:
+        """Begin to hear of the others, and to take turns."""
+        self._share = share
+        turns: Mapping[str, Hear] = {
+            "turn": lambda about, own: self._turns.hear(about[0], None, known=own),
+            "end": lambda about, own: self._turns.hear(about[0], about[1], known=own),
+        }
+        self._news = News(
+            self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
+        )
+        await self._news.start()
+        if self._procrastinate is not None:
+            await self._report()
+            await self._procrastinate.start(self._turns)
+            self._duties = Duties(self._members.duties, duties)
+            self._duties.start()
+        self._task = asyncio.get_running_loop().create_task(self._look_after())
+
+    async def close(self) -> None:
+        """End, and hand over what is driven here."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._procrastinate is not None:
+            await self._procrastinate.close()
+            await self._members.engines.leave(self._own.id)
+        if self._duties is not None:
+            await self._duties.close()
+        if self._news is not None:
+            await self._news.close()
+
+    async def engines(self) -> Sequence[EngineView]:
+        """All engines that have reported within a day."""
+        now = self._members.clock.now()
+        return [
+            EngineView(e.id, e.id, e.host, e.created_at, e.updated_at, e.is_up(now))
+            for e in await self._members.engines.all()
+        ]
+
+    async def work(self) -> Work:
+        """What this process drives, and what waits."""
+        due, engines = await self._members.turns.due(), await self.engines()
+        up = sum(each.up for each in engines)
+        return Work(self._turns.under_way, due, up, len(engines) - up)
+
+    async def _report(self) -> None:
+        await self._members.engines.tell(replace(self._own, updated_at=self._members.clock.now()))
+
+    async def _look_after(self) -> None:
+        """Report, and see what has become of the others and of the time."""
+        since_measured = 0.0
+        while True:
+            try:
+                if self._procrastinate is not None:
+                    await self._report()
+                self._share(sum(each.up for each in await self.engines()))
+                if (since_measured := since_measured + REPORT) >= MEASURED_EVERY:
+                    since_measured = 0.0
+                    await self._members.measure()
+                    now = self._members.clock.now()
+                    await self._members.engines.forget(now - FORGOTTEN_AFTER)
+            except StoreFault as fault:
+                log.warning("not reported", reason=str(fault))
+            await asyncio.sleep(REPORT)

@@ -1,0 +1,128 @@
+"""What ``deploy/`` has fits the command and itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from stoker.cli.configuration import findings_in
+from stoker.cli.main import main
+from stoker.config.files import ConfigFiles
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+CONFIGURATION = DEPLOY / "stoker.conf"
+UNITS = sorted(DEPLOY.glob("systemd/*.service"))
+COMPOSE: Any = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+INSTANCE = "8005"
+
+
+def started_by(unit: Path) -> list[str]:
+    [line] = re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.MULTILINE)
+    program, *arguments = shlex.split(line.replace("%i", INSTANCE))
+    assert program == "/opt/stoker/bin/stoker"
+    return arguments
+
+
+def started_by_image() -> list[str]:
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    assert re.findall(r"^ENTRYPOINT (.*)$", dockerfile, re.MULTILINE) == ['["stoker"]']
+    [command] = re.findall(r"^CMD (.*)$", dockerfile, re.MULTILINE)
+    found: list[str] = yaml.safe_load(command)
+    return found
+
+
+def written_in_the_readme() -> list[list[str]]:
+    text = (DEPLOY / "README.md").read_text()
+    lines = re.findall(r"(?:^\$|exec engine) stoker (.*)$", text, re.MULTILINE)
+    return [shlex.split(line.replace("deploy/stoker.conf", str(CONFIGURATION))) for line in lines]
+
+
+COMMANDS = {
+    **{unit.name: started_by(unit) for unit in UNITS},
+    **{
+        f"compose {name}": service["command"]
+        for name, service in COMPOSE["services"].items()
+        if "command" in service
+    },
+    "image": started_by_image(),
+    **{f"readme {' '.join(words)}": words for words in written_in_the_readme()},
+}
+
+
+def accepted(words: list[str]) -> click.Context:
+    """What the command line means; raises UsageError for one that is refused."""
+    words = [str(CONFIGURATION) if w == "/etc/stoker/stoker.conf" else w for w in words]
+    command: click.Command = main
+    context = click.Context(main)
+    while isinstance(command, click.Group):
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, click.Context(found, parent=context, info_name=name)
+    return command.make_context(context.info_name, words, parent=context.parent)
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_the_command_accepts_what_is_started(words: list[str]) -> None:
+    assert accepted(words).args == []
+
+
+def test_command_lines_are_found_in_all_files() -> None:
+    for expected in ("stoker-api.service", "stoker-engine@.service", "compose engine", "image"):
+        assert expected in COMMANDS
+    assert sum(name.startswith("readme") for name in COMMANDS) == 3
+
+
+def test_a_command_line_that_is_wrong_is_refused() -> None:
+    with pytest.raises(click.UsageError):
+        accepted(["engine", "--ports", "1"])
+
+
+def test_the_configuration_can_be_used() -> None:
+    assert [str(finding) for finding in findings_in(ConfigFiles((CONFIGURATION,), ()))] == []
+
+
+def test_containers_are_asked_where_they_answer() -> None:
+    services = COMPOSE["services"]
+    assert services["engine"]["deploy"]["replicas"] == 3
+    for name in ("api-1", "api-2", "engine"):
+        asked = re.findall(
+            r"127\.0\.0\.1:(\d+)/healthcheck", services[name]["healthcheck"]["test"][-1]
+        )
+        port = accepted(services[name]["command"]).params["port"] or 8004
+        assert asked == [str(port)]
+
+
+def test_the_balancer_knows_the_containers_and_publishes_its_ports() -> None:
+    text = (DEPLOY / "haproxy.cfg").read_text()
+    servers = set(re.findall(r"server (\S+) (\S+):(\d+)", text))
+    expected = {
+        (name, name, port) for name in ("api-1", "api-2") for port in ("8004", "8000", "8003")
+    }
+    assert servers == expected
+    bound = re.findall(r"bind :(\d+)", text)
+    assert COMPOSE["services"]["balancer"]["ports"] == [f"{port}:{port}" for port in bound]
+
+
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not installed")
+    for unit in UNITS:
+        runs = unit.read_text().replace("/opt/stoker/bin/stoker", sys.executable)
+        (tmp_path / unit.name).write_text(runs)
+    verified = subprocess.run(
+        [program, "verify", *(str(tmp_path / unit.name) for unit in UNITS)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert [verified.returncode, verified.stderr] == [0, ""]
