@@ -26,6 +26,10 @@ resources:
 outputs:
   text: {value: {get_attr: [text, value]}}
 """
+EARLIER = {
+    "heat_template_version": "2018-08-31",
+    "resources": {"network": {"type": "OS::Neutron::Net"}},
+}
 
 
 def outer(context: dict[str, Any], **parameters: Any) -> dict[str, Any]:
@@ -54,7 +58,15 @@ def opened(service: Service, name: str) -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def second_region(service: Service, admin: Connection) -> Iterator[str]:
-    """A region whose orchestration service is the same one."""
+    """A region whose orchestration service is the same one.
+
+    It is added while stacks of the project are there, as operators do it: the service has logged
+    in for them with a catalog that lacks the region.
+    """
+    with opened(service, "stoker") as connection:
+        api = connection.orchestration
+        made = api.create_stack(name="earlier", template=EARLIER)
+        api.wait_for_status(api.get_stack(made.id), "CREATE_COMPLETE", interval=0.1, wait=60)
     region = admin.identity.create_region(id="Second")
     found = next(admin.identity.services(type="orchestration"))
     url = f"{service.url}/v1/%(tenant_id)s"

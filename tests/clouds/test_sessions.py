@@ -12,7 +12,7 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 from stoker.clouds.collection import Collection
 from stoker.clouds.collections import NETWORKS, PROJECTS, SERVERS
 from stoker.clouds.credentials import Endpoints, ServiceAccess, Token, Trust
-from stoker.clouds.faults import CloudFault, describe
+from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
 from stoker.clouds.sessions import Sessions
 from stoker.kernel.log import request
 from stoker.kernel.values import replace
@@ -69,6 +69,37 @@ def test_a_token_acts(local: LocalCloud, sessions: Sessions) -> None:
     acting = sessions.connection(Token(demo.session.get_token()))
     assert NETWORKS.select(acting)
     assert acting.session.get_token() == demo.session.get_token()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_service_that_is_added_later_is_found(local: LocalCloud, clock: ManualClock) -> None:
+    own = {"network": ServiceAccess(region="Later")}
+    endpoints = Endpoints(
+        local.credentials["auth_url"], region=local.credentials["region"], services=own
+    )
+    sessions = Sessions(endpoints, clock, lambda *_: None)
+    cloud = sessions.connection(local.user("demo"))
+    admin = sessions.connection(local.user("admin"))
+    for _ in range(2):
+        with pytest.raises(Exception, match="network service in Later region not found") as fault:
+            NETWORKS.select(cloud)
+        assert is_cloud_fault(fault.value)
+    region = admin.identity.create_region(id="Later")
+    service = next(admin.identity.services(type="network"))
+    made = admin.identity.create_endpoint(
+        service_id=service.id,
+        interface="public",
+        url=admin.endpoint_for("network", region_name=local.credentials["region"]),
+        region_id=region.id,
+    )
+    with pytest.raises(Exception, match="not found"):  # the catalog was looked at a moment ago
+        NETWORKS.select(cloud)
+    clock.time += 61.0
+    assert NETWORKS.select(cloud)
+    admin.identity.delete_endpoint(made)
+    admin.identity.delete_region(region)
+    sessions.close()
 
 
 def test_a_service_is_reached_in_its_own_region_and_with_its_own_certificates(

@@ -34,6 +34,7 @@ _NEVER_SENT = frozenset(
     {"NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ConnectError"}
 )
 """What urllib3 and httpx raise before a request is on its way."""
+_LIBRARIES = frozenset({"openstack", "keystoneauth1", "requests"})
 _FIRST_PAUSE = 0.5
 _LONGEST_BACKOFF = 20.0
 _LONGEST_PAUSE = 60.0
@@ -167,7 +168,7 @@ def is_cloud_fault(exc: BaseException) -> bool:
     return (
         status_of(exc) is not None
         or is_unreachable(exc)
-        or type(exc).__module__.split(".")[0] in {"openstack", "keystoneauth1", "requests"}
+        or any(kind.__module__.split(".")[0] in _LIBRARIES for kind in type(exc).__mro__)
     )
 
 

@@ -35,6 +35,7 @@ from stoker.clouds.elsewhere import NoSuchPlace, Place, login_of
 from stoker.clouds.faults import parse_retry_after
 from stoker.clouds.guarded import guarded
 from stoker.clouds.web_templates import AllowedHosts
+from stoker.kernel.clock import Clock
 from stoker.kernel.log import request_across
 from stoker.kernel.tracing import headers as trace_headers
 from stoker.kernel.tracing import span
@@ -48,6 +49,8 @@ _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _OTHER_CLOUD = "other-cloud"
 """The service that calls to other clouds count for, whatever they are to."""
 _MOST_PLACES = 32
+_CATALOG_STANDS = 60.0
+"""Seconds within which a service that the catalog lacks is not looked for in a new one again."""
 Observer = Callable[[str, int, float, float | None, str], None]
 """Called with service type, HTTP status (0 if no answer came), seconds, the pause that the answer
 asks for, and the kind of the call: its method and the collection."""
@@ -55,6 +58,14 @@ asks for, and the kind of the call: its method and the collection."""
 # openstacksdk 4.x warns, at each request, of a parameter that it passes itself
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
+
+
+class EndpointNotFound(exceptions.CatalogException):  # type: ignore[misc] # the library has no types
+    """The catalog lacks a service.
+
+    Not keystoneauth's error of this name: of that, openstacksdk makes a service that stays disabled
+    for as long as the connection is used.
+    """
 
 
 class ChangingSession(requests.Session):
@@ -83,6 +94,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         observer: Observer,
         tls: Mapping[str, Any],
         others: AllowedHosts,
+        clock: Clock,
         *,
         counted_as: str | None = None,
         **arguments: Any,
@@ -91,8 +103,41 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         self._observer = observer
         self._tls = tls
         self._others = others
+        self._clock = clock
         self._counted_as = counted_as
         self._places: dict[Place, tuple[connection.Connection, Any]] = {}
+        self._catalog_stands_until = 0.0
+
+    def get_endpoint(self, auth: Any = None, **wanted: Any) -> Any:
+        """The address of a service."""
+        return self._looked_up(super().get_endpoint, auth, wanted)
+
+    def get_endpoint_data(self, auth: Any = None, **wanted: Any) -> Any:
+        """What is known of the address of a service."""
+        return self._looked_up(super().get_endpoint_data, auth, wanted)
+
+    def get_api_major_version(self, auth: Any = None, **wanted: Any) -> Any:
+        """The version that a service has."""
+        return self._looked_up(super().get_api_major_version, auth, wanted)
+
+    def _looked_up(self, look: Callable[..., Any], auth: Any, wanted: Mapping[str, Any]) -> Any:
+        """What a look into the catalog finds, or into a new one where that lacks the service.
+
+        A catalog comes with a token, and stacks go on with theirs while regions and services are
+        added to the cloud.
+        """
+        try:
+            return look(auth, **wanted)
+        except exceptions.EndpointNotFound as fault:
+            now = self._clock.now()
+            if now < self._catalog_stands_until:
+                raise EndpointNotFound(str(fault)) from None
+            self._catalog_stands_until = now + _CATALOG_STANDS
+        self.invalidate(auth)
+        try:
+            return look(auth, **wanted)
+        except exceptions.EndpointNotFound as fault:
+            raise EndpointNotFound(str(fault)) from None
 
     def elsewhere(self, place: Place, region: str | None) -> connection.Connection:
         """The connection to another region or cloud, kept with this session.
@@ -122,6 +167,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
                 self._observer,
                 {} if own else self._tls,
                 self._others,
+                self._clock,
                 auth=self.auth,
                 session=self.session,
                 verify=verify,
@@ -132,6 +178,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             self._observer,
             {},
             self._others,
+            self._clock,
             counted_as=_OTHER_CLOUD,
             auth=_login(place.access),
             session=guarded(ChangingSession(self.session.may_change), self._others),
@@ -222,9 +269,14 @@ class Maker:
     """Makes connections that share HTTP connections and what discovery has found."""
 
     def __init__(
-        self, endpoints: Endpoints, observer: Observer, transport: BaseAdapter | None = None
+        self,
+        endpoints: Endpoints,
+        clock: Clock,
+        observer: Observer,
+        transport: BaseAdapter | None = None,
     ) -> None:
         self._endpoints = endpoints
+        self._clock = clock
         self._observer = observer
         self._discovered: dict[str, Any] = {}
         self._tls = {name: tuple(_tls(own)) for name, own in endpoints.services.items()}
@@ -240,6 +292,7 @@ class Maker:
             self._observer,
             self._tls,
             self._endpoints.others,
+            self._clock,
             auth=self._plugin(credentials),
             session=self._http,
             verify=self._endpoints.verify,

@@ -55,7 +55,9 @@ class Sessions:
         with self._lock:
             if self._maker is None:
                 sdk = importlib.import_module("stoker.clouds.sdk")
-                self._maker = sdk.Maker(self._endpoints, self._observer, self._transport)
+                self._maker = sdk.Maker(
+                    self._endpoints, self._clock, self._observer, self._transport
+                )
 
     def connection(self, credentials: Credentials) -> Any:
         """An ``openstack.connection.Connection`` that acts with these credentials.
