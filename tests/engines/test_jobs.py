@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 import procrastinate
 import psycopg
 import pytest
 from procrastinate.jobs import Job, Status
 
-from stoker.dispatch.procrastinate import BUSY, FEW, TENURE, Jobs
+from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, TENURE, Jobs
 from stoker.dispatch.tenure import HeartbeatTenure
 from tests.postgresql import PostgreSQL
 
@@ -22,10 +22,16 @@ class Asked(procrastinate.PsycopgConnector):
     """Counts what it is asked to execute."""
 
     fetches = 0
+    fetched: Callable[[], Awaitable[None]] | None = None
+    """What happens between a fetch and its answer."""
 
     async def execute_query_all_async(self, query, **arguments):
         self.fetches += "fetch_job" in query
-        return await super().execute_query_all_async(query, **arguments)
+        found = await super().execute_query_all_async(query, **arguments)
+        if "fetch_job" in query and self.fetched is not None:
+            happens, self.fetched = self.fetched, None
+            await happens()
+        return found
 
 
 class Engine:
@@ -76,10 +82,18 @@ def conninfo(postgresql: PostgreSQL) -> str:
 def ask(conninfo: str, count: int) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute(
-            "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args)"
-            " SELECT 'stoker', 'turn', n, n, '{}' FROM generate_series(1, %s) AS n",
+            "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args,"
+            " scheduled_at) SELECT 'stoker', 'turn', n, n, '{}', now()"
+            " FROM generate_series(1, %s) AS n",
             [count],
         )
+
+
+def tell(conninfo: str) -> None:
+    """Tell that there is a turn, whatever there is."""
+    with psycopg.connect(conninfo) as connection:
+        told = '{"type": "job_inserted", "job_id": 0}'
+        connection.execute("SELECT pg_notify('procrastinate_queue_v1#stoker', %s)", [told])
 
 
 def left(conninfo: str) -> int:
@@ -139,3 +153,35 @@ async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(con
         assert begun is not None
         await late.finish([begun])
     assert left(conninfo) == 20
+
+
+async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str) -> None:
+    async with engine(conninfo) as one:
+        listening, heard = asyncio.Event(), asyncio.Event()
+
+        async def note(*, notification: Mapping[str, object], **_: object) -> None:
+            (heard if notification["job_id"] else listening).set()
+
+        async def is_asked_for() -> None:
+            await asyncio.to_thread(ask, conninfo, 1)
+            await heard.wait()
+
+        listens = asyncio.ensure_future(
+            one.jobs.listen_for_jobs(on_notification=note, queues=QUEUES)
+        )
+        while not listening.is_set():
+            await asyncio.to_thread(tell, conninfo)
+        one.connector.fetched = is_asked_for
+        assert await asyncio.wait_for(one.fetch(), 5) is not None
+        listens.cancel()
+
+
+async def test_the_youngest_engine_helps_where_the_oldest_lags(conninfo: str) -> None:
+    async with engine(conninfo) as oldest, engine(conninfo) as youngest:
+        for each in (oldest, youngest):
+            await each.jobs.look_around()
+        ask(conninfo, 4)
+        assert await youngest.fetch() is None
+        assert await oldest.fetch() is not None
+        await asyncio.sleep(PATIENCE)
+        assert await youngest.fetch() is not None

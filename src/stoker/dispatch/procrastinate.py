@@ -56,11 +56,25 @@ FEW = 32
 BUSY = 0.1
 """Seconds that a transaction of a busy engine takes. More turns would slow down all the others,
 those of projects that ask for few included."""
+PATIENCE = 0.25
+"""Seconds for which an engine leaves turns to each one that is older than it, up to MOST_PATIENCE:
+what one engine does together costs the database least, so the others help where it lags."""
+MOST_PATIENCE = 1.0
 _FETCH = """
     SELECT (fetched.job).* FROM (
         SELECT procrastinate_fetch_job_v2(%(queues)s::varchar[], %(worker_id)s) AS job
         FROM generate_series(1, %(count)s) OFFSET 0
     ) AS fetched WHERE (fetched.job).id IS NOT NULL
+"""
+_LAGS = """
+    SELECT EXISTS (
+        SELECT FROM procrastinate_jobs WHERE status = 'todo'
+        AND coalesce(scheduled_at, '-infinity') <= now() - make_interval(secs => %(patience)s)
+    ) AS lags
+"""
+_OLDER = """
+    SELECT count(*) AS number FROM procrastinate_workers
+    WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
 """
 _FINISH = """
     SELECT procrastinate_finish_job_v1(job_id, status::procrastinate_job_status, delete_job)
@@ -119,6 +133,9 @@ class Jobs(manager.JobManager):
         self._want = 1
         """How many are fetched next."""
         self._fetched_at = 0.0
+        self._told_at = 0.0
+        """When the worker last heard that there is a turn."""
+        self._patience = 0.0
         self._finished: list[tuple[jobs.Job, jobs.Status, bool]] = []
         self._recording: asyncio.Task[None] | None = None
         """Records the ends of turns that came together."""
@@ -146,18 +163,23 @@ class Jobs(manager.JobManager):
             # the library would go on with a worker that does not tell of itself any more
             self.lost.set()
 
-    async def listen_for_jobs(self, **how: Any) -> None:
+    async def listen_for_jobs(self, *, on_notification: Any, **how: Any) -> None:
         """Listen for turns that are asked for, as long as the worker lives."""
+
+        async def told(**what: Any) -> None:
+            self._told_at = clock()
+            await on_notification(**what)
+
         while True:
             try:
-                await super().listen_for_jobs(**how)
+                await super().listen_for_jobs(on_notification=told, **how)
             except _FAULTS as fault:
                 log.warning("not listening for turns", reason=words_of(fault))
             await asyncio.sleep(LISTEN_AGAIN)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
         """The next turn, if there is one and it may be taken."""
-        if not self._fetched:
+        while not self._fetched:
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
             while self._room <= 0 and self._tenure.holds:
                 self._one_ended.clear()
@@ -165,6 +187,11 @@ class Jobs(manager.JobManager):
                     await asyncio.wait_for(self._one_ended.wait(), BUSY)
             async with self._fetching:
                 await self._fetch(queues, worker_id)
+            # the library forgets what it hears while it fetches
+            if not self._tenure.holds or self._told_at + self._patience < self._fetched_at:
+                break
+            if not self._fetched:
+                await asyncio.sleep(self._patience)
         if not self._tenure.holds:
             return None
         return self._fetched.popleft() if self._fetched else None
@@ -181,6 +208,8 @@ class Jobs(manager.JobManager):
             return
         count = min(self._want, max(self._room, 1))
         try:
+            if self._patience and not await self._lag():
+                return
             rows = await self.connector.execute_query_all_async(
                 query=_FETCH, queues=queues, worker_id=worker_id, count=count
             )
@@ -218,6 +247,18 @@ class Jobs(manager.JobManager):
         finally:
             self._doing.difference_update(job.id for job, _, _ in finished if job.id is not None)
             self._one_ended.set()
+
+    async def _lag(self) -> bool:
+        """Whether older engines have left turns for so long that others are to help."""
+        [row] = await self.connector.execute_query_all_async(query=_LAGS, patience=self._patience)
+        return bool(row["lags"])
+
+    async def look_around(self) -> None:
+        """Learn how many engines are older than this one."""
+        [row] = await self.connector.execute_query_all_async(
+            query=_OLDER, worker_id=self.worker_id, silent=2 * BEAT
+        )
+        self._patience = min(row["number"] * PATIENCE, MOST_PATIENCE)
 
     def not_begun(self) -> Sequence[jobs.Job]:
         """Turns that were fetched, and will not be begun by a worker that has ended."""
@@ -357,6 +398,7 @@ class Procrastinate:
 
     async def _sweep(self) -> None:
         """Have those turns taken again whose engines are dead."""
+        await self._jobs.look_around()
         stalled = await self._jobs.get_stalled_jobs(
             queue="stoker", seconds_since_heartbeat=TAKEN_OVER_AFTER
         )

@@ -33,7 +33,7 @@ _DEFER = sa.text(
     " (queue_name, task_name, priority, lock, queueing_lock, args, scheduled_at)"
     " SELECT :queue, :task, asked.priority, asked.id, asked.id,"
     " jsonb_build_object('stack_id', asked.id),"
-    " CASE WHEN :at = 0 THEN NULL ELSE to_timestamp(:at) END"
+    " CASE WHEN :at = 0 THEN now() ELSE to_timestamp(:at) END"
     " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS asked(id, priority)"
     " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = asked.id"
     " AND operations.status IN ('WAITING', 'RUNNING'))"
