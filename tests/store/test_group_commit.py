@@ -19,8 +19,10 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
+from stoker.store.group_commit import SHARE
 from stoker.store.postgresql import SPACE, Lock
 
 
@@ -73,6 +75,13 @@ def at_most(project: str, most: int) -> Guard:
             raise LimitExceeded("full")
 
     return guard
+
+
+async def of_project(stores: TwoProcesses, project_id: str, change: Append) -> str:
+    """Commit a change for a project; returns the project."""
+    project.set(project_id)
+    await stores.one.commit(change)
+    return project_id
 
 
 async def together(stores: TwoProcesses, *changes: Append | OwnedWrite) -> list[object]:
@@ -211,3 +220,21 @@ async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
         # were they held, whoever has the row could never end: each would wait for the other
         assert connection.execute(numbers).scalar_one()
     assert await waiting == [None, None]
+
+
+async def test_nobody_waits_for_all_that_another_project_writes(stores: TwoProcesses) -> None:
+    many = [create(stack_in("many", f"s{number}")) for number in range(100)]
+    few = [create(stack_in("few", f"s{number}")) for number in range(2)]
+    await asyncio.create_task(of_project(stores, "few", few[0]))
+    begun = [asyncio.create_task(of_project(stores, "many", change)) for change in many]
+    begun.append(asyncio.create_task(of_project(stores, "few", few[1])))
+    ended = [await done for done in asyncio.as_completed(begun)]
+    assert ended.index("few") <= SHARE
+
+
+async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: TwoProcesses) -> None:
+    many = [create(stack_in("alone", f"s{number}")) for number in range(100)]
+    before, _ = stores.one.commits
+    await asyncio.gather(*(of_project(stores, "alone", change) for change in many))
+    after, _ = stores.one.commits
+    assert after == before + 1

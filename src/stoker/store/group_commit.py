@@ -1,7 +1,8 @@
 """Group commit: changes that become ready together share a transaction.
 
 Changes that come in while a transaction is under way go into the next one, so the cost of a commit
-is paid once for all that became ready in one turn of the loop.
+is paid once for all that became ready in one turn of the loop. While several projects write,
+transactions are short: each of them has a share, and nobody waits for all that another one writes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,6 +19,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer, StoreFault
 from stoker.engine.model.records import Stack
+from stoker.kernel.time_limit import project
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
 from stoker.store.outbox import SqlOutbox
@@ -28,6 +31,9 @@ from stoker.store.write import write
 
 _LATELY = 1.0
 """Seconds for which a transaction tells how long the next one may take."""
+
+SHARE = 16
+"""What of one project a transaction has at most while others write, too."""
 
 Result = TypeVar("Result")
 Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
@@ -44,6 +50,8 @@ class _Entry:
 
     what: _What
     done: asyncio.Future[Any]
+    project_id: str
+    """For whom it is; empty where that is not known yet."""
     too_late: TooLate | None = None
     """Whoever waited has been told so: what has not been begun by then is not done."""
 
@@ -70,6 +78,9 @@ class GroupCommit:
         self._defer = defer
         self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
         self._pending: list[_Entry] = []
+        self._latest = ""
+        """The project that has written last, and when another one has."""
+        self._others_wrote_at = -_LATELY
         self._flushing: asyncio.Task[None] | None = None
         self.observers: list[Observer] = []
         self.transactions = 0
@@ -102,8 +113,12 @@ class GroupCommit:
         return stack
 
     async def _enter(self, what: _What) -> Any:
-        entry = _Entry(what, asyncio.get_running_loop().create_future())
+        entry = _Entry(what, asyncio.get_running_loop().create_future(), project.get())
         self._pending.append(entry)
+        if entry.project_id and entry.project_id != self._latest:
+            if self._latest:
+                self._others_wrote_at = time.monotonic()
+            self._latest = entry.project_id
         if self._flushing is None:
             self._began_at = time.monotonic()
             self._flushing = asyncio.ensure_future(self._flush())
@@ -119,10 +134,21 @@ class GroupCommit:
             # everyone who is ready in this turn of the loop joins the first transaction
             await asyncio.sleep(0)
             while self._pending:
-                batch, self._pending = self._pending, []
-                await self._write(batch)
+                await self._write(self._next())
         finally:
             self._flushing = None
+
+    def _next(self) -> list[_Entry]:
+        """What is in the next transaction."""
+        pending, self._pending = self._pending, []
+        if time.monotonic() - self._others_wrote_at > _LATELY:
+            return pending
+        batch: list[_Entry] = []
+        taken: Counter[str] = Counter()
+        for entry in pending:
+            taken[entry.project_id] += bool(entry.project_id)
+            (batch if taken[entry.project_id] <= SHARE else self._pending).append(entry)
+        return batch
 
     async def _write(self, batch: list[_Entry]) -> None:
         def transaction() -> list[Verdict]:
