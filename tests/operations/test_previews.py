@@ -262,3 +262,60 @@ def test_a_plan_tells_the_batches_in_which_a_group_is_updated() -> None:
         assert set(after) == steps.keys() - {last}
 
     in_lab(story)
+
+
+SHOWING = """
+heat_template_version: 2018-08-31
+parameters: {{value: {{type: string, default: v}}}}
+resources:
+  one: {{type: Sim::Thing, properties: {{value: {{get_param: value}}, fixed: {fixed}}}}}
+outputs:
+  shown: {{value: {shown}}}
+"""
+
+
+def showing(shown: str = "{get_param: value}", fixed: str = "f") -> dict[str, str]:
+    """The file of a nested stack that shows its parameter."""
+    return {"n.yaml": SHOWING.format(shown=shown, fixed=fixed)}
+
+
+CHAIN = template(
+    {
+        "first": {"type": "n.yaml"},
+        "between": thing(value={"get_attr": ["first", "shown"]}),
+        "second": {"type": "n.yaml", "properties": {"value": {"get_attr": ["between", "value"]}}},
+        "last": thing(value={"get_attr": ["second", "shown"]}),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "changes", "happen"),
+    [
+        (showing(), {"first": "same", "second": "same"}, set()),
+        # only what it shows is another
+        (showing(shown="other"), {"first": "same", "second": "changes"}, {"between", "last"}),
+        (
+            showing(fixed="g"),
+            {"first": "changes", "second": "changes"},
+            {"between", "last"},
+        ),
+    ],
+)
+def test_what_refers_to_a_nested_stack_in_which_nothing_changes_stays(
+    files: dict[str, str], changes: dict[str, str], happen: set[str]
+) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN, files=showing())
+        body = StackRequest(template=CHAIN, files=files)
+        address = (await lab.stack()).address
+        plan = await lab.engine.service.previews.update(
+            CALLER, address, body, show_nested=False, fingerprint=True
+        )
+        lines = {each.resource.name: each for each in plan.changes}
+        assert {name: lines[name].inside for name in changes} == changes
+        assert {name for name in ("between", "last") if lines[name].change != "unchanged"} == happen
+        await lab.update(CHAIN, files=files, plan_fingerprint=plan.fingerprint)
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)

@@ -1,14 +1,18 @@
 """What an update would do, down the tree: a plan for a stack and for each stack nested in it.
 
 The operation on a nested stack is planned when it begins. What it would be given is worked out
-here as if the operation on its parent were under way, from what is known now. Nothing is written.
+here as if the operation on its parent were under way, from what is known now. Nested stacks are
+updated with their parent; one in which nothing changes shows what it has shown, so what refers to
+it stays, too. Nothing is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from stoker.engine.execution.nested_attributes import shown_by
 from stoker.engine.execution.nested_ends import NestedFailed
 from stoker.engine.execution.nesting import foreseen, is_nested
 from stoker.engine.execution.preparation import (
@@ -19,10 +23,10 @@ from stoker.engine.execution.preparation import (
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches
-from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Step, defined
+from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource
 from stoker.engine.planning.evaluations import Documents, evaluation_of
-from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.facts import REFERENCE, RecordedFacts
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
 from stoker.kernel.values import replace
@@ -44,6 +48,21 @@ class Foreseen:
     """
     observed: Observed
     """What its objects have shown."""
+    settled: frozenset[str]
+    """Those nested stacks that go on to show what they show now."""
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything happens in the stack or in those nested in it, or may happen."""
+        looked_into = {
+            node.name
+            for node in self.plan.nodes(Step.APPLY)
+            if node.change is Change.UPDATE and node.reason is Reason.NESTED
+        }
+        return any(
+            name not in looked_into or name not in self.nested or self.nested[name].has_changes
+            for name in self.decisions.changes
+        )
 
     def all(self) -> Iterator[Foreseen]:
         """This one and all below it."""
@@ -94,9 +113,32 @@ async def foresee(
         observed,
         batches,
     )
-    plan = await stack_rows.ports.workers.compute(lambda: planner.plan(evaluation))
-    nested = await foresee_nested(stack_rows, given, evaluation, plan, premises)
-    return Foreseen(stack_rows, evaluation, plan, nested, observed)
+    return await foresee_with(planner, stack_rows, given, evaluation, premises)
+
+
+async def foresee_with(
+    planner: Planner,
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    premises: Premises = NO_PREMISES,
+) -> Foreseen:
+    """The same, from what a planner knows. Raises as :func:`foresee`."""
+    workers = stack_rows.ports.workers
+    plan = await workers.compute(partial(planner.plan, evaluation))
+    while True:
+        nested = await _nested(stack_rows, given, evaluation, plan, planner.settled, premises)
+        changes = changes_in(plan)
+        if Change.LATER not in changes.values():
+            break
+        settled = await workers.compute(partial(_settled, stack_rows, nested))
+        if settled == planner.settled:
+            break
+        planner = replace(planner, settled=settled)
+        plan = await workers.compute(partial(planner.plan, evaluation))
+        if changes_in(plan) == changes:
+            break
+    return Foreseen(stack_rows, evaluation, plan, nested, planner.observed, planner.settled)
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
@@ -106,15 +148,31 @@ async def foresee_delete(stack_rows: StackRows) -> Plan:
     return await stack_rows.ports.workers.compute(lambda: planner.plan(Nothing()))
 
 
-async def foresee_nested(
+def _settled(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> frozenset[str]:
+    """The nested stacks in which nothing happens, and that show what is recorded of them."""
+
+    def stays(name: str, below: Foreseen) -> bool:
+        if below.has_changes:
+            return False
+        row, rows = stack_rows.current[name], below.stack_rows
+        type_ = stack_rows.type_of(row)
+        shown = shown_by(below.evaluation, rows.current, rows.reference_of, type_)
+        recorded = {key: value for key, value in row.attributes.items() if key != REFERENCE}
+        return shown == recorded
+
+    return frozenset(name for name, below in nested.items() if stays(name, below))
+
+
+async def _nested(
     stack_rows: StackRows,
     given: Input,
     evaluation: Evaluation,
     plan: Plan,
-    premises: Premises = NO_PREMISES,
+    settled: frozenset[str],
+    premises: Premises,
 ) -> dict[str, Foreseen]:
-    """The plans of the nested stacks that stay, by their resources. Raises as :func:`foresee`."""
-    facts, changes = facts_amid(stack_rows, plan), changes_in(plan)
+    """The plans of the nested stacks that stay, by their resources."""
+    facts, changes = facts_amid(stack_rows, plan, settled), changes_in(plan)
     found = {}
     for name in evaluation.names:
         row = stack_rows.current.get(name)
@@ -158,15 +216,17 @@ async def _foresee_one(
     return await foresee(rows, given, inner, premises, batches)
 
 
-def facts_amid(stack_rows: StackRows, plan: Plan) -> RecordedFacts:
-    """What is known now of the resources, where those are not known that a plan changes."""
+def facts_amid(stack_rows: StackRows, plan: Plan, settled: frozenset[str]) -> RecordedFacts:
+    """What is known now of the resources, where those are not known that a plan changes, but for
+    settled nested stacks.
+    """
     changes = {node.name: node.change for node in plan.nodes(Step.APPLY)}
 
     def vague(name: str) -> bool:
         return changes.get(name, Change.KEEP) not in (Change.KEEP, Change.UPDATE)
 
     def unsettled(name: str) -> bool:
-        return changes.get(name, Change.KEEP) is not Change.KEEP
+        return name not in settled and changes.get(name, Change.KEEP) is not Change.KEEP
 
     return RecordedFacts(stack_rows.current, stack_rows.reference_of, vague, unsettled)
 

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from stoker.engine.execution.session import Session
-from stoker.engine.model.records import Stack
+from stoker.engine.model.records import Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import ERRORS, HIDDEN, RecordedFacts
+from stoker.engine.planning.facts import ERRORS, HIDDEN, RecordedFacts, ReferenceOf
 from stoker.schema.resource_type import NestingType, ResourceType
+from stoker.template.evaluate.evaluation import Evaluation
 
 
 async def nested_attributes(
     session: Session, child: Stack, type_: ResourceType | None
 ) -> dict[str, Any]:
-    """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
+    """What a nested stack shows to its parent now."""
     ports = session.ports
     evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
-    facts = RecordedFacts(current, session.reference_of)
+    return await ports.workers.compute(
+        lambda: shown_by(evaluation, current, session.reference_of, type_)
+    )
 
-    def compute() -> dict[str, Any]:
-        outputs = evaluation.outputs(facts)
-        values = {output.name: output.value for output in outputs if output.error is None}
-        errors = {output.name: output.error for output in outputs if output.error is not None}
-        inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
-        deeper = {
-            f"resource.{name}.{attribute}": value
-            for name, row in current.items()
-            for attribute, value in row.attributes.items()
-            if attribute not in HIDDEN
-        }
-        shown: dict[str, Any] = values
-        if isinstance(type_, NestingType):
-            shown = {type_.attribute_of(name): value for name, value in values.items()}
-            errors = {type_.attribute_of(name): error for name, error in errors.items()}
-        if errors:
-            shown = {**shown, ERRORS: errors}
-        return {**inner, **deeper, **shown, "outputs": values}
 
-    return await ports.workers.compute(compute)
+def shown_by(
+    evaluation: Evaluation,
+    current: Mapping[str, Resource],
+    reference_of: ReferenceOf,
+    type_: ResourceType | None,
+) -> dict[str, Any]:
+    """What a stack with these rows shows: outputs by name, all of them as ``outputs``."""
+    outputs = evaluation.outputs(RecordedFacts(current, reference_of))
+    values = {output.name: output.value for output in outputs if output.error is None}
+    errors = {output.name: output.error for output in outputs if output.error is not None}
+    inner = {f"resource.{name}": reference_of(row) for name, row in current.items()}
+    deeper = {
+        f"resource.{name}.{attribute}": value
+        for name, row in current.items()
+        for attribute, value in row.attributes.items()
+        if attribute not in HIDDEN
+    }
+    shown: dict[str, Any] = values
+    if isinstance(type_, NestingType):
+        shown = {type_.attribute_of(name): value for name, value in values.items()}
+        errors = {type_.attribute_of(name): error for name, error in errors.items()}
+    if errors:
+        shown = {**shown, ERRORS: errors}
+    return {**inner, **deeper, **shown, "outputs": values}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.foresight import Premises, foresee_nested
+from stoker.engine.execution.foresight import Premises, foresee_with
 from stoker.engine.execution.preparation import (
     call_about,
     observe,
@@ -18,7 +18,7 @@ from stoker.engine.execution.preparation import (
 )
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.accepted import Accepted, changes_in
+from stoker.engine.model.accepted import changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.plans import UNSEEN, Definitions, Nothing, Plan
 from stoker.engine.model.records import Operation, OperationStatus
@@ -59,9 +59,12 @@ class StackChange(Running):
                 self._session, self._wanted, ask, converge=self.operation.converges
             )
         if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
-            self._planned = await self._plan()
+            planner = self._planner()
+            self._planned = await self._session.ports.workers.compute(
+                lambda: planner.plan(self._wanted)
+            )
             await self._require_allowed(self._planned)
-            await self._require_accepted(self._planned)
+            await self._require_accepted(planner)
 
     async def run(self) -> None:
         """Begin, execute, end. The plan is stored before its first action."""
@@ -85,7 +88,7 @@ class StackChange(Running):
         if self._execution is not None:
             await self._execution.abandon()
 
-    async def _require_accepted(self, plan: Plan) -> None:
+    async def _require_accepted(self, planner: Planner) -> None:
         """Raise Invalid if the plan, down the tree, is another than the one that was accepted."""
         request, wanted = self.operation.request, self._wanted
         accepted = request.accepted if isinstance(request, ChangeRequest) else None
@@ -93,11 +96,9 @@ class StackChange(Running):
             return
         assert self.operation.input_id is not None
         given = await self._session.ports.store.input(self.operation.input_id)
-        nested = await foresee_nested(
-            self._session, given, wanted, plan, Premises(converge=self.operation.converges)
-        )
-        below = {name: each.decisions for name, each in nested.items()}
-        departures = list(accepted.departures(Accepted(changes_in(plan), below)))
+        premises = Premises(converge=self.operation.converges)
+        found = await foresee_with(planner, self._session, given, wanted, premises)
+        departures = list(accepted.departures(found.decisions))
         if departures:
             # nothing has been done that a rollback could undo; its plan nobody has accepted
             assert isinstance(request, ChangeRequest)
@@ -122,17 +123,15 @@ class StackChange(Running):
         if why := await self._session.ports.workers.compute(denied):
             raise Invalid(f"nothing was changed. {_told(why)}")
 
-    async def _plan(self) -> Plan:
+    def _planner(self) -> Planner:
         session, request = self._session, self.operation.request
-        batches = request.batches if isinstance(request, ChangeRequest) else Batches()
-        planner = Planner(
+        return Planner(
             tuple(session.rows.values()),
             session.reference_of,
             call_about(session),
             self._observed,
-            batches,
+            request.batches if isinstance(request, ChangeRequest) else Batches(),
         )
-        return await session.ports.workers.compute(lambda: planner.plan(self._wanted))
 
 
 def _told(reasons: Sequence[str]) -> str:

@@ -42,6 +42,8 @@ class Planner:
     call_for: CallFor
     observed: Observed = UNSEEN
     batches: Batches = field(default_factory=Batches)
+    settled: frozenset[str] = frozenset()
+    """Nested stacks that will show what they show now, though they are updated with this one."""
 
     def plan(self, wanted: Definitions) -> Plan:
         """The plan that brings the rows to the definitions.
@@ -94,6 +96,8 @@ class Planner:
             return name in decisions and decisions[name].change not in (Change.KEEP, Change.UPDATE)
 
         def unsettled(name: str) -> bool:
+            if name in self.settled:
+                return False
             return name in decisions and decisions[name].change is not Change.KEEP
 
         facts = RecordedFacts(current, self.reference_of, vague, unsettled)

@@ -168,17 +168,4 @@ def _inside(foreseen: Foreseen, name: str) -> str:
     below = foreseen.nested.get(name)
     if below is None:
         return UNKNOWN
-    return CHANGES if _has_changes(below) else SAME
-
-
-def _has_changes(foreseen: Foreseen) -> bool:
-    """Whether anything happens in a stack or in those nested in it."""
-    looked_into = {
-        node.name
-        for node in foreseen.plan.nodes(Step.APPLY)
-        if node.change is Change.UPDATE and node.reason is Reason.NESTED
-    }
-    return any(
-        name not in looked_into or _inside(foreseen, name) != SAME
-        for name in foreseen.decisions.changes
-    )
+    return CHANGES if below.has_changes else SAME
