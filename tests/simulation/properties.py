@@ -119,10 +119,15 @@ def _rolled_back(outcome: Outcome, stack: Stack) -> Iterator[str]:
         for key, value in wanted[name]["properties"].items():
             if (
                 name != "nest"
-                and not isinstance(value, dict)
+                and not _is_computed(value)
                 and rows[name].properties.get(key) != value
             ):
                 yield f"P8: {name}.{key} is {rows[name].properties.get(key)}, not {value}"
+
+
+def _is_computed(value: object) -> bool:
+    """Whether a value of a template has functions in it."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_is_computed, value)))
 
 
 def _events_match_rows(outcome: Outcome) -> Iterator[str]:
