@@ -358,8 +358,12 @@ def picture(outcome: Outcome) -> Any:
         # the address of a nested stack ends with its id
         return names.get(str(value).rpartition("/")[2], str(value))
 
+    scenario, action = outcome.scenario, outcome.stack.action
+    if (scenario.restarts or scenario.measures) and not scenario.exact and action is Action.UPDATE:
+        # a restart updates the stack; whether one is due depends on when the create has ended
+        action = Action.CREATE
     return (
-        outcome.stack.action,
+        action,
         outcome.stack.status,
         sorted(
             (
