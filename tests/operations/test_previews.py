@@ -9,6 +9,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
+from stoker.engine.model.plans import Reason
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import PropertyChange
 
@@ -290,20 +291,30 @@ CHAIN = template(
 
 
 @pytest.mark.parametrize(
-    ("files", "changes", "happen"),
+    ("files", "inside", "lines"),
     [
-        (showing(), {"first": "same", "second": "same"}, set()),
-        # only what it shows is another
-        (showing(shown="other"), {"first": "same", "second": "changes"}, {"between", "last"}),
+        (showing(), {"first": "same", "second": "same"}, {}),
+        # what it will show is known; what the object of between will show is not
         (
-            showing(fixed="g"),
+            showing(shown="other"),
+            {"first": "same", "second": "changes"},
+            {"between": "updated", "last": "updated?"},
+        ),
+        (showing(fixed="g"), {"first": "changes", "second": "changes"}, {}),
+        (
+            showing(shown="{get_resource: one}", fixed="g"),
             {"first": "changes", "second": "changes"},
-            {"between", "last"},
+            {"between": "updated?", "last": "updated?"},
+        ),
+        (
+            showing(shown="{get_attr: [one, id]}"),
+            {"first": "same", "second": "changes"},
+            {"between": "updated", "last": "updated?"},
         ),
     ],
 )
-def test_what_refers_to_a_nested_stack_in_which_nothing_changes_stays(
-    files: dict[str, str], changes: dict[str, str], happen: set[str]
+def test_what_refers_to_a_nested_stack_changes_as_what_that_shows_does(
+    files: dict[str, str], inside: dict[str, str], lines: dict[str, str]
 ) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN, files=showing())
@@ -312,9 +323,13 @@ def test_what_refers_to_a_nested_stack_in_which_nothing_changes_stays(
         plan = await lab.engine.service.previews.update(
             CALLER, address, body, show_nested=False, fingerprint=True
         )
-        lines = {each.resource.name: each for each in plan.changes}
-        assert {name: lines[name].inside for name in changes} == changes
-        assert {name for name in ("between", "last") if lines[name].change != "unchanged"} == happen
+        shown = {each.resource.name: each for each in plan.changes}
+        assert {name: shown[name].inside for name in inside} == inside
+        assert {
+            name: each.change + "?" * (each.cause == Reason.UNKNOWN)
+            for name, each in shown.items()
+            if name in ("between", "last") and each.change != "unchanged"
+        } == lines
         await lab.update(CHAIN, files=files, plan_fingerprint=plan.fingerprint)
         assert await lab.status() == "UPDATE_COMPLETE"
 

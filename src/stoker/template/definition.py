@@ -79,6 +79,8 @@ class Output:
     """Why the value may be old."""
     export: str | None = None
     """The name under which other stacks find it."""
+    known: bool = True
+    """Whether what it refers to is known; its value is None otherwise."""
 
 
 class TypeRegistry(Protocol):

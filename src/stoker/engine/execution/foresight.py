@@ -1,9 +1,8 @@
 """What an update would do, down the tree: a plan for a stack and for each stack nested in it.
 
 The operation on a nested stack is planned when it begins. What it would be given is worked out
-here as if the operation on its parent were under way, from what is known now. Nested stacks are
-updated with their parent; one in which nothing changes shows what it has shown, so what refers to
-it stays, too. Nothing is written.
+here as if the operation on its parent were under way, from what is known now. What its outputs will
+be is known as far as its plan leaves alone what they refer to. Nothing is written.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from stoker.engine.execution.nested_attributes import shown_by
+from stoker.engine.execution.nested_attributes import shown_by, with_shown
 from stoker.engine.execution.nested_ends import NestedFailed
 from stoker.engine.execution.nesting import foreseen, is_nested
 from stoker.engine.execution.preparation import (
@@ -26,12 +25,14 @@ from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource
 from stoker.engine.planning.evaluations import Documents, evaluation_of
-from stoker.engine.planning.facts import REFERENCE, RecordedFacts
+from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
+_MOST_ROUNDS = 8
+"""Nested stacks of which each refers to the one before, that are looked into with what is known."""
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
@@ -48,8 +49,8 @@ class Foreseen:
     """
     observed: Observed
     """What its objects have shown."""
-    settled: frozenset[str]
-    """Those nested stacks that go on to show what they show now."""
+    to_be: Mapping[str, Resource]
+    """Rows of nested stacks that are updated, with what they will show, as far as it is known."""
 
     @property
     def has_changes(self) -> bool:
@@ -126,19 +127,17 @@ async def foresee_with(
     """The same, from what a planner knows. Raises as :func:`foresee`."""
     workers = stack_rows.ports.workers
     plan = await workers.compute(partial(planner.plan, evaluation))
-    while True:
-        nested = await _nested(stack_rows, given, evaluation, plan, planner.settled, premises)
+    nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    for _ in range(_MOST_ROUNDS):
         changes = changes_in(plan)
         if Change.LATER not in changes.values():
             break
-        settled = await workers.compute(partial(_settled, stack_rows, nested))
-        if settled == planner.settled:
-            break
-        planner = replace(planner, settled=settled)
+        planner = replace(planner, to_be=await workers.compute(partial(_to_be, stack_rows, nested)))
         plan = await workers.compute(partial(planner.plan, evaluation))
         if changes_in(plan) == changes:
             break
-    return Foreseen(stack_rows, evaluation, plan, nested, planner.observed, planner.settled)
+        nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    return Foreseen(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
@@ -148,19 +147,21 @@ async def foresee_delete(stack_rows: StackRows) -> Plan:
     return await stack_rows.ports.workers.compute(lambda: planner.plan(Nothing()))
 
 
-def _settled(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> frozenset[str]:
-    """The nested stacks in which nothing happens, and that show what is recorded of them."""
-
-    def stays(name: str, below: Foreseen) -> bool:
-        if below.has_changes:
-            return False
+def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, Resource]:
+    """The rows of nested stacks with what these will show, without what is not known of it."""
+    found = {}
+    for name, below in nested.items():
         row, rows = stack_rows.current[name], below.stack_rows
-        type_ = stack_rows.type_of(row)
-        shown = shown_by(below.evaluation, rows.current, rows.reference_of, type_)
-        recorded = {key: value for key, value in row.attributes.items() if key != REFERENCE}
-        return shown == recorded
-
-    return frozenset(name for name, below in nested.items() if stays(name, below))
+        changes = changes_in(below.plan)
+        kept = {inner: each for inner, each in rows.current.items() if inner not in changes}
+        facts = facts_amid(rows, below.plan, below.to_be)
+        outputs = below.evaluation.outputs(facts)
+        known = [output for output in outputs if output.known]
+        shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
+        if known != outputs:
+            del shown["outputs"]
+        found[name] = with_shown(row, shown, rows.stack.address.arn)
+    return found
 
 
 async def _nested(
@@ -168,11 +169,11 @@ async def _nested(
     given: Input,
     evaluation: Evaluation,
     plan: Plan,
-    settled: frozenset[str],
+    to_be: Mapping[str, Resource],
     premises: Premises,
 ) -> dict[str, Foreseen]:
     """The plans of the nested stacks that stay, by their resources."""
-    facts, changes = facts_amid(stack_rows, plan, settled), changes_in(plan)
+    facts, changes = facts_amid(stack_rows, plan, to_be), changes_in(plan)
     found = {}
     for name in evaluation.names:
         row = stack_rows.current.get(name)
@@ -216,19 +217,18 @@ async def _foresee_one(
     return await foresee(rows, given, inner, premises, batches)
 
 
-def facts_amid(stack_rows: StackRows, plan: Plan, settled: frozenset[str]) -> RecordedFacts:
-    """What is known now of the resources, where those are not known that a plan changes, but for
-    settled nested stacks.
-    """
+def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:
+    """What is known of the resources now, and of those that a plan changes what ``to_be`` has."""
     changes = {node.name: node.change for node in plan.nodes(Step.APPLY)}
 
     def vague(name: str) -> bool:
         return changes.get(name, Change.KEEP) not in (Change.KEEP, Change.UPDATE)
 
     def unsettled(name: str) -> bool:
-        return name not in settled and changes.get(name, Change.KEEP) is not Change.KEEP
+        return name not in to_be and changes.get(name, Change.KEEP) is not Change.KEEP
 
-    return RecordedFacts(stack_rows.current, stack_rows.reference_of, vague, unsettled)
+    rows = {**stack_rows.current, **to_be}
+    return RecordedFacts(rows, stack_rows.reference_of, vague, unsettled)
 
 
 def _marked(row: Resource, unhealthy: frozenset[str]) -> Resource:

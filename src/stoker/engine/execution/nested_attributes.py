@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import ERRORS, HIDDEN, RecordedFacts, ReferenceOf
+from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts, ReferenceOf
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType, ResourceType
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.definition import Output
+from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 
 
 async def nested_attributes(
@@ -21,19 +23,19 @@ async def nested_attributes(
     evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
+    facts = RecordedFacts(current, session.reference_of)
     return await ports.workers.compute(
-        lambda: shown_by(evaluation, current, session.reference_of, type_)
+        lambda: shown_by(evaluation.outputs(facts), current, session.reference_of, type_)
     )
 
 
 def shown_by(
-    evaluation: Evaluation,
+    outputs: Sequence[Output],
     current: Mapping[str, Resource],
     reference_of: ReferenceOf,
     type_: ResourceType | None,
 ) -> dict[str, Any]:
-    """What a stack with these rows shows: outputs by name, all of them as ``outputs``."""
-    outputs = evaluation.outputs(RecordedFacts(current, reference_of))
+    """What a stack shows: outputs by name, all of them as ``outputs``, and what the rows show."""
     values = {output.name: output.value for output in outputs if output.error is None}
     errors = {output.name: output.error for output in outputs if output.error is not None}
     inner = {f"resource.{name}": reference_of(row) for name, row in current.items()}
@@ -50,3 +52,10 @@ def shown_by(
     if errors:
         shown = {**shown, ERRORS: errors}
     return {**inner, **deeper, **shown, "outputs": values}
+
+
+def with_shown(row: Resource, shown: Mapping[str, Any], reference: Any) -> Resource:
+    """The row of a nested stack that shows this; ``reference`` is the stack's own."""
+    if row.implementation == TemplateType.implementation:
+        reference = shown.get(STACK_ID) or reference
+    return replace(row, attributes={**shown, REFERENCE: reference})

@@ -16,7 +16,7 @@ from stoker.engine.execution.actions import (
     reason_of_nested,
 )
 from stoker.engine.execution.calls import address_of_nested
-from stoker.engine.execution.nested_attributes import nested_attributes
+from stoker.engine.execution.nested_attributes import nested_attributes, with_shown
 from stoker.engine.execution.nested_ends import NestedEnds, NestedFailed
 from stoker.engine.execution.nested_inputs import input_of_nested
 from stoker.engine.execution.session import Session, StackRows
@@ -33,7 +33,6 @@ from stoker.engine.model.records import (
     Status,
     is_walked,
 )
-from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -44,7 +43,6 @@ from stoker.schema.resource_type import (
 )
 from stoker.template.definition import Definition
 from stoker.template.evaluate.nested_stacks import is_foreseen
-from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 
 
 def is_nested(row: Resource) -> bool:
@@ -265,11 +263,7 @@ class Nesting:
         assert child is not None
         type_ = self._session.type_of(row)
         shown = await nested_attributes(self._session, child, type_)
-        reference = child.address.arn
-        if row.implementation == TemplateType.implementation:
-            reference = shown.get(STACK_ID) or reference
-        attributes = {**shown, REFERENCE: reference}
-        return replace(row, reason="state changed", attributes=attributes)
+        return replace(with_shown(row, shown, child.address.arn), reason="state changed")
 
 
 async def _template(

@@ -42,8 +42,8 @@ class Planner:
     call_for: CallFor
     observed: Observed = UNSEEN
     batches: Batches = field(default_factory=Batches)
-    settled: frozenset[str] = frozenset()
-    """Nested stacks that will show what they show now, though they are updated with this one."""
+    to_be: Mapping[str, Resource] = field(default_factory=dict)
+    """Rows of nested stacks that are updated, with what they will show, as far as it is known."""
 
     def plan(self, wanted: Definitions) -> Plan:
         """The plan that brings the rows to the definitions.
@@ -96,11 +96,11 @@ class Planner:
             return name in decisions and decisions[name].change not in (Change.KEEP, Change.UPDATE)
 
         def unsettled(name: str) -> bool:
-            if name in self.settled:
+            if name in self.to_be:
                 return False
             return name in decisions and decisions[name].change is not Change.KEEP
 
-        facts = RecordedFacts(current, self.reference_of, vague, unsettled)
+        facts = RecordedFacts({**current, **self.to_be}, self.reference_of, vague, unsettled)
         replaced = replaced_rows(self.rows)
         for name in dependencies_first(wanted.dependencies):
             row = current.get(name)

@@ -53,7 +53,7 @@ async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> M
 def compared(foreseen: Foreseen, masking: Masking) -> dict[str, Compared]:
     """Of resources whose properties change, or may: what differs, with secrets masked."""
     stack_rows = foreseen.stack_rows
-    facts = facts_amid(stack_rows, foreseen.plan, foreseen.settled)
+    facts = facts_amid(stack_rows, foreseen.plan, foreseen.to_be)
     found = {}
     for node in foreseen.plan.nodes(Step.APPLY):
         row = stack_rows.current.get(node.name)

@@ -26,7 +26,8 @@ def output(body: OutputBody, scope: Scope) -> Output:
         error = "; ".join(map(_said, failure.diagnostics))
         return Output(body.name, None, description, error)
     export = None if export_diagnostics(body, scope) else _export(body, scope)
-    return Output(body.name, None if unknown_in(value) else value, description, export=export)
+    known = unknown_in(value) is None
+    return Output(body.name, value if known else None, description, export=export, known=known)
 
 
 def _export(body: OutputBody, scope: Scope) -> str | None:
