@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -34,6 +34,8 @@ _LATELY = 1.0
 
 SHARE = 16
 """What of one project a transaction has at most while others write, too."""
+MOST = 256
+"""What a transaction has at most: whoever comes next, of another project perhaps, waits for it."""
 
 Result = TypeVar("Result")
 Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
@@ -50,8 +52,7 @@ class _Entry:
 
     what: _What
     done: asyncio.Future[Any]
-    project_id: str
-    """For whom it is; empty where that is not known yet."""
+    since: float
     too_late: TooLate | None = None
     """Whoever waited has been told so: what has not been begun by then is not done."""
 
@@ -77,7 +78,8 @@ class GroupCommit:
         self._runner = runner
         self._defer = defer
         self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
-        self._pending: list[_Entry] = []
+        self._pending: dict[str, deque[_Entry]] = {}
+        """By project, empty where that is not known; the one that is served next comes first."""
         self._latest = ""
         """The project that has written last, and when another one has."""
         self._others_wrote_at = -_LATELY
@@ -86,15 +88,18 @@ class GroupCommit:
         self.transactions = 0
         self.seconds = 0.0
         """That these transactions took."""
-        self._began_at = self._ended_at = self._took = 0.0
-        """The latest of them: when it began and ended, and the seconds that it took."""
+        self._since: float | None = None
+        """Since when what is being written has waited."""
+        self._ended_at = self._took = 0.0
+        """When the latest transaction ended, and for how long what it wrote had waited by then."""
 
     @property
     def latency(self) -> float:
-        """The seconds that the latest transaction took, or takes already; 0 if it is long ago."""
+        """The seconds that it lately took to write something, waiting included; 0 at rest."""
         now = time.monotonic()
         lately = self._took if now - self._ended_at < _LATELY else 0.0
-        return max(lately, now - self._began_at if self._flushing else 0.0)
+        waiting = [self._since or now, *(entries[0].since for entries in self._pending.values())]
+        return max(lately, now - min(waiting))
 
     async def commit(self, change: Change) -> None:
         """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
@@ -113,14 +118,14 @@ class GroupCommit:
         return stack
 
     async def _enter(self, what: _What) -> Any:
-        entry = _Entry(what, asyncio.get_running_loop().create_future(), project.get())
-        self._pending.append(entry)
-        if entry.project_id and entry.project_id != self._latest:
+        now, project_id = time.monotonic(), project.get()
+        entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
+        self._pending.setdefault(project_id, deque()).append(entry)
+        if project_id and project_id != self._latest:
             if self._latest:
-                self._others_wrote_at = time.monotonic()
-            self._latest = entry.project_id
+                self._others_wrote_at = now
+            self._latest = project_id
         if self._flushing is None:
-            self._began_at = time.monotonic()
             self._flushing = asyncio.ensure_future(self._flush())
         try:
             return await in_time(entry.done)
@@ -140,14 +145,17 @@ class GroupCommit:
 
     def _next(self) -> list[_Entry]:
         """What is in the next transaction."""
-        pending, self._pending = self._pending, []
-        if time.monotonic() - self._others_wrote_at > _LATELY:
-            return pending
+        alone = time.monotonic() - self._others_wrote_at > _LATELY
         batch: list[_Entry] = []
-        taken: Counter[str] = Counter()
-        for entry in pending:
-            taken[entry.project_id] += bool(entry.project_id)
-            (batch if taken[entry.project_id] <= SHARE else self._pending).append(entry)
+        for project_id in list(self._pending):
+            room = MOST - len(batch)
+            if not room:
+                break
+            entries = self._pending.pop(project_id)
+            share = room if alone or not project_id else min(SHARE, room)
+            batch += [entries.popleft() for _ in range(min(share, len(entries)))]
+            if entries:
+                self._pending[project_id] = entries
         return batch
 
     async def _write(self, batch: list[_Entry]) -> None:
@@ -160,15 +168,15 @@ class GroupCommit:
                 # what cannot be written must not take with it what shares its transaction
                 return [self._transact_alone(entry) for entry in batch]
 
-        self._began_at = time.monotonic()
+        begun_at, self._since = time.monotonic(), min(entry.since for entry in batch)
         try:
             verdicts: list[Verdict] = await self._runner.write(transaction)
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
             verdicts = [(None, error)] * len(batch)
         self.transactions += 1
         self._ended_at = time.monotonic()
-        self._took = self._ended_at - self._began_at
-        self.seconds += self._took
+        self._took, self._since = self._ended_at - self._since, None
+        self.seconds += self._ended_at - begun_at
         for entry, (result, refused) in zip(batch, verdicts, strict=True):
             if not entry.done.done():
                 if refused is None:

@@ -192,8 +192,8 @@ class TakesOver(Protocol):
 
     @property
     def latency(self) -> float:
-        """The seconds that the latest transaction of this process took, or takes already; 0 if it
-        is long ago. Who is slow takes no more stacks over.
+        """The seconds that it lately took this process to write a change; 0 at rest. Who is slow
+        takes few more stacks over.
         """
 
     async def take(self, stack_id: str) -> Stack | None:
