@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from procrastinate.jobs import Job, Status
 
-from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, TENURE, Jobs
+from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs
 from stoker.dispatch.tenure import HeartbeatTenure
 from tests.postgresql import PostgreSQL
 
@@ -79,13 +79,13 @@ def conninfo(postgresql: PostgreSQL) -> str:
     return made
 
 
-def ask(conninfo: str, count: int) -> None:
+def ask(conninfo: str, count: int, priority: int = -1) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute(
-            "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args,"
-            " scheduled_at) SELECT 'stoker', 'turn', n, n, '{}', now()"
-            " FROM generate_series(1, %s) AS n",
-            [count],
+            "INSERT INTO procrastinate_jobs (queue_name, task_name, priority, lock, args,"
+            " scheduled_at) SELECT 'stoker', 'turn', %s, gen_random_uuid(), '{}', now()"
+            " FROM generate_series(1, %s)",
+            [priority, count],
         )
 
 
@@ -123,6 +123,19 @@ async def test_an_engine_whose_transactions_are_slow_takes_few_turns(conninfo: s
             await asyncio.wait_for(slow.fetch(), 3 * BUSY)
         async with engine(conninfo) as quick:
             assert len(await quick.fetch_all()) == 100 - FEW
+
+
+async def test_a_busy_engine_takes_some_turns_of_those_who_ask_for_few(conninfo: str) -> None:
+    ask(conninfo, 100)
+    async with engine(conninfo, latency=BUSY) as slow:
+        taken = [job for _ in range(FEW) if (job := await slow.fetch()) is not None]
+        ask(conninfo, SPARE + 1, priority=0)
+        spared = [await asyncio.wait_for(slow.fetch(), 5) for _ in range(SPARE)]
+        assert [job and job.priority for job in spared] == [0] * SPARE
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(slow.fetch(), 3 * BUSY)
+        await slow.finish(taken[:1])
+        assert await asyncio.wait_for(slow.fetch(), 5) is not None
 
 
 async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:

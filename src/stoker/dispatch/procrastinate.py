@@ -54,8 +54,10 @@ one of them gets it."""
 FEW = 32
 """Turns that an engine takes even when it is busy."""
 BUSY = 0.1
-"""Seconds that a transaction of a busy engine takes. More turns would slow down all the others,
-those of projects that ask for few included."""
+"""Seconds until a change is written that make an engine a busy one. More turns would slow down all
+the others, those of projects that ask for few included."""
+SPARE = 8
+"""Further turns that such an engine takes, of projects that have asked for few."""
 PATIENCE = 0.25
 """Seconds for which an engine leaves turns to each one that is older than it, up to MOST_PATIENCE:
 what one engine does together costs the database least, so the others help where it lags."""
@@ -66,11 +68,11 @@ _FETCH = """
         FROM generate_series(1, %(count)s) OFFSET 0
     ) AS fetched WHERE (fetched.job).id IS NOT NULL
 """
-_LAGS = """
+_WAITS = """
     SELECT EXISTS (
-        SELECT FROM procrastinate_jobs WHERE status = 'todo'
+        SELECT FROM procrastinate_jobs WHERE status = 'todo' AND priority >= %(priority)s
         AND coalesce(scheduled_at, '-infinity') <= now() - make_interval(secs => %(patience)s)
-    ) AS lags
+    ) AS waits
 """
 _OLDER = """
     SELECT count(*) AS number FROM procrastinate_workers
@@ -81,6 +83,8 @@ _FINISH = """
     FROM unnest(%(job_ids)s::bigint[], %(statuses)s::text[], %(delete_jobs)s::boolean[])
         AS finished(job_id, status, delete_job)
 """
+_ANY, _FIRST = -(2**31), 0
+"""Priorities: of all turns, and of those whose projects are not behind."""
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 _FAULTS = (exceptions.ConnectorException, exceptions.RunTaskError, OSError, TimeoutError)
 
@@ -126,6 +130,8 @@ class Jobs(manager.JobManager):
         self.in_doubt = False
         """The answer to fetching a job, or to recording its end, was lost."""
         self._doing: set[int] = set()
+        self._spared: set[int] = set()
+        """Those of them for which there was no room."""
         self._one_ended = asyncio.Event()
         self._fetching = asyncio.Lock()
         self._fetched: deque[jobs.Job] = deque()
@@ -144,6 +150,7 @@ class Jobs(manager.JobManager):
         """A new worker is alive."""
         since = clock()
         self._doing.clear()
+        self._spared.clear()
         self._fetched.clear()
         self.worker_id = await super().register_worker()
         self._tenure.renew(since)
@@ -185,12 +192,16 @@ class Jobs(manager.JobManager):
                 self._one_ended.clear()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._one_ended.wait(), BUSY)
+                if len(self._spared) < SPARE:
+                    break
             async with self._fetching:
-                await self._fetch(queues, worker_id)
-            # the library forgets what it hears while it fetches
-            if not self._tenure.holds or self._told_at + self._patience < self._fetched_at:
+                had_room = await self._fetch(queues, worker_id)
+            if not self._tenure.holds:
                 break
-            if not self._fetched:
+            if had_room and not self._fetched:
+                # the library forgets what it hears while it fetches
+                if self._told_at + self._patience < self._fetched_at:
+                    break
                 await asyncio.sleep(self._patience)
         if not self._tenure.holds:
             return None
@@ -199,27 +210,37 @@ class Jobs(manager.JobManager):
     @property
     def _room(self) -> int:
         """How many more turns the engine takes."""
-        return (FEW if self._latency() >= BUSY else AT_ONCE) - len(self._doing)
+        most = FEW if self._latency() >= BUSY else AT_ONCE
+        return most - len(self._doing) + len(self._spared)
 
-    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> None:
-        """Fetch some turns: more than the last time where that has found as many as it wanted."""
+    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> bool:
+        """Fetch some turns: more than the last time where that has found as many as it wanted.
+
+        Whether there was room for all: without, only those are looked for whose projects ask for
+        few.
+        """
         self._fetched_at = clock()
         if not self._tenure.holds:
-            return
-        count = min(self._want, max(self._room, 1))
+            return True
+        room = self._room
+        spare = room <= 0
+        count = 1 if spare else min(self._want, room)
         try:
-            if self._patience and not await self._lag():
-                return
+            if (spare or self._patience) and not await self._waits(_FIRST if spare else _ANY):
+                return not spare
             rows = await self.connector.execute_query_all_async(
                 query=_FETCH, queues=queues, worker_id=worker_id, count=count
             )
         except _FAULTS as fault:
             self.in_doubt = True
             log.warning("no turn fetched", reason=words_of(fault))
-            return
+            return True
         self._want = min(2 * count, TOGETHER) if len(rows) == count else max(len(rows), 1)
         self._fetched.extend(map(jobs.Job.from_row, rows))
         self._doing.update(row["id"] for row in rows)
+        if spare:
+            self._spared.update(row["id"] for row in rows)
+        return not spare
 
     async def finish_job(self, job: jobs.Job, status: jobs.Status, delete_job: bool) -> None:
         """Record the end of a turn, unless others may have begun it again."""
@@ -245,13 +266,16 @@ class Jobs(manager.JobManager):
             self.in_doubt = True
             log.warning("the end of a turn not recorded", reason=words_of(fault))
         finally:
-            self._doing.difference_update(job.id for job, _, _ in finished if job.id is not None)
+            for ended in (self._doing, self._spared):
+                ended.difference_update(job.id for job, _, _ in finished if job.id is not None)
             self._one_ended.set()
 
-    async def _lag(self) -> bool:
-        """Whether older engines have left turns for so long that others are to help."""
-        [row] = await self.connector.execute_query_all_async(query=_LAGS, patience=self._patience)
-        return bool(row["lags"])
+    async def _waits(self, priority: int) -> bool:
+        """Whether a turn of this priority, or a higher one, has waited for long enough."""
+        [row] = await self.connector.execute_query_all_async(
+            query=_WAITS, priority=priority, patience=self._patience
+        )
+        return bool(row["waits"])
 
     async def look_around(self) -> None:
         """Learn how many engines are older than this one."""
@@ -372,7 +396,7 @@ class Procrastinate:
         try:
             await self._app.run_worker_async(
                 queues=["stoker"],
-                concurrency=AT_ONCE,
+                concurrency=AT_ONCE + SPARE,
                 delete_jobs=jobs.DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
                 shutdown_graceful_timeout=3.0,
