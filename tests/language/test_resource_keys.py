@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.validation import as_template_diagnostics
 
 KEYS = [
     "properties",
@@ -60,3 +61,25 @@ def test_an_external_id_that_a_function_gives_is_text() -> None:
     }
     found = Evaluation(parse(template), Inputs(), Registry()).validate()
     assert [d.path for d in found] == [("resources", "r", "external_id")]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "severity"),
+    [
+        ("OS::Heat::TestResource", Severity.ERROR),
+        ("OS::Heat::Stack", Severity.ERROR),
+        ("OS::Heat::None", Severity.WARNING),
+    ],
+)
+@pytest.mark.parametrize("key", ["deletion_policy", "update_policy"])
+def test_a_policy_that_the_type_does_not_have_is_refused_unless_the_type_accepts_everything(
+    type_name: str, severity: Severity, key: str
+) -> None:
+    body: dict[str, Any] = {"type": type_name}
+    body[key] = "Snapshot" if key == "deletion_policy" else {"a": 1}
+    if type_name == "OS::Heat::Stack":
+        body["properties"] = {"template": '{"heat_template_version": "2021-04-16"}'}
+    template = {"heat_template_version": "2021-04-16", "resources": {"r": body}}
+    found = Evaluation(parse(template), Inputs(), Registry()).validate()
+    assert [(d.path[2], d.severity) for d in found] == [(key, severity)]
+    assert [d.severity for d in as_template_diagnostics(found)] == [Severity.ERROR]

@@ -48,7 +48,8 @@ def test_a_changed_update_policy_is_on_record_although_nothing_else_changes() ->
     async def story(lab: Lab) -> None:
         for size in (1, 2):
             policy = {"rolling_update": {"max_batch_size": size}}
-            body = template({"a": {**thing(value="x"), "update_policy": policy}})
+            group = {"type": "OS::Heat::ResourceGroup", "properties": {"resource_def": thing()}}
+            body = template({"a": {**group, "update_policy": policy}})
             if size == 1:
                 await lab.create(body)
             else:

@@ -8,14 +8,14 @@ from typing import Any, Protocol, runtime_checkable
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.conversion import Mismatch
 from stoker.schema.creation_policy import signals_wanted
-from stoker.schema.properties import Property
-from stoker.schema.resource_type import NestingType, ResourceType, Snapshots, can
+from stoker.schema.properties import AnyName, Property
+from stoker.schema.resource_type import ResourceType, Snapshots, can
 from stoker.schema.values import check_properties
 from stoker.template.definition import Definition, DeletionPolicy
 from stoker.template.versions import Version
 
 UNSUPPORTED = frozenset({"unsupported-deletion-policy", "unsupported-update-policy"})
-"""Codes of warnings about policies that have no effect; the validate request refuses them."""
+"""Codes of policies without effect; validation refuses them even where a stack may have them."""
 
 
 @runtime_checkable
@@ -47,9 +47,9 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
     dialect = version.dialect
     type_ = definition.type
     if definition.deletion_policy is DeletionPolicy.SNAPSHOT and not can(type_, Snapshots):
-        message = f"{type_.type_name} cannot be snapshotted: its object is deleted instead"
+        message = f"{type_.type_name} cannot be snapshotted"
         place = (*path, dialect.deletion_policy)
-        found.append(Diagnostic("unsupported-deletion-policy", message, place, Severity.WARNING))
+        found.append(Diagnostic("unsupported-deletion-policy", message, place, _severity(type_)))
     if definition.update_policy:
         place = (*path, dialect.update_policy)
         found.extend(_update_policy(type_, definition.update_policy, place))
@@ -65,8 +65,13 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
 def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -> list[Diagnostic]:
     if isinstance(type_, HasUpdatePolicies):
         return check_properties(policy, type_.update_policies, path).findings
-    severity = Severity.ERROR if isinstance(type_, NestingType) else Severity.WARNING
     message = f"{type_.type_name} has no update policies"
     return [
-        Diagnostic("unsupported-update-policy", message, (*path, key), severity) for key in policy
+        Diagnostic("unsupported-update-policy", message, (*path, key), _severity(type_))
+        for key in policy
     ]
+
+
+def _severity(type_: ResourceType) -> Severity:
+    """A type that accepts all properties stands for another one, and accepts its policies too."""
+    return Severity.WARNING if isinstance(type_.properties, AnyName) else Severity.ERROR
