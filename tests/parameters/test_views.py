@@ -1,5 +1,7 @@
 """Parameters as the API shows them."""
 
+import pytest
+
 from stoker.schema.constraints import AllowedPattern, AllowedValues, Custom, Length, Modulo, Range
 from stoker.template.describe.parameters import (
     described_parameters,
@@ -39,7 +41,7 @@ def test_the_parameters_of_a_stack_are_texts():
 
 
 def test_a_declaration_is_described_with_defaults_and_given_values():
-    described = described_parameters(DECLARED, {"s": "given", "l": ""}, {"s": "other"})
+    described = described_parameters(DECLARED, {"s": "given"}, {"s": "other"})
     assert described["s"] == {
         "Type": "String",
         "Description": "",
@@ -48,8 +50,12 @@ def test_a_declaration_is_described_with_defaults_and_given_values():
         "Default": "other",
         "Value": "given",
     }
-    assert "Value" not in described["l"]
     assert described["h"]["NoEcho"] == "true"
+
+
+@pytest.mark.parametrize("value", ["", [], {}, 0, 0.0, False])
+def test_empty_values_zero_and_false_are_not_described(value):
+    assert "Value" not in described_parameters(DECLARED, {"n": value}, {})["n"]
 
 
 def test_every_constraint_is_described_in_its_own_key():

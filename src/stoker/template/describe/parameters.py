@@ -60,7 +60,7 @@ def described_parameters(
 
 
 def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[str, Any]:
-    """One declaration; empty values are left out."""
+    """One declaration; empty values are left out, and so are zero and false."""
     described: dict[str, Any] = {
         "Type": parameter.type.value,
         "Description": parameter.description,
@@ -71,7 +71,7 @@ def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[s
         default = parameter.default
     if default is not None:
         described["Default"] = default
-    if value not in (None, "", [], {}) or isinstance(value, bool | int | float):
+    if value:
         described["Value"] = value
     if parameter.tags is not None:
         described["Tags"] = list(parameter.tags)
