@@ -105,6 +105,13 @@ def test_a_wrong_declaration_is_refused_as_a_schema_error(snippet):
     assert refusal(snippet).error_type.name == "InvalidSchemaError"
 
 
+@pytest.mark.parametrize("type_name", ["number", "boolean", "json"])
+def test_a_default_of_the_wrong_type_is_left_for_the_moment_in_which_it_is_used(type_name):
+    assert declare_or_raise({"p": {"type": type_name, "default": "x"}}, version("2021-04-16"))[
+        "p"
+    ].default
+
+
 @pytest.mark.parametrize(
     "constraint", [{"length": {"min": "x"}}, {"length": {"max": [1]}}], ids=["word", "list"]
 )

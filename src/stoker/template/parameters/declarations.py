@@ -270,11 +270,14 @@ def _is_empty(constraint: Length | Range) -> bool:
 
 
 def _check_default(parameter: Parameter, path: Path) -> None:
-    """Custom constraints are left for the moment in which the default is used."""
+    """Custom constraints are left for the moment in which the default is used.
+
+    So are types other than lists, where nothing constrains them.
+    """
     try:
         value = coerce(parameter.type, parameter.default)
     except Mismatch as mismatch:
-        if parameter.constraints or parameter.type in {ParameterType.LIST, ParameterType.JSON}:
+        if parameter.constraints or parameter.type is ParameterType.LIST:
             raise invalid(path, f"the default does not fit: {mismatch}") from None
         return
     fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]
