@@ -83,10 +83,14 @@ def test_members_are_reached_by_their_number_in_order(type_name: str) -> None:
                 "get_attr": ["g", *([gathered, "value"] if key == "resource" else ["value"])]
             },
             none={"get_attr": ["g", "resource.7.value"]},
+            nobody={"get_attr": ["g", "resource.8"]},
         )
         await lab.create(template({"g": group}, outputs=found))
         assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
-        seen = {name: output.value for name, output in (await outputs(lab)).items()}
+        told = await outputs(lab)
+        assert {name for name, output in told.items() if output.error} == {"none", "nobody"}
+        assert 'resource.7.value: The specified reference "7" is' in str(told["none"].error)
+        seen = {name: output.value for name, output in told.items()}
         assert seen["ids"] == seen["refs"]
         assert len(set(seen["ids"])) == 3
         assert seen["values"] == seen["gathered"] == ["abc"] * 3

@@ -67,8 +67,9 @@ def outputs(
             name, _, inner = attribute.removeprefix(MEMBER).partition(".")
             if name in known and inner:
                 values[attribute] = {"get_attr": [known[name], inner]}
-            elif name in known:
-                values[attribute] = {"get_resource": known[name]}
+            else:
+                # where there is no such member, this says so instead of a value
+                values[attribute] = {"get_resource": known.get(name, name)}
         elif attribute.startswith(_BY_NAME):
             inner = attribute.removeprefix(_BY_NAME)
             values[attribute] = {name: {"get_attr": [name, inner]} for name in names}

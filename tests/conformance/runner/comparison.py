@@ -23,6 +23,8 @@ TEXTS = frozenset(
         "text",
     }
 )
+WHY_NO_VALUE = "output_error"
+"""A text that must be there or not as it was recorded: an output has either a value or an error."""
 ABSENT = "<absent>"
 
 
@@ -73,7 +75,7 @@ def _map_differences(
     expected: Mapping[str, Any], actual: Mapping[str, Any], path: str
 ) -> Iterator[Difference]:
     for key in dict.fromkeys((*expected, *actual)):
-        if key in TEXTS:
+        if key in TEXTS and (key != WHY_NO_VALUE or (key in expected) == (key in actual)):
             continue
         below = f"{path}/{key}"
         if key not in expected:
