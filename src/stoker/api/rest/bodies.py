@@ -117,7 +117,9 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Invalid(f"{field} must be an object, not {type(value).__name__}.")
+        message = f"{field} must be an object, not {type(value).__name__}."
+        # Heat tells what has members from what has none
+        raise Invalid(message) if isinstance(value, str | list) else bad_request(message)
     return value
 
 
@@ -170,16 +172,14 @@ def _tags(body: Body) -> tuple[str, ...] | None:
     value = body.get("tags")
     if value is None:
         return None
-    tags = value.split(",") if isinstance(value, str) else value
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(value, str):
         raise Invalid("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
+    tags = value.split(",")
     if len(tags) > _MOST_TAGS:
         raise bad_request(f"A stack has at most {_MOST_TAGS} tags, not {len(tags)}.")
     for tag in tags:
         if len(tag) > _LONGEST_TAG:
             raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')
-        if "," in tag:
-            raise bad_request(f'The tag "{tag}" has a comma inside.')
         if "\0" in tag:
             raise bad_request(f"The tag {tag!r} has a NUL character inside.")
     return tuple(tags)
