@@ -49,7 +49,7 @@ def _replaced(
         new = keys.get(key, key)
         if isinstance(new, list | dict):
             bad_value(f"a key cannot be {kind_of(new)}", (1, "keys", key))
-        if key in keys and new in given:
+        if new != key and new in given:
             bad_value(f'the key "{new}" is in the map already', (1, "keys", key))
         if new in result:
             bad_value(f'two keys would become "{new}"', (1, "keys", key))
