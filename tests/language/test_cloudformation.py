@@ -58,3 +58,11 @@ def test_getatt_of_a_name_alone_is_refused_as_a_bad_reference() -> None:
 def test_a_bad_template_of_replace_is_found_at_its_place() -> None:
     found = in_output({"Fn::Replace": [{"a": "b"}, 5]})
     assert found.path == ("Outputs", "o", "Value", "Fn::Replace", 1)
+
+
+@pytest.mark.parametrize("declaration", [{"Type": "String"}, {"Type": "Number", "Default": "x"}])
+def test_a_value_that_is_missing_or_does_not_fit_is_found_at_its_declaration(
+    declaration: dict[str, Any],
+) -> None:
+    (found,) = findings(Parameters={"p": declaration})
+    assert found.path == ("Parameters", "p")

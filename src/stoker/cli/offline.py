@@ -21,6 +21,7 @@ from stoker.template.evaluate.validation import OF_VALUES, REFERENCES
 from stoker.template.functions.budget import Budget
 from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
+from stoker.template.versions import CFN, HOT
 
 _VALUES = OF_VALUES | {"unknown-parameter"}
 
@@ -102,10 +103,10 @@ def _as_known_here(found: Diagnostic) -> Diagnostic:
 
 def _where_given(found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]) -> Diagnostic:
     """What is wrong with a value, at its place in the environment that has it."""
-    if found.code not in _VALUES or found.path[:1] != ("parameters",):
+    if found.code not in _VALUES or not any(found.path[:1] == (d.parameters,) for d in (HOT, CFN)):
         return found
-    name = found.path[-1]
-    if name in parameters or len(found.path) > len(("parameters", name)):
+    _, name, *deeper = found.path
+    if name in parameters or deeper:
         return found
     for section in ("parameters", "parameter_defaults"):
         for file in reversed(sent.environment_files):

@@ -71,6 +71,7 @@ class ResolvedInputs:
             {name: value for name, value in given.items() if name not in wrong},
             inputs.parameter_defaults,
             pseudo_parameters(self._template.version, inputs.identity),
+            self._template.version.dialect.parameters,
         )
         self.diagnostics.extend(resolved.diagnostics)
         for name in (*wrong, *self.declarations):

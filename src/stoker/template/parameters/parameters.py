@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
 from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
@@ -20,7 +20,6 @@ from stoker.schema.words import shown
 from stoker.template.source.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"
-_ROOT = "parameters"
 _TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "off", "n", "no"})
 
@@ -144,11 +143,13 @@ def resolve(
     given: Mapping[str, Any],
     defaults: Mapping[str, Any],
     pseudo: Mapping[str, Any],
+    section: str = "parameters",
 ) -> Resolved:
     """The value of every declared parameter, and of the ``pseudo`` parameters.
 
     A value is the one given, else the one in ``defaults`` (the environment's), else the declared
-    default. Diagnostics: values for unknown parameters, missing, ill-typed and refused values.
+    default. ``section`` is where the template declares them. Diagnostics: values for unknown
+    parameters, missing, ill-typed and refused values.
     """
     resolved = Resolved(dict(pseudo))
     report = resolved.diagnostics.report
@@ -156,9 +157,11 @@ def resolve(
         if name not in parameters:
             message = f"The Parameter ({name}) was not defined in template. A value is given for it"
             near = did_you_mean(name, parameters)
-            report("unknown-parameter", message, (_ROOT, name), UNKNOWN_PARAMETER, suggestion=near)
+            report(
+                "unknown-parameter", message, (section, name), UNKNOWN_PARAMETER, suggestion=near
+            )
     for name, parameter in parameters.items():
-        path = (_ROOT, name)
+        path = (section, name)
         value = chosen(parameter, given, defaults)
         if value is None:
             message = f"The Parameter ({name}) was not provided."
@@ -177,7 +180,7 @@ def resolve(
         for fault in violations(parameter, coerced):
             message = _without(coerced, fault) if parameter.hidden else fault
             report("invalid-parameter-value", message, path)
-        resolved.custom_checks.extend(_cloud_checks(parameter, coerced))
+        resolved.custom_checks.extend(_cloud_checks(parameter, coerced, path))
         resolved.values[name] = coerced
     return resolved
 
@@ -200,9 +203,9 @@ def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str
     return parameter.default
 
 
-def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
+def _cloud_checks(parameter: Parameter, value: Any, path: Path) -> list[CustomCheck]:
     return [
-        CustomCheck(constraint.name, item, ("parameters", parameter.name))
+        CustomCheck(constraint.name, item, path)
         for constraint in parameter.constraints
         if isinstance(constraint, Custom) and constraint.name in CLOUD
         for item in Custom.known_in(value)
