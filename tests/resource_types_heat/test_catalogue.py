@@ -12,6 +12,7 @@ from tests.parameters.declaring import declare_or_raise
 
 HEAT = {name: place for name, place in built_in().items() if "::Heat::" in name}
 CATALOGUE = Catalogue(Registry(HEAT), WithDeclared(Registry(HEAT)))
+ALL = Catalogue(Registry(), Registry())
 OFFERED = [name for name, _ in CATALOGUE.resource_types()]
 HIDDEN = [name for name, _ in CATALOGUE.resource_types(support_status="HIDDEN")]
 
@@ -98,6 +99,43 @@ def test_a_hot_template_wraps_a_type():
             "OS::stack_id": {"value": {"get_resource": "HeatWaitCondition"}},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("type_name", "resource"),
+    [
+        ("AWS::EC2::EIP", "ElasticIp"),
+        ("AWS::EC2::EIPAssociation", "ElasticIpAssociation"),
+        ("AWS::EC2::SecurityGroup", "SecurityGroup"),
+        ("AWS::EC2::Subnet", "Subnet"),
+        ("AWS::EC2::Volume", "Volume"),
+        ("AWS::ElasticLoadBalancing::LoadBalancer", "LoadBalancer"),
+        ("AWS::IAM::AccessKey", "AccessKey"),
+        ("AWS::IAM::User", "User"),
+        ("OS::Cinder::Volume", "CinderVolume"),
+        ("OS::Cinder::VolumeAttachment", "CinderVolumeAttachment"),
+        ("OS::Glance::WebImage", "GlanceWebImage"),
+        ("OS::Heat::AutoScalingGroup", "AutoScalingResourceGroup"),
+        ("OS::Heat::None", "NoneResource"),
+        ("OS::Heat::ScalingPolicy", "AutoScalingPolicy"),
+        ("OS::Heat::Stack", "RemoteStack"),
+        ("OS::Zaqar::Queue", "ZaqarQueue"),
+        ("OS::Zaqar::SignedQueueURL", "ZaqarSignedQueueURL"),
+        ("OS::Zaqar::Subscription", "ZaqarSubscription"),
+    ],
+)
+def test_the_resource_of_a_generated_template_has_the_name_it_has_in_heat(type_name, resource):
+    assert [*ALL.resource_type_template(type_name, "hot")["resources"]] == [resource]
+    assert [*ALL.resource_type_template(type_name, "cfn")["Resources"]] == [resource]
+
+
+def test_what_is_hidden_or_of_this_service_alone_is_not_told():
+    queue = ALL.resource_type("OS::Zaqar::Queue", with_description=False)
+    assert queue["attributes"].keys() == {"href", "show"}
+    outputs = ALL.resource_type_template("OS::Zaqar::Queue", "hot")["outputs"]
+    assert outputs.keys() == {"href", "show", "OS::stack_id"}
+    stack = ALL.resource_type("OS::Heat::Stack", with_description=False)
+    assert "constraints" not in stack["properties"]["context"]
 
 
 def test_a_cloudformation_template_wraps_a_type():

@@ -23,7 +23,7 @@ from stoker.clouds.lookups import Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
-from stoker.resources.cinder.volume import Volume
+from stoker.resources.cinder.volume import CinderVolume
 from stoker.resources.cinder.volume_type import VolumeType
 from stoker.schema.resource_type import Done, Failed
 from stoker.schema.resource_type.call import SnapshotFacts
@@ -181,7 +181,7 @@ def test_a_snapshot_is_a_backup_that_is_restored_under_a_server(
     facts = SnapshotFacts("the-backup", 0.0)
     assert isinstance(row.run("SNAPSHOT", snapshot=facts), Done)
     place.write_text("after")
-    kind = Volume()
+    kind = CinderVolume()
     before = row.call("UPDATE").properties
     wanted = kind.restored(before, row.data)
     assert wanted["backup_id"] == row.data["backup_id"]
@@ -236,7 +236,7 @@ def test_what_a_volume_is_made_of_may_be_named(ground: Ground) -> None:
     }
     lookups = Lookups(SystemClock())
     for name, (given, found) in wanted.items():
-        finder = Volume.properties[name].finder
+        finder = CinderVolume.properties[name].finder
         assert finder is not None
         assert lookups.find(cloud, finder, given) == found
     lookups.close()
@@ -257,7 +257,7 @@ def test_what_a_volume_is_made_of_may_be_named(ground: Ground) -> None:
     ],
 )
 def test_a_volume_is_made_of_one_thing(given: dict[str, Any], said: str | None) -> None:
-    found = Volume().validate({**dict.fromkeys(Volume.properties), **given})
+    found = CinderVolume().validate({**dict.fromkeys(CinderVolume.properties), **given})
     assert [said in each.message for each in found] == ([True] if said else [])
 
 

@@ -10,7 +10,7 @@ from tests.clouds.fake_services import FakeConnection, Kind, Service
 from tests.resource_types_heat.calls import findings
 
 from stoker.kernel.errors import Refused
-from stoker.resources.octavia.elastic_load_balancer import ElasticLoadBalancer
+from stoker.resources.octavia.elastic_load_balancer import LoadBalancer
 
 LISTENER = {"InstancePort": 80, "LoadBalancerPort": 80, "Protocol": "HTTP"}
 CHECK = {
@@ -35,7 +35,7 @@ GIVEN: dict[str, Any] = {"AvailabilityZones": ["nova"], "Listeners": [LISTENER]}
 def test_a_load_balancer_is_checked_before_it_is_made(
     given: dict[str, Any], codes: list[str]
 ) -> None:
-    assert [each.code for each in findings(ElasticLoadBalancer(), {**GIVEN, **given})] == codes
+    assert [each.code for each in findings(LoadBalancer(), {**GIVEN, **given})] == codes
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_load_balancer_that_would_be_in_no_network_says_so(
         (Kind("/subnets", "subnet", "subnets", "name"), Kind("/ports", "port", "ports", "name"))
     )
     row = Row(
-        ElasticLoadBalancer(),
+        LoadBalancer(),
         FakeConnection({"network": network}),
         {**GIVEN, "Instances": instances},
     )

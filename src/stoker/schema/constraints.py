@@ -178,6 +178,11 @@ class CustomCheck:
 Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom
 
 
+def is_own(constraint: Constraint) -> bool:
+    """Whether this service has a check for itself: Heat's types do not declare it."""
+    return isinstance(constraint, Custom) and constraint.name.startswith("stoker.")
+
+
 def violation(constraint: Constraint, value: Any) -> str | None:
     """What is wrong with a value of the right type, or None.
 

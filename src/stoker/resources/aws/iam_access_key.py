@@ -9,7 +9,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _USER, _SECRET = "UserName", "SecretAccessKey"
 
 
-class IamAccessKey(ManagedType):
+class AccessKey(ManagedType):
     """An EC2 key of a stack user. Calls the identity service."""
 
     type_name = "AWS::IAM::AccessKey"

@@ -13,7 +13,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _POLICIES = "Policies"
 
 
-class IamUser(ManagedType):
+class User(ManagedType):
     """A stack user for keys that agents in servers use. Calls the identity service."""
 
     type_name = "AWS::IAM::User"

@@ -13,7 +13,7 @@ from stoker.schema.resource_type import Call
 _FROM_BACKUPS = "3.47"
 
 
-class EC2Volume(BlockVolume):
+class Volume(BlockVolume):
     """A volume in CloudFormation's form."""
 
     type_name = "AWS::EC2::Volume"

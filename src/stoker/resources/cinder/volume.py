@@ -28,7 +28,7 @@ _KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})
 """Metadata that the service sets itself."""
 
 
-class Volume(BlockVolume):
+class CinderVolume(BlockVolume):
     """A volume."""
 
     type_name = "OS::Cinder::Volume"
@@ -190,6 +190,6 @@ def _as_given(given: Any, found: Object) -> Any:
 
 
 def _is_read_only(call: Call) -> bool:
-    found = Volume.collection.get(call.cloud, call.object_id)
+    found = CinderVolume.collection.get(call.cloud, call.object_id)
     told = (found.get("metadata") or {}).get("readonly", "False")
     return str(told).lower() == "true"

@@ -9,7 +9,7 @@ from stoker.schema.properties import Interruption
 _MOVED = Interruption("the volume is detached and reattached")
 
 
-class VolumeAttachment(Attachment):
+class CinderVolumeAttachment(Attachment):
     """A volume that is attached to a server. An update moves it."""
 
     type_name = "OS::Cinder::VolumeAttachment"

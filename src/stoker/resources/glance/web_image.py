@@ -46,7 +46,7 @@ def _activate(call: Call) -> None:
     IMAGES.ask(call.cloud, "POST", IMAGES.at(call.object_id, f"/actions/{action}"))
 
 
-class WebImage(RestResource):
+class GlanceWebImage(RestResource):
     """An image."""
 
     type_name = "OS::Glance::WebImage"

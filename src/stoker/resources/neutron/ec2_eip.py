@@ -22,7 +22,7 @@ from stoker.schema.support import deprecated
 _OUT = "AWS::EC2::VPCGatewayAttachment"
 
 
-class ElasticIP(RestResource):
+class ElasticIp(RestResource):
     """A floating IP. A reference to it is the address."""
 
     type_name = "AWS::EC2::EIP"

@@ -15,7 +15,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _OUT = "AWS::EC2::VPCGatewayAttachment"
 
 
-class ElasticIPAssociation(ManagedType):
+class ElasticIpAssociation(ManagedType):
     """Leads a floating IP to a server or an interface."""
 
     type_name = "AWS::EC2::EIPAssociation"

@@ -56,7 +56,7 @@ def _set_rules(call: Call) -> None:
     bring_to(call.cloud, call.object_id, wanted)
 
 
-class EC2SecurityGroup(RestResource):
+class SecurityGroup(RestResource):
     """A security group and its rules."""
 
     type_name = "AWS::EC2::SecurityGroup"

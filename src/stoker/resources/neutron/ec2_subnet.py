@@ -14,7 +14,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 
-class EC2Subnet(RestResource):
+class Subnet(RestResource):
     """A subnet, connected with the router of its virtual private cloud."""
 
     type_name = "AWS::EC2::Subnet"

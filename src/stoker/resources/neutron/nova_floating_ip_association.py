@@ -8,12 +8,12 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.neutron.ec2 import port_of
-from stoker.resources.neutron.ec2_eip_association import ElasticIPAssociation
+from stoker.resources.neutron.ec2_eip_association import ElasticIpAssociation
 from stoker.resources.older_names import superseded
 from stoker.schema.resource_type import Call
 
 
-class NovaFloatingIPAssociation(ElasticIPAssociation):
+class NovaFloatingIPAssociation(ElasticIpAssociation):
     """Leads a floating IP to a server."""
 
     type_name = "OS::Nova::FloatingIPAssociation"

@@ -51,7 +51,7 @@ class _Place:
     subnet_id: str
 
 
-class ElasticLoadBalancer(Balanced):
+class LoadBalancer(Balanced):
     """A load balancer, its listeners, and a pool of the instances for each."""
 
     type_name = "AWS::ElasticLoadBalancing::LoadBalancer"

@@ -14,14 +14,14 @@ from stoker.resources import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
-from stoker.schema.support import since
+from stoker.schema.support import deprecated, hidden, since
 
 _QUEUES = KINDS["message", "queue"]
 _CHANGES = "application/openstack-messaging-v2.0-json-patch"
 _ERRORS = 400
 
 
-class Queue(ManagedType):
+class ZaqarQueue(ManagedType):
     """A queue."""
 
     type_name = "OS::Zaqar::Queue"
@@ -39,7 +39,9 @@ class Queue(ManagedType):
     }
     attributes = {
         "href": Attribute("Path of the queue at the service."),
-        "queue_id": Attribute("Name of the queue."),
+        "queue_id": Attribute(
+            "Name of the queue.", support=hidden("6.0.0", deprecated("2015.1", was="2014.1"))
+        ),
         "show": declare.SHOW,
     }
 

@@ -19,7 +19,7 @@ from stoker.schema.support import since
 _QUEUES = KINDS["message", "queue"]
 
 
-class SignedQueueURL(ManagedType):
+class ZaqarSignedQueueURL(ManagedType):
     """A signature for a queue."""
 
     type_name = "OS::Zaqar::SignedQueueURL"

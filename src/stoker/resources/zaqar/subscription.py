@@ -13,7 +13,7 @@ from stoker.schema.support import since
 _SCHEMES = ("http:", "https:", "mailto:", "trust+http:", "trust+https:")
 
 
-class Subscription(Subscriber):
+class ZaqarSubscription(Subscriber):
     """A subscription."""
 
     type_name = "OS::Zaqar::Subscription"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.schema.constraints import is_own
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support, SupportStatus
@@ -65,8 +66,10 @@ def _describe_property(declared: Property) -> dict[str, Any]:
     described["required"] = declared.required
     if declared.description:
         described["description"] = declared.description
-    if declared.constraints:
-        described["constraints"] = list(map(in_hot, declared.constraints))
+    # users are not told of the checks that this service has for itself
+    constraints = [in_hot(each) for each in declared.constraints if not is_own(each)]
+    if constraints:
+        described["constraints"] = constraints
     described["update_allowed"] = declared.update_allowed
     described["immutable"] = declared.immutable
     return described
