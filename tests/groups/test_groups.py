@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.engine_world import Lab, in_lab, template
+from tests.simulation.world import CALLER
 
+from stoker.engine.model.requests import ResourceQuery
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.schema.resource_type import Nested, NestingCall
 
@@ -138,6 +140,27 @@ def test_attributes_of_members_are_lists_maps_and_single_values() -> None:
         assert found["value"] == ["0", "1"]
         assert found["attributes.value"] == {"0": "0", "1": "1"}
         assert found["resource.1.value"] == "1"
+
+    in_lab(story)
+
+
+def test_a_group_is_shown_with_the_attributes_of_its_type_and_those_asked_for() -> None:
+    definition = {"type": "Sim::Thing", "properties": {"value": "%index%"}}
+    wanted = ("resource.1.value", "nope", "refs")
+
+    async def story(lab: Lab) -> None:
+        await lab.create(in_stack(group(2, resource_def=definition), listed=["value"]))
+        address = (await lab.stack()).address
+        own = {"refs", "refs_map", "attributes", "removed_rsrc_list"}
+        view = await lab.engine.views.resource(CALLER, address, "g")
+        [listed] = await lab.engine.views.resources(
+            CALLER, address, ResourceQuery(with_attributes=True)
+        )
+        assert {*(view.attributes or {})} == {*(listed.attributes or {})} == own
+        view = await lab.engine.views.resource(CALLER, address, "g", with_attributes=wanted)
+        shown = view.attributes or {}
+        assert shown.keys() == own | {*wanted}
+        assert (shown["resource.1.value"], shown["nope"], len(shown["refs"])) == ("1", None, 2)
 
     in_lab(story)
 

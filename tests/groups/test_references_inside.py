@@ -119,9 +119,20 @@ def test_an_output_that_reads_a_failing_one_says_why_it_has_no_value() -> None:
             assert "Error in n output bad" in str(seen[name].error)
             assert "the delimiter is text" in str(seen[name].error)
         view = await lab.engine.views.resource(CALLER, (await lab.stack()).address, "n")
-        assert sorted(view.attributes or {}) == sorted(
-            {"good", "outputs", "resource.inner", "resource.inner.id", "resource.inner.value"}
+        assert view.attributes == {"good": True, "bad": None}
+
+    in_lab(story)
+
+
+def test_a_template_may_have_an_output_of_any_name() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template(
+            {"n": {"type": "nested.yaml"}}, outputs=shown(found={"get_attr": ["n", "outputs"]})
         )
+        await lab.create(wanted, files=nested("{outputs: {value: mine}}"))
+        assert (await outputs(lab))["found"].value == "mine"
+        view = await lab.engine.views.resource(CALLER, (await lab.stack()).address, "n")
+        assert view.attributes == {"outputs": "mine"}
 
     in_lab(story)
 

@@ -159,7 +159,7 @@ def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, R
         known = [output for output in outputs if output.known]
         shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
         if known != outputs:
-            del shown["outputs"]
+            shown.pop("outputs", None)
         found[name] = with_shown(row, shown, rows.stack.address.arn)
     return found
 

@@ -35,7 +35,10 @@ def shown_by(
     reference_of: ReferenceOf,
     type_: ResourceType | None,
 ) -> dict[str, Any]:
-    """What a stack shows: outputs by name, all of them as ``outputs``, and what the rows show."""
+    """What a stack shows: outputs by name, and what the rows show.
+
+    A type of its own may show all of them as ``outputs``; a template has its outputs only.
+    """
     values = {output.name: output.value for output in outputs if output.error is None}
     errors = {output.name: output.error for output in outputs if output.error is not None}
     inner = {f"resource.{name}": reference_of(row) for name, row in current.items()}
@@ -48,10 +51,11 @@ def shown_by(
     shown: dict[str, Any] = values
     if isinstance(type_, NestingType):
         shown = {type_.attribute_of(name): value for name, value in values.items()}
+        shown = {"outputs": values, **shown}
         errors = {type_.attribute_of(name): error for name, error in errors.items()}
     if errors:
         shown = {**shown, ERRORS: errors}
-    return {**inner, **deeper, **shown, "outputs": values}
+    return {**inner, **deeper, **shown}
 
 
 def with_shown(row: Resource, shown: Mapping[str, Any], reference: Any) -> Resource:

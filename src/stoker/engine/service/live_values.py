@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.server_metadata import server_metadata
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
-from stoker.engine.planning.facts import HIDDEN
+from stoker.engine.planning.facts import ERRORS, HIDDEN
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Reads, ShowsSignals, TakesDeployments, can
+from stoker.template.functions.references import MEMBER
 
 
 async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
@@ -26,15 +27,21 @@ async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
     return row.metadata
 
 
-def attributes_of(session: StackRows, row: Resource) -> dict[str, Any]:
-    """All attributes that the type declares, and what else is recorded."""
+def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ()) -> dict[str, Any]:
+    """The attributes that are wanted, all that the type declares, and what else is recorded.
+
+    Those of a template are its outputs. What is recorded of a nested stack besides, such as the
+    values of its resources, is there for references to them: it is only shown when wanted.
+    """
     type_ = session.type_of(row)
     recorded = refreshed(session, row).attributes
-    declared = () if type_ is None else type_.attributes
-    return {
-        **{name: recorded.get(name) for name in declared},
-        **{name: value for name, value in recorded.items() if name not in HIDDEN},
-    }
+    names = [*wanted, *(() if type_ is None else type_.attributes)]
+    if row.nested_id is None:
+        names += recorded
+    elif type_ is None:
+        outputs = (name for name in recorded if not name.startswith(MEMBER))
+        names += [*outputs, *recorded.get(ERRORS, ())]
+    return {name: recorded.get(name) for name in names if name not in HIDDEN}
 
 
 def refreshed(session: StackRows, row: Resource) -> Resource:

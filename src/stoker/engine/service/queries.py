@@ -154,7 +154,7 @@ class Queries:
         require_readable(caller, session, row)
         shown = await self._live.of(session, [row.name])
         row = shown.rows.get(row.name, row)
-        attributes = {**dict.fromkeys(with_attributes), **attributes_of(session, row)}
+        attributes = attributes_of(session, row, with_attributes)
         needed = _needed_by(rows)
         view = resource_view(
             stack, row, needed.get(row.name, ()), attributes, await metadata_of(session, row)
