@@ -16,6 +16,7 @@ from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.validation import as_template_diagnostics
 from stoker.template.source.source import read
 
 
@@ -76,3 +77,23 @@ def test_calls_of_a_wrong_form_are_told_in_the_words_of_heat(call: Any, words: s
     found = Evaluation(parse(template), with_helpers(), Registry()).validate().errors[0].message
     assert found.startswith("Arguments to ") == (words is not None)
     assert words is None or found.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("member", "refused"),
+    [
+        ({"type": "OS::Heat::Valu"}, True),
+        ({"type": "OS::Neutron::LoadBalancer"}, True),
+        ({"type": "nowhere.yaml"}, True),
+        ({"type": "OS::Heat::Value", "properties": {"value": {"get_file": "nowhere"}}}, False),
+        ({"type": "OS::Heat::RandomString", "properties": {"length": "many"}}, False),
+    ],
+)
+def test_a_template_is_refused_for_the_types_of_members_and_not_for_their_values(
+    member: Any, refused: bool
+) -> None:
+    group = {"type": "OS::Heat::ResourceGroup", "properties": {"resource_def": member}}
+    template = parse({"heat_template_version": "2021-04-16", "resources": {"group": group}})
+    found = as_template_diagnostics(Evaluation(template, with_helpers(), Registry()).validate())
+    assert len(found) == 1
+    assert bool(found.errors) == refused

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
@@ -94,6 +94,11 @@ def are_known(properties: Mapping[str, Any], definition: str) -> bool:
         return False
     parts = [part for name, part in member.items() if name not in ("properties", "metadata")]
     return unknown_in(parts) is None
+
+
+def written_at(path: Path, definition: str) -> Path | None:
+    """Where the property that defines all members says what is at a path of their template."""
+    return (definition, *path[2:]) if path[:1] == ("resources",) else None
 
 
 def check_number(count: int, definition: Any = None) -> None:

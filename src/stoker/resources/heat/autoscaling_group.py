@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.resources import declare, members
 from stoker.resources.batches import ROLLING, in_batches
 from stoker.resources.roster import capacity, resized, roster, settled, size_findings, target_size
@@ -81,6 +81,10 @@ class AutoScalingResourceGroup(ScalableType):
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource")
+
+    def written_at(self, path: Path) -> Path | None:
+        """What is said of a member stands in the definition of all."""
+        return members.written_at(path, "resource")
 
     def nested(self, call: NestingCall) -> Nested:
         """The nested stack of the members, in batches if their definition changes."""

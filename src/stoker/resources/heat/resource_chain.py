@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.kernel.diagnostics import Path
 from stoker.resources import declare, members
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
@@ -40,6 +41,14 @@ class ResourceChain(NestingType):
         """Whether the members are known before all of their properties are."""
         others = [value for name, value in properties.items() if name != "resource_properties"]
         return unknown_in(others) is None
+
+    def written_at(self, path: Path) -> Path | None:
+        """The types of the members stand in a list, their properties beside it."""
+        if path[:1] != ("resources",) or len(path) == 1:
+            return None
+        if path[2:3] == ("properties",):
+            return ("resource_properties", *path[3:])
+        return ("resources", int(path[1]))
 
     def nested(self, call: NestingCall) -> Nested:
         """The members; each depends on the previous one, unless they are concurrent."""

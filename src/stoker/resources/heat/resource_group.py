@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import count, filterfalse, islice
 from typing import Any
 
+from stoker.kernel.diagnostics import Path
 from stoker.resources import declare, members
 from stoker.resources.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length
@@ -79,6 +80,10 @@ class ResourceGroup(NestingType):
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource_def")
+
+    def written_at(self, path: Path) -> Path | None:
+        """What is said of a member stands in the definition of all."""
+        return members.written_at(path, "resource_def")
 
     def nested(self, call: NestingCall) -> Nested:
         """The members, in batches if a policy says so."""

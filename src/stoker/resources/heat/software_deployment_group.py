@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from stoker.kernel.diagnostics import Path
 from stoker.resources import declare, members
 from stoker.resources.batches import BATCHED, in_batches
 from stoker.resources.heat.software_deployment import COMMON, SoftwareDeployment
@@ -47,6 +48,12 @@ class SoftwareDeploymentGroup(NestingType):
         servers = properties.get("servers")
         others = [value for name, value in properties.items() if name != "servers"]
         return isinstance(servers, Mapping) and unknown_in(others) is None
+
+    def written_at(self, path: Path) -> Path | None:
+        """Each deployment has a server of its own, and the other properties of all."""
+        if path[:1] != ("resources",) or path[2:3] != ("properties",):
+            return None
+        return ("servers", *path[1:2]) if path[3:4] == ("server",) else path[3:]
 
     def nested(self, call: NestingCall) -> Nested:
         """The deployments, in batches if a policy says so."""

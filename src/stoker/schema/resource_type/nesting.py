@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
+from stoker.kernel.diagnostics import Path
 from stoker.schema.resource_type.types import ResourceType
 
 
@@ -83,6 +84,10 @@ class NestingType(ResourceType):
     def attribute_of(self, output: str) -> str:
         """The attribute that shows an output of the nested stack."""
         return output
+
+    def written_at(self, path: Path) -> Path | None:
+        """Where the properties say what is at a path of the nested template; None elsewhere."""
+        return None
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ earlier version of the template has in common with this one is not analysed agai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -26,6 +26,7 @@ from stoker.template.evaluate.inputs import Inputs, mean_same_types
 from stoker.template.evaluate.loops import written_out
 from stoker.template.evaluate.nested_stacks import (
     diagnostic_in,
+    found_in_nested,
     nested_in,
     separate_in,
     without_repetitions,
@@ -199,12 +200,7 @@ class Evaluation:
     def validate(self) -> Diagnostics:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
         sections = self.resolved.section_diagnostics()
-        nested = [
-            diagnostic_in(diagnostic, self.template.resources[name].path)
-            for name, child in self.children.items()
-            for diagnostic in without_repetitions(self.types[name], child.validate())
-        ]
-        nested += _separate_diagnostics(self)
+        nested = [*_nested_diagnostics(self), *_separate_diagnostics(self)]
         resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
         outputs = self._output_diagnostics
         own = self.template.source.warnings
@@ -249,6 +245,16 @@ class Evaluation:
         _ = self.types
         nested = [child.missing for child in self.children.values()]
         return frozenset(self.resolved.missing).union(*nested)
+
+
+def _nested_diagnostics(evaluation: Evaluation) -> Iterator[Diagnostic]:
+    """What is wrong with the nested stacks that are known in advance."""
+    template = evaluation.template
+    for name, child in evaluation.children.items():
+        type_, path = evaluation.types[name], template.resources[name].path
+        assert isinstance(type_, NestingType)
+        for found in without_repetitions(type_, child.validate()):
+            yield found_in_nested(found, type_, path, template.version.dialect.properties)
 
 
 def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:

@@ -86,6 +86,19 @@ def diagnostic_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
     return replace(diagnostic, error_type=VALIDATION_FAILED)
 
 
+def found_in_nested(
+    diagnostic: Diagnostic, type_: NestingType, resource: Path, properties: str
+) -> Diagnostic:
+    """A diagnostic about the nested stack of a resource, where the resource says what is wrong.
+
+    ``properties`` is the key of a resource's properties.
+    """
+    written = None if diagnostic.file is not None else type_.written_at(diagnostic.path)
+    if written is not None:
+        diagnostic = replace(diagnostic, path=(properties, *written))
+    return diagnostic_in(diagnostic, resource)
+
+
 def child_inputs(
     parent: Inputs, definition: Definition, nested: Nested, identity: Identity
 ) -> Inputs:

@@ -169,6 +169,8 @@ def undeployable(template: Template, name: str, type_: ResourceType) -> Diagnost
 
 FORM = frozenset({"unknown-property", "unimplemented-property"})
 """Codes of diagnostics on properties as a whole that hold whatever the values are."""
+OF_TYPES = frozenset({"unknown-type", "circular-type", "withdrawn-type", "unknown-file"})
+"""Codes of diagnostics on types, also of members, which a property of their group names."""
 OF_VALUES = frozenset({"broken-rule", "missing-parameter", "invalid-parameter-value"})
 """Codes of diagnostics on the values of parameters."""
 
@@ -201,6 +203,8 @@ def _is_value(found: Diagnostic, file: str | None) -> bool:
 
     In a nested stack the properties as a whole are such values: they are for who creates it.
     """
+    if found.code in OF_TYPES and found.path[-1:] != ("get_file",):
+        return False
     path, nested = found.path, found.file not in (None, file)
     while len(path) > 3 and path[0] == path[2] == HOT.resources:
         path, nested = path[2:], True
