@@ -6,6 +6,7 @@ whole stack or (below ``resources``) for single resources, and holds hooks and r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,6 @@ from stoker.kernel.diagnostics import (
     DiagnosticError,
     Diagnostics,
     Path,
-    did_you_mean,
     nearest,
     refusal,
 )
@@ -259,17 +259,29 @@ def as_list(value: Any) -> list[Any]:
 def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
     via = "" if name == type_name else f' (it stands for "{name}")'
     message = f"The Resource Type ({type_name}) could not be found.{via}"
-    return refusal("unknown-type", message, suggestion=_nearest(name, types.names()))
+    return refusal("unknown-type", message, suggestion=_advice(name, types.names()))
 
 
-def _nearest(name: str, known: Collection[str]) -> str | None:
-    """A type that may have been meant: of the same service one of a similar name."""
+def _advice(name: str, known: Collection[str]) -> str:
+    """The type that may have been meant, of the same service or of one spelt like it.
+
+    Other names are users' own: what these stand for is said in an environment.
+    """
     service, _, own = name.rpartition("::")
     beside = [other.rpartition("::")[2] for other in known if other.rpartition("::")[0] == service]
-    if not beside:
-        return did_you_mean(name, known)
     near = nearest(own, beside)
-    return None if near is None else f'did you mean "{service}::{near}"?'
+    if near is not None:
+        return f'did you mean "{service}::{near}"?'
+    if not beside:
+        spelt = {other.lower(): other for other in known}
+        near = nearest(re.sub(":+", "::", name.lower()), spelt)
+        if near is not None and nearest(_service(name), [_service(near)]) is not None:
+            return f'did you mean "{spelt[near]}"?'
+    return "the resource_registry of an environment can say what this name stands for"
+
+
+def _service(name: str) -> str:
+    return re.split(":+", name.lower())[-2:][0]
 
 
 def registry_diagnostics(section: Mapping[str, Any]) -> Diagnostics:
