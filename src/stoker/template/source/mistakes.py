@@ -63,6 +63,8 @@ _TABS = "indent with spaces: YAML takes no tabs"
 _KEY = re.compile(r"[\s-]*([^\s#:][^:]*):(?:\s|$)")
 _BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")
 _SHOWN = 30
+_FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")
+"""A tag of another template language outside quotes."""
 
 
 def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
@@ -76,12 +78,25 @@ def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
     place = _Place(text.splitlines(), mark.line, mark.column, opened)
     if place.after.startswith("\t"):
         return place.mistake("this line is indented with a tab", _TABS)
+    foreign = foreign_tag(place.lines, place.line) or foreign_tag(place.lines, place.beginning.line)
+    if foreign is not None:
+        return foreign
     for sign, explained in _EXPLAINED:
         if sign in words:
             mistake = explained(place)
             if mistake is not None:
                 return mistake
     return Mistake(words, mark.line, mark.column)
+
+
+def foreign_tag(lines: list[str], line: int) -> Mistake | None:
+    """What is wrong with a line that has a tag of another template language."""
+    found = _FOREIGN.search(lines[line]) if line < len(lines) else None
+    if found is None:
+        return None
+    message = f'"{found[0]}" belongs to another template language, as Jinja'
+    remedy = "render this file with it first; put what is plain text here into quotes"
+    return Mistake(message, line, found.start(), remedy)
 
 
 def _second_colon(place: _Place) -> Mistake:

@@ -13,7 +13,7 @@ import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
-from stoker.template.source.mistakes import mistake_in
+from stoker.template.source.mistakes import foreign_tag, mistake_in
 from stoker.template.source.tags import TAGS, plain_value, short_tag
 
 MAX_DEPTH = 100
@@ -103,6 +103,7 @@ class _Builder:
 
     def __init__(self, text: str, file: str | None) -> None:
         self._loader = yaml.CSafeLoader(text)
+        self._text = text
         self._file = file
         self._top = _Open([], None, 0, _ENTRY)
         self._open: list[_Open] = []
@@ -220,14 +221,21 @@ class _Builder:
 
     def _key(self, known: dict[str, Any], value: Any, event: Any) -> Any:
         if isinstance(value, list | dict):
-            remedy = 'put text that begins with "{" or "[" into quotes'
-            self._refuse("bad-key", "a map or a list cannot be a key", event, remedy)
+            self._refuse_key(event)
         if value == "<<" and type(event) is yaml.ScalarEvent and event.implicit[0]:
             return _MERGE
         key = text_key(value)
         if key in known and len(self.warnings) < MAX_WARNINGS:
             self.warnings.append(duplicate_key(key, self._position(event)))
         return key
+
+    def _refuse_key(self, event: Any) -> NoReturn:
+        foreign = foreign_tag(self._text.splitlines(), event.start_mark.line)
+        if foreign is not None:
+            position = Position(self._file, foreign.line + 1, foreign.column + 1)
+            refuse("bad-key", foreign.message, position, foreign.remedy)
+        remedy = 'put text that begins with "{" or "[" into quotes'
+        self._refuse("bad-key", "a map or a list cannot be a key", event, remedy)
 
     def _merge_sources(self, value: Any, event: Any) -> list[Any]:
         sources = value if isinstance(value, list) else [value]
