@@ -32,6 +32,8 @@ _NAME = re.compile(r"[A-Za-z0-9]{1,255}")
 _PLACE = re.compile(r"([$&])\{([A-Za-z0-9]+)\}")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9]")
 _FORM = "[identifier, list, {key: value}]"
+_BODY = 2
+"""Where a loop has what it repeats."""
 
 
 def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:
@@ -64,10 +66,10 @@ def _written_out(
     loops = _Loops(scope)
     try:
         data = {
-            key: loops.expanded(value, {}, (key,)) if key in _SECTIONS else value
+            key: loops.expanded(value, {}, (key,), (key,)) if key in _SECTIONS else value
             for key, value in template.data.items()
         }
-        source = Source(data, template.source.text, template.source.file)
+        source = Source(data, template.source.text, template.source.file, origins=loops.origins)
         found, diagnostics = take_apart(source)
     except DiagnosticError as error:
         return template, template.source.all_located(error.diagnostics)
@@ -75,15 +77,21 @@ def _written_out(
 
 
 class _Loops:
-    """Writes loops out. ``found`` is what is wrong with them."""
+    """Writes loops out. ``found`` is what is wrong with them, ``origins`` where the template says
+    what is at a path of what they make.
+    """
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._values = self._characters = 0
         self.found: list[Diagnostic] = []
+        self.origins: dict[Path, Path] = {}
 
-    def expanded(self, value: Any, bound: Mapping[str, str], path: Path) -> Any:
-        """A value in which names that are ``bound`` stand for their values."""
+    def expanded(self, value: Any, bound: Mapping[str, str], path: Path, made: Path) -> Any:
+        """A value in which names that are ``bound`` stand for their values.
+
+        It is at ``path`` in the template, and at ``made`` in what loops make of it.
+        """
         if isinstance(value, str):
             value = _filled(value, bound)
             self._characters += len(value)
@@ -92,29 +100,36 @@ class _Loops:
             message = f"its loops make more than {_MOST_VALUES} values, or {MAX_BYTES} characters"
             raise refusal("too-large", message, path[:1])
         if isinstance(value, list):
-            return [self.expanded(item, bound, (*path, i)) for i, item in enumerate(value)]
+            return [
+                self.expanded(item, bound, (*path, i), (*made, i)) for i, item in enumerate(value)
+            ]
         if not isinstance(value, Mapping):
             return value
         if len(value) == 1 and isinstance(name := value.get("Ref"), str) and name in bound:
             return bound[name]
-        made: dict[str, Any] = {}
-        for key, inner in self._entries(value, bound, path):
-            if key in made:
+        entries: dict[str, Any] = {}
+        for key, inner in self._entries(value, bound, path, made):
+            if key in entries:
                 self._report("duplicate-name", f'a loop makes "{key[:80]}" twice', path)
-            made[key] = inner
-        return made
+            entries[key] = inner
+        return entries
 
     def _entries(
-        self, value: Mapping[str, Any], bound: Mapping[str, str], path: Path
+        self, value: Mapping[str, Any], bound: Mapping[str, str], path: Path, made: Path
     ) -> Iterator[tuple[str, Any]]:
         for key, inner in value.items():
+            place = (*path, key)
             if key.startswith(LOOP):
-                yield from self._repeated(inner, bound, (*path, key))
-            else:
-                yield _filled(key, bound), self.expanded(inner, bound, (*path, key))
+                yield from self._repeated(inner, bound, place, made)
+                continue
+            name = _filled(key, bound)
+            here = (*made, name)
+            if name != key or path[-1] == _BODY:
+                self.origins[here] = place
+            yield name, self.expanded(inner, bound, place, here)
 
     def _repeated(
-        self, loop: Any, bound: Mapping[str, str], path: Path
+        self, loop: Any, bound: Mapping[str, str], path: Path, made: Path
     ) -> Iterator[tuple[str, Any]]:
         if not (isinstance(loop, list) and len(loop) == 3 and isinstance(loop[2], Mapping)):
             self._report("bad-loop", f"a loop is {_FORM}", path)
@@ -125,12 +140,12 @@ class _Loops:
             self._report("bad-loop", message, (*path, 0))
             return
         for item in self._items(collection, bound, (*path, 1)):
-            yield from self._entries(body, {**bound, name: item}, (*path, 2))
+            yield from self._entries(body, {**bound, name: item}, (*path, _BODY), made)
 
     def _items(self, collection: Any, bound: Mapping[str, str], path: Path) -> list[str]:
         """The texts that a loop goes through; none where that cannot be told."""
         try:
-            items = self._scope.resolve(self.expanded(collection, bound, path))
+            items = self._scope.resolve(self.expanded(collection, bound, path, path))
         except Failure as failure:
             self.found.extend(failure.inside(*path).diagnostics)
             return []

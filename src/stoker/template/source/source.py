@@ -40,6 +40,8 @@ class Source:
     file: str | None = None
     warnings: tuple[Diagnostic, ...] = ()
     """What reading found odd, and took as other parsers do."""
+    origins: Mapping[Path, Path] = field(default_factory=dict)
+    """Where the text says what the data has at a path, with all below, if not at that path."""
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
     """Those that were looked up: many stacks may nest one template, with the same diagnostics."""
 
@@ -53,14 +55,22 @@ class Source:
         The position is that of the path, or of its nearest ancestor that the text has.
         """
         found = list(diagnostics)
-        missing = {d.path for d in found if self._is_placed_here(d)} - self._places.keys()
+        missing = {self._origin(d.path) for d in found if self._is_placed_here(d)}
+        missing -= self._places.keys()
         if missing and self.text is not None:
             places = positions(self.text, self.file, missing)
             self._places.update({path: places.get(path) for path in missing})
         return [self._placed(d) if self._is_placed_here(d) else d for d in found]
 
     def _placed(self, diagnostic: Diagnostic) -> Diagnostic:
-        return replace(diagnostic, file=self.file, position=self._places.get(diagnostic.path))
+        place = self._places.get(self._origin(diagnostic.path))
+        return replace(diagnostic, file=self.file, position=place)
+
+    def _origin(self, path: Path) -> Path:
+        for length in range(len(path), 0, -1) if self.origins else ():
+            if path[:length] in self.origins:
+                return (*self.origins[path[:length]], *path[length:])
+        return path
 
     def _is_placed_here(self, diagnostic: Diagnostic) -> bool:
         return diagnostic.position is None and diagnostic.file in (None, self.file)
