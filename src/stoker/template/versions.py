@@ -252,16 +252,16 @@ def version_of(data: Mapping[Any, Any]) -> Version:
     return version
 
 
+_NEWEST = f"{VERSION_KEYS[0]}: 2021-04-16"
 _ENVIRONMENT = frozenset(("resource_registry", "parameter_defaults"))
 """Sections that environments alone have."""
 
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Names the misspelt key, if one of the keys at the top looks like the right one."""
-    message = (
-        f"{NOT_VALID}: Template format version not found. It is given as {VERSION_KEYS[0]}:"
-        " 2021-04-16"
-    )
+    is_cloudformation = CFN.resources in data
+    wanted = "AWSTemplateFormatVersion: 2010-09-09" if is_cloudformation else _NEWEST
+    message = f"{NOT_VALID}: Template format version not found. It is given as {wanted}"
     for key in islice(data, 100):
         near = did_you_mean(str(key), VERSION_KEYS)
         if near is not None:
