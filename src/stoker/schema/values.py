@@ -107,8 +107,12 @@ class _Checker:
 
     def _given(self, value: Any, declared: Property, path: Path) -> Any:
         if not declared.implemented:
-            self._error("unimplemented-property", "this property is not implemented", path, None)
-        elif declared.support.status is Support.DEPRECATED:
+            # of what type its value would be does not matter
+            self._error(
+                "unimplemented-property", "this property is not implemented", path, "remove it"
+            )
+            return None
+        if declared.support.status is Support.DEPRECATED:
             self._deprecated(declared, path)
         return self.check_value(value, declared, path)
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostics, Path, Severity
 from stoker.template.document import OutputBody, ResourceBody
-from stoker.template.versions import VERSIONS, Version
+from stoker.template.versions import CFN, VERSIONS, Version
 
 _CLOSE = 0.84
 _LONGEST = 40
+_DYNAMIC = "{{resolve:...}} is not resolved: the text is used as it is written"
 
 
 def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> Diagnostics:
@@ -38,7 +39,23 @@ def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> D
                 found.report(
                     "no-function", message, place, severity=Severity.WARNING, suggestion=near
                 )
+        if dialect is CFN:
+            for path in _dynamic_references(value, (*body.path, key)):
+                found.report("no-function", _DYNAMIC, path, severity=Severity.WARNING)
     return found
+
+
+def _dynamic_references(value: Any, path: Path) -> Iterator[Path]:
+    """Places of texts with what AWS replaces when it uses them."""
+    if isinstance(value, str):
+        if "{{resolve:" in value:
+            yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _dynamic_references(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _dynamic_references(item, (*path, index))
 
 
 def _calls(value: Any, path: Path, functions: frozenset[str]) -> Iterator[tuple[str, bool, Path]]:

@@ -244,7 +244,9 @@ def _cfn_type(
         message = (
             f"{written[:80]} is a parameter of AWS's Systems Manager, which is not available here"
         )
-        raise invalid((*path, "Type"), message, "a String with the value")
+        inner = written.partition("<")[2].removesuffix(">") or "String"
+        remedy = f"declare it as {inner[:80]}, and give it the value that AWS would read"
+        raise invalid((*path, "Type"), message, remedy)
     return _type(snippet, "Type", CFN_TYPES, path), ()
 
 
