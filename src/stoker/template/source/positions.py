@@ -78,11 +78,18 @@ def _scan(text: str, file: str | None, root: Tree, found: dict[tuple[str, ...], 
             continue
         path, tree, mark = place
         if mark is not None:
-            found.setdefault(path, Position(file, mark.line + 1, mark.column + 1))
+            if path in found:  # the last of equal keys counts
+                _forget(path, found)
+            found[path] = Position(file, mark.line + 1, mark.column + 1)
         if starts and tree is not None:
             opened.append(_Open(tree, path, kind is yaml.MappingStartEvent))
         elif starts:
             skipped += 1
+
+
+def _forget(path: tuple[str, ...], found: dict[tuple[str, ...], Position]) -> None:
+    for known in [known for known in found if known[: len(path)] == path]:
+        del found[known]
 
 
 Place = tuple[tuple[str, ...], Tree | None, Any]
