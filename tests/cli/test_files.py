@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -122,3 +124,16 @@ def test_odd_environments_are_left_to_the_service(tmp_path: Path, environment: s
     write(tmp_path, {"main.yaml": VERSION, "env.yaml": environment})
     found = bundle(tmp_path / "main.yaml", [tmp_path / "env.yaml"])
     assert found.files == {"env.yaml": environment}
+
+
+def test_why_a_file_cannot_be_fetched_is_told_in_one_line(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{server.server_port}"
+        write(tmp_path, {"main.yaml": f"{VERSION}resources: {{a: {{type: {here}/nowhere.yaml}}}}"})
+        [answered] = bundle(tmp_path / "main.yaml").missing
+        server.shutdown()
+    [refused] = bundle(tmp_path / "main.yaml").missing
+    told = f"{here}/nowhere.yaml cannot be fetched: "
+    assert answered.message == f"{told}its server answers 404 File not found"
+    assert refused.message == f"{told}Connection refused"

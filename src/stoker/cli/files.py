@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os.path
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,7 +231,11 @@ def _fetch(url: str) -> str:
                 if len(content) > MAX_BYTES:
                     raise BadInput(f"{url} is larger than {MAX_BYTES} bytes")
         return content.decode()
+    except httpx.HTTPStatusError as error:
+        answer = f"{error.response.status_code} {error.response.reason_phrase}"
+        raise BadInput(f"{url} cannot be fetched: its server answers {answer}") from None
     except httpx.HTTPError as error:
-        raise BadInput(f"{url} cannot be fetched: {error}") from None
+        why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
+        raise BadInput(f"{url} cannot be fetched: {why}") from None
     except UnicodeDecodeError:
         raise BadInput(f"{url} is not UTF-8 text") from None
