@@ -225,6 +225,8 @@ def test_names_of_the_first_years_are_known(tmp_path: Path) -> None:
     )
     assert code == 2
     assert found == [
+        ("warning", "deprecated-type", 3),
+        ("warning", "deprecated-type", 4),
         ("error", "unknown-property", 5),
         ("error", "withdrawn-type", 6),
         ("error", "withdrawn-type", 7),

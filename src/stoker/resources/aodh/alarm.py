@@ -28,7 +28,7 @@ class CeilometerAlarm(Alarm):
 
     type_name = "OS::Aodh::Alarm"
     description = "Watches a meter."
-    support = deprecated("10.0.0", was="2014.1")
+    support = deprecated("10.0.0", was="2014.1", use="OS::Aodh::GnocchiAggregationByResourcesAlarm")
     kind = "threshold"
     properties = {
         **COMMON,

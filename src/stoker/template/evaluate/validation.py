@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, Severity, did_you_mean
 from stoker.kernel.errors import (
     BAD_REQUEST,
     CIRCULAR_DEPENDENCY,
@@ -144,12 +144,25 @@ def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
         found.append(Diagnostic("bad-shape", message, (*path, key)))
     if definition.type.undeployable:
         found.append(undeployable(template, definition.name, definition.type))
+    elif definition.type.support.status in (Support.DEPRECATED, Support.HIDDEN):
+        found.append(_deprecated(definition.type, (*path, template.version.dialect.type)))
     is_made = definition.external_id is None
     if is_made and can(definition.type, Validates):
         base = (*path, template.version.dialect.properties)
         own = definition.type.validate(definition.properties)
         found.extend(replace(diagnostic, path=(*base, *diagnostic.path)) for diagnostic in own)
     return found
+
+
+def _deprecated(type_: ResourceType, path: Path) -> Diagnostic:
+    advice = type_.support.substitute
+    return Diagnostic(
+        "deprecated-type",
+        f"The Resource Type ({type_.type_name}) is deprecated",
+        path,
+        severity=Severity.WARNING,
+        suggestion=f'use "{advice}"' if advice else None,
+    )
 
 
 def undeployable(template: Template, name: str, type_: ResourceType) -> Diagnostic:
