@@ -76,6 +76,34 @@ def test_what_has_no_value_is_refused(written: Any) -> None:
     assert output.error is not None
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"Fn::Equals": [{"Fn::Join": ["-", {"Ref": "Zones"}]}, "a-b"]},
+        {"Fn::Equals": [{"Fn::Select": [1, {"Ref": "Zones"}]}, "b"]},
+        {"Fn::Equals": [{"Fn::Select": [1, {"Fn::Split": ["/", "10.0.0.0/16"]}]}, "16"]},
+        {"Fn::Equals": [{"Fn::Sub": "${Env}-${AWS::AccountId}"}, "dev-p1"]},
+        {"Fn::Equals": [{"Fn::Length": {"Ref": "Zones"}}, 2]},
+        {"Fn::Equals": [{"Ref": "AWS::Partition"}, "openstack"]},
+    ],
+)
+def test_conditions_take_texts_and_lists_apart(condition: Any) -> None:
+    declared = {
+        "Env": {"Type": "String", "Default": "dev"},
+        "Zones": {"Type": "CommaDelimitedList", "Default": "a,b"},
+    }
+    sections = {"Parameters": declared, "Conditions": {"Holds": condition}}
+    assert value({"Fn::If": ["Holds", "yes", "no"]}, **sections) == "yes"
+
+
+@pytest.mark.parametrize("written", ["${A}", "${A.value}"])
+def test_conditions_fill_in_no_resources(written: str) -> None:
+    condition = {"Fn::Equals": [{"Fn::Sub": written}, "x"]}
+    resources = {"A": {"Type": "OS::Heat::RandomString"}}
+    [found] = errors(Conditions={"C": condition}, Resources=resources)
+    assert found.path == ("Conditions", "C", "Fn::Equals", 0, "Fn::Sub")
+
+
 def test_metadata_of_a_template_is_for_others() -> None:
     assert errors(Metadata={"AWS::CloudFormation::Interface": {"ParameterGroups": []}}) == []
 

@@ -92,6 +92,8 @@ class Version:
     """Functions of older versions, which this one refuses by name."""
     extensions: frozenset[str] = frozenset()
     """Functions beyond those that this version is known for elsewhere."""
+    condition_extensions: frozenset[str] = frozenset()
+    """The same in conditions."""
     resource_keys: frozenset[str] = frozenset()
 
     @property
@@ -130,6 +132,9 @@ _CFN_SECTIONS = frozenset(
 _CFN_EXTRA_SECTIONS = frozenset({"Metadata", "Rules", "Transform"})
 """Sections that Heat's dialect lacks."""
 _CFN_CONDITIONS = frozenset({"Fn::And", "Fn::Equals", "Fn::FindInMap", "Fn::Not", "Fn::Or", "Ref"})
+_CFN_CONDITION_EXTENSIONS = frozenset(
+    {"Fn::Join", "Fn::Length", "Fn::Select", "Fn::Split", "Fn::Sub", "Fn::ToJsonString"}
+)
 _CFN_IN_HOT = _CFN_FUNCTIONS - {"Fn::FindInMap", "Fn::GetAtt"}
 _HOT_SECTIONS = frozenset(
     {
@@ -205,6 +210,7 @@ VERSIONS: tuple[Version, ...] = (
         condition_functions=_CFN_CONDITIONS,
         sections=_CFN_SECTIONS | _CFN_EXTRA_SECTIONS | {"Conditions"},
         extensions=_CFN_EXTENSIONS,
+        condition_extensions=_CFN_CONDITION_EXTENSIONS,
         resource_keys=CFN.resource_keys,
     ),
     Version(

@@ -71,6 +71,8 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
     """A parameter: conditions cannot refer to resources."""
     if isinstance(arguments, list | dict):
         bad_arguments(f"a parameter is named by text, not {kind_of(arguments)}")
+    if isinstance(arguments, str) and arguments in _PSEUDO:
+        return _PSEUDO[arguments](scope)
     if isinstance(arguments, str) and arguments in scope.parameters:
         return scope.parameters[arguments]
     raise failed(

@@ -98,7 +98,7 @@ def condition_functions_of(version: Version) -> Mapping[str, Function]:
         name: _refusal(f'"{name}" cannot be used in a condition')
         for name in version.functions | version.extensions | version.removed
     }
-    for name in version.condition_functions:
+    for name in version.condition_functions | version.condition_extensions:
         table[name] = cfn.ref_param if name == "Ref" else _form(version, name)
     return table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
 
@@ -11,6 +12,7 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import (
+    Failure,
     bad_arguments,
     bad_value,
     check_form,
@@ -34,6 +36,7 @@ def sub(arguments: Any, scope: Scope) -> Any:
         text, values = arguments[0], scope.entry(arguments, 1)
     check_form(str, text, "the text to fill in is text")
     check_kind(Mapping, values, "the values are a map", (1,))
+    place = (0,) if isinstance(arguments, list) else ()
     parts: list[str] = []
     unknown: list[Any] = []
     size = end = 0
@@ -41,7 +44,10 @@ def sub(arguments: Any, scope: Scope) -> Any:
         parts.append(text[end : match.start()])
         end = match.end()
         literal, name = match[1], match[2].strip()
-        value = f"${{{name}}}" if literal else _variable(name, values, scope)
+        try:
+            value = f"${{{name}}}" if literal else _variable(name, values, scope)
+        except Failure as failure:  # what it names is a part of the text
+            raise Failure(replace(each, path=place) for each in failure.diagnostics) from None
         found = unknown_in(value)
         if found is not None:
             unknown.append(found)
