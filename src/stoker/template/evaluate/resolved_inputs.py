@@ -132,5 +132,7 @@ class ResolvedInputs:
 
     def section_diagnostics(self) -> list[Diagnostic]:
         """What is wrong with the parameter groups, the conditions section and the rules."""
-        found = parameter_findings(self._template, self._declared_names, self._conditions)
+        found = parameter_findings(
+            self._template, self._declared_names, self.declarations, self._conditions
+        )
         return [*found, *self.conditions.check()]

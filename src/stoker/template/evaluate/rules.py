@@ -8,10 +8,12 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.words import kind_of
 from stoker.template.document import Template
+from stoker.template.evaluate.comparisons import comparison_findings
 from stoker.template.functions.failure import Failure, check_kind, exactly, known
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Conditions, Function, Scope
 from stoker.template.parameters.groups import group_diagnostics
+from stoker.template.parameters.parameters import Parameter
 from stoker.template.versions import Version
 
 _KEYS = frozenset({"Assertions", "RuleCondition"})
@@ -49,12 +51,19 @@ _OF_RULES: Mapping[str, Function] = {
 
 def parameter_findings(
     template: Template,
-    declared: Collection[str],
+    names: Collection[str],
+    declared: Mapping[str, Parameter],
     conditions_with: Callable[[Mapping[str, Function]], Conditions],
 ) -> list[Diagnostic]:
-    """What is wrong with the parameter groups, and with the parameters by the rules."""
-    groups = group_diagnostics(template.parameter_groups, declared)
-    return [*groups, *_broken_rules(template.rules, template.version, conditions_with)]
+    """What is wrong with the parameter groups, with the parameters by the rules, and with what
+    conditions compare them with.
+
+    ``names`` are those of all parameters, also of those whose declaration is wrong.
+    """
+    section = template.version.dialect.conditions
+    groups = group_diagnostics(template.parameter_groups, names)
+    broken = _broken_rules(template.rules, template.version, conditions_with)
+    return [*groups, *broken, *comparison_findings(section, template.conditions, declared)]
 
 
 def _broken_rules(

@@ -250,9 +250,26 @@ def _cfn_type(
     return _type(snippet, "Type", CFN_TYPES, path), ()
 
 
+def _check_words(allowed: AllowedValues, path: Path, diagnostics: Diagnostics) -> None:
+    """A warning for words that YAML takes for booleans: the value allowed is another text."""
+    for value in allowed.allowed:
+        if isinstance(value, bool):
+            diagnostics.report(
+                "not-a-word",
+                f'this allows the text "{value}": YAML takes yes, no, on, off, true and false for'
+                " booleans",
+                path,
+                severity=Severity.WARNING,
+                suggestion="put them into quotes",
+            )
+            return
+
+
 def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
     """Whether the constraints fit the type."""
     for constraint in parameter.constraints:
+        if parameter.type is ParameterType.STRING and isinstance(constraint, AllowedValues):
+            _check_words(constraint, path, diagnostics)
         if parameter.type not in APPLICABLE[type(constraint)]:
             what = title(type(constraint))
             raise invalid(path, f"{what} cannot constrain a parameter of type {parameter.type}")
