@@ -13,19 +13,18 @@ from dataclasses import replace
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, Severity, did_you_mean
 from stoker.kernel.errors import (
     BAD_REQUEST,
-    CIRCULAR_DEPENDENCY,
     INVALID_REFERENCE,
     LIMIT_EXCEEDED,
     TYPE_UNAVAILABLE,
     VALIDATION_FAILED,
 )
-from stoker.kernel.graph import find_cycle
 from stoker.kernel.time_limit import check
 from stoker.schema.resource_type import NamesResources, ResourceType, Validates, can
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.document import Template, unknown_keys
+from stoker.template.evaluate.circles import circle_findings
 from stoker.template.evaluate.misspelled_functions import misspelled_functions
 from stoker.template.evaluate.policies import UNSUPPORTED, policy_diagnostics
 from stoker.template.evaluate.static_analysis import StaticAnalysis
@@ -67,7 +66,7 @@ def resource_diagnostics(
         values.extend(analysis.objections)
         values.extend(_unknown_names(template, analysis, analyses))
     warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
-    return [*form, *references, *_circle(template, dependencies), *values, *warnings]
+    return [*form, *references, *circle_findings(template, dependencies), *values, *warnings]
 
 
 def _unknown_names(
@@ -115,20 +114,6 @@ def _misspelled(template: Template, analyses: Mapping[str, StaticAnalysis]) -> l
     for output in template.outputs.values():
         found += misspelled_functions(output, template.version)
     return found
-
-
-def _circle(template: Template, dependencies: Mapping[str, frozenset[str]]) -> list[Diagnostic]:
-    circle = find_cycle(dependencies)
-    if circle is None:
-        return []
-    return [
-        Diagnostic(
-            "circular-dependency",
-            f"Circular Dependency Found: {' -> '.join(circle)}",
-            template.resources[circle[0]].path,
-            error_type=CIRCULAR_DEPENDENCY,
-        )
-    ]
 
 
 def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:

@@ -1,0 +1,76 @@
+"""Resources that need each other: which circle they form, and by which of their keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path, format_path
+from stoker.kernel.errors import CIRCULAR_DEPENDENCY
+from stoker.kernel.graph import find_cycle
+from stoker.template.document import Template
+
+_MOST_TOLD = 8
+_REFERENCES = frozenset(("get_resource", "Ref"))
+_ATTRIBUTES = frozenset(("get_attr", "Fn::GetAtt"))
+
+
+def circle_findings(
+    template: Template, dependencies: Mapping[str, frozenset[str]]
+) -> list[Diagnostic]:
+    """A circle, if there is one."""
+    circle = find_cycle(dependencies)
+    if circle is None:
+        return []
+    return [
+        Diagnostic(
+            "circular-dependency",
+            f"Circular Dependency Found: {' -> '.join(circle)}",
+            template.resources[circle[0]].path,
+            error_type=CIRCULAR_DEPENDENCY,
+            suggestion=_advice(template, circle),
+        )
+    ]
+
+
+def _advice(template: Template, circle: Sequence[str]) -> str | None:
+    written = template.data[template.version.dialect.resources]
+    places = []
+    for name, needed in islice(pairwise(circle), _MOST_TOLD):
+        place = next(_references(written[name], needed, (), template), None)
+        if place is not None:
+            places.append(format_path((name, *place)))
+    if len(places) < 2:
+        return f"remove the reference {places[0]}" if places else None
+    return f"remove one of the references {', '.join(places)}"
+
+
+def _references(value: Any, name: str, path: Path, template: Template) -> Iterator[Path]:
+    """Places that refer to a resource, in what is written of another."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _references(item, name, (*path, index), template)
+    if not isinstance(value, dict):
+        return
+    for key, inner in value.items():
+        here = (*path, key)
+        if not path and key == template.version.dialect.depends_on:
+            if name == inner or (isinstance(inner, list) and name in inner):
+                yield here
+        elif _names(key, inner, name):
+            yield here
+        else:
+            yield from _references(inner, name, here, template)
+
+
+def _names(function: str, argument: Any, name: str) -> bool:
+    if function in _REFERENCES:
+        return bool(argument == name)
+    if function in _ATTRIBUTES:
+        return isinstance(argument, list) and argument[:1] == [name]
+    if function == "Fn::Sub":
+        text = argument[0] if isinstance(argument, list) and argument else argument
+        return isinstance(text, str) and bool(re.search(rf"\$\{{{re.escape(name)}[.}}]", text))
+    return False
