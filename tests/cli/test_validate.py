@@ -71,6 +71,15 @@ def test_several_templates_are_checked_in_one_go(bad: Path) -> None:
     assert done.exit_code == 2
 
 
+def test_a_template_that_cannot_be_fetched_is_found_once(tmp_path: Path) -> None:
+    template = tmp_path / "main.yaml"
+    nowhere = "http://127.0.0.1:9/nowhere.yaml"
+    template.write_text(f"heat_template_version: rocky\nresources: {{a: {{type: {nowhere}}}}}\n")
+    done = stoker("validate", str(template))
+    assert f"{nowhere} cannot be fetched: Connection refused" in done.output
+    assert done.output.endswith("\n1 error\n")
+
+
 def test_a_missing_file_does_not_hide_other_findings(bad: Path) -> None:
     bad.write_text(BAD + "  b: {type: OS::Heat::Value, properties: {value: {get_file: nothing}}}\n")
     done = stoker("validate", str(bad))

@@ -24,6 +24,7 @@ from stoker.template.source.source import read
 from stoker.template.versions import CFN, HOT
 
 _VALUES = OF_VALUES | {"unknown-parameter"}
+_NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 
 
 def check(
@@ -46,7 +47,7 @@ def check(
         helpers.close()
     found = [_finding(diagnostic, sent) for diagnostic in diagnostics]
     if sent.missing:
-        found = [*sent.missing, *(finding for finding in found if finding.code != "unknown-file")]
+        found = [*sent.missing, *(finding for finding in found if finding.code not in _NOT_SENT)]
     return sorted(found, key=_place(found)), sent.texts()
 
 

@@ -140,13 +140,16 @@ def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
 
 
 def _deprecated(type_: ResourceType, path: Path) -> Diagnostic:
-    advice = type_.support.substitute
+    substitute, told = type_.support.substitute, type_.support.message
+    advice = f'use "{substitute}"' if substitute else None
+    if advice is None and told:
+        advice = f"{told[0].lower()}{told[1:].rstrip('.')}"
     return Diagnostic(
         "deprecated-type",
         f"The Resource Type ({type_.type_name}) is deprecated",
         path,
         severity=Severity.WARNING,
-        suggestion=f'use "{advice}"' if advice else None,
+        suggestion=advice,
     )
 
 
