@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,8 @@ MAX_LENGTH = 20_000
 """Characters of an expression."""
 _SHOWN = 80
 """Characters of an expression that a message shows."""
+_EMPTY_RECEIVER = re.compile("(?<= for receiver) (?= matches|$)")
+"""Where the reason shows an empty text, of which nothing is to be seen."""
 
 
 def yaql(arguments: Any, scope: Scope) -> Any:
@@ -70,7 +73,8 @@ def _computed(
         if isinstance(error, Malformed):
             bad_arguments(f"the expression is not valid: {error.message}", ("expression",))
         name = shortened(expression, _SHOWN)
-        bad_value(f'the expression "{name}" has no value: {error.message}', ("expression",))
+        reason = _EMPTY_RECEIVER.sub(' ""', error.message)
+        bad_value(f'the expression "{name}" has no value: {reason}', ("expression",))
     finally:
         budget.seconds -= spent
     return value
