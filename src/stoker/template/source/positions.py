@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -19,18 +19,28 @@ def positions(text: str, file: str | None, paths: Iterable[Path]) -> dict[Path, 
 
     The text has been read before; if it is not YAML (JSON with tabs, say), nothing is found.
     """
-    wanted = list(paths)
-    found: dict[tuple[str, ...], Position] = {}
+    wanted, top = list(paths), _Found(None)
     with suppress(yaml.YAMLError):
-        _scan(text, file, _tree_of(wanted), found)
+        _scan(text, file, _tree_of(wanted), top)
     placed = {}
     for path in wanted:
-        names = tuple(map(str, path))
-        for length in range(len(names), -1, -1):
-            if names[:length] in found:
-                placed[path] = found[names[:length]]
+        found, position = top, top.position
+        for name in map(str, path):
+            if name not in found.below:
                 break
+            found = found.below[name]
+            position = found.position
+        if position is not None:
+            placed[path] = position
     return placed
+
+
+@dataclass(slots=True)
+class _Found:
+    """Where a value is, and those wanted that are inside it."""
+
+    position: Position | None
+    below: dict[str, _Found] = field(default_factory=dict)
 
 
 def _tree_of(paths: Iterable[Path]) -> Tree:
@@ -47,13 +57,13 @@ class _Open:
     """A list or map on the way to a wanted path; ``tree`` is what is wanted below."""
 
     tree: Tree
-    path: tuple[str, ...]
+    found: _Found
     is_map: bool
     key: str | None = None
     index: int = -1
 
 
-def _scan(text: str, file: str | None, root: Tree, found: dict[tuple[str, ...], Position]) -> None:
+def _scan(text: str, file: str | None, root: Tree, top: _Found) -> None:
     loader = yaml.CSafeLoader(text)
     opened: list[_Open] = []
     skipped = 0
@@ -72,45 +82,39 @@ def _scan(text: str, file: str | None, root: Tree, found: dict[tuple[str, ...], 
             continue
         if not starts and kind is not yaml.ScalarEvent and kind is not yaml.AliasEvent:
             continue
-        place = _place(event, opened, root)
+        place = _place(event, opened, root, top)
         if place is None:
             skipped += starts
             continue
-        path, tree, mark = place
+        found, tree, mark = place
         if mark is not None:
-            if path in found:  # the last of equal keys counts
-                _forget(path, found)
-            found[path] = Position(file, mark.line + 1, mark.column + 1)
+            found.position = Position(file, mark.line + 1, mark.column + 1)
         if starts and tree is not None:
-            opened.append(_Open(tree, path, kind is yaml.MappingStartEvent))
+            opened.append(_Open(tree, found, kind is yaml.MappingStartEvent))
         elif starts:
             skipped += 1
 
 
-def _forget(path: tuple[str, ...], found: dict[tuple[str, ...], Position]) -> None:
-    for known in [known for known in found if known[: len(path)] == path]:
-        del found[known]
+Place = tuple[_Found, Tree | None, Any]
 
 
-Place = tuple[tuple[str, ...], Tree | None, Any]
-
-
-def _place(event: Any, opened: list[_Open], root: Tree) -> Place | None:
-    """The path of a value, what is wanted below it, and its mark; None for what is unwanted."""
+def _place(event: Any, opened: list[_Open], root: Tree, top: _Found) -> Place | None:
+    """A value, what is wanted below it, and its mark; None for what is unwanted."""
     if not opened:
-        return (), root, event.start_mark
-    top = opened[-1]
-    if not top.is_map:
-        top.index += 1
-        key = str(top.index)
-    elif top.key is None:
-        top.key = event.value if type(event) is yaml.ScalarEvent else ""
-        if top.key not in top.tree:
-            return None
-        return (*top.path, top.key), None, event.start_mark
+        return top, root, event.start_mark
+    around = opened[-1]
+    if not around.is_map:
+        around.index += 1
+        key = str(around.index)
+    elif around.key is None:
+        key = around.key = event.value if type(event) is yaml.ScalarEvent else ""
     else:
-        key, top.key = top.key, None
-    if key not in top.tree:
+        key, around.key = around.key, None
+        if key not in around.tree:
+            return None
+        return around.found.below[key], around.tree[key], None
+    if key not in around.tree:
         return None
-    path = (*top.path, key)
-    return path, top.tree[key], None if top.is_map else event.start_mark
+    # the last of equal keys counts
+    found = around.found.below[key] = _Found(None)
+    return found, None if around.is_map else around.tree[key], event.start_mark
