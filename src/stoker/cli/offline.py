@@ -21,9 +21,10 @@ from stoker.template.evaluate.validation import OF_VALUES, REFERENCES
 from stoker.template.functions.budget import Budget
 from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
-from stoker.template.versions import CFN, HOT
 
 _VALUES = OF_VALUES | {"unknown-parameter"}
+_DECLARED = frozenset(("parameters", "Parameters"))
+"""Where templates declare parameters."""
 _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 
 
@@ -104,7 +105,7 @@ def _as_known_here(found: Diagnostic) -> Diagnostic:
 
 def _where_given(found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]) -> Diagnostic:
     """What is wrong with a value, at its place in the environment that has it."""
-    if found.code not in _VALUES or not any(found.path[:1] == (d.parameters,) for d in (HOT, CFN)):
+    if found.code not in _VALUES or not _DECLARED.intersection(found.path[:1]):
         return found
     _, name, *deeper = found.path
     if name in parameters or deeper:
