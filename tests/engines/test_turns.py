@@ -106,6 +106,21 @@ def test_an_engine_lets_go_of_what_pauses_long_and_takes_it_up_again() -> None:
     in_crew(story)
 
 
+def test_a_stack_that_another_engine_took_and_gave_up_is_driven_on() -> None:
+    async def story(crew: Crew) -> None:
+        wanted = template({"one": thing(slow=1), "two": thing("one", slow=1)})
+        made = await crew.api.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await asyncio.sleep(0.5)
+        assert crew.queue.doing
+        # as by one that had stood still before it took the stack, and ends after that
+        await crew.api.ports.store.take(made.id)
+        await asyncio.wait_for(crew.api.idle(), 30)
+        assert await status(crew) == "CREATE_COMPLETE"
+        assert len(crew.world.cloud.made) == 2
+
+    in_crew(story)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_whoever_is_killed_each_object_is_made_once(seed: int) -> None:
     async def story(crew: Crew) -> None:
