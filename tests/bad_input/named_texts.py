@@ -63,7 +63,7 @@ _TEXTS: dict[str, Any] = {
         "resource_registry": {"$type": "nested.yaml"},
     },
     "files": {"nested.yaml": _NESTED, "$file": "$content"},
-    "tags": ["$tag"],
+    "tags": "$tag",
 }
 _OTHERS: dict[str, Any] = {
     "template": {

@@ -36,6 +36,8 @@ STATIC = frozenset(
         SHAPE,
         "bad-condition",
         "circular-condition",
+        "nested-too-deep",
+        "nested-too-large",
         "unknown-attribute",
         "unknown-condition",
         "unknown-resource",
