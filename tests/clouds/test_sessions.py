@@ -11,8 +11,14 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from stoker.clouds.collection import Collection
 from stoker.clouds.collections import NETWORKS, PROJECTS, SERVERS
-from stoker.clouds.credentials import Endpoints, ServiceAccess, Token, Trust
-from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
+from stoker.clouds.credentials import (
+    Endpoints,
+    ServiceAccess,
+    Token,
+    Trust,
+    UserPassword,
+)
+from stoker.clouds.faults import CloudFault, describe, is_cloud_fault, is_unauthorized
 from stoker.clouds.sessions import Sessions
 from stoker.kernel.log import request
 from stoker.kernel.values import replace
@@ -69,6 +75,18 @@ def test_a_token_acts(local: LocalCloud, sessions: Sessions) -> None:
     acting = sessions.connection(Token(demo.session.get_token()))
     assert NETWORKS.select(acting)
     assert acting.session.get_token() == demo.session.get_token()
+
+
+def test_one_request_is_made_as_another_user(local: LocalCloud, sessions: Sessions) -> None:
+    cloud = sessions.connection(local.user("admin"))
+    demo = sessions.connection(local.user("demo")).session
+    known = UserPassword(demo.get_user_id(), local.user("demo").password, demo.get_project_id())
+    body = {"network": {"name": "by another"}}
+    made = cloud.network.post("/networks", json=body, auth=known).json()["network"]
+    assert made["project_id"] == known.project_id != cloud.session.get_project_id()
+    with pytest.raises(Exception, match="401") as caught:
+        cloud.network.get("/networks", auth=replace(known, password="wrong"))
+    assert is_unauthorized(caught.value)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

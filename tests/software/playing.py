@@ -92,7 +92,7 @@ class Cloud:
 
     def _queue(self, path: str, method: str, more: Mapping[str, Any]) -> Answer:
         name = path.split("/")[2]
-        self.queue_users.add(more["auth"].auth_methods[0].user_id)
+        self.queue_users.add(more["auth"].user_id)
         if method == "DELETE":
             return Answer(204 if self.queues.pop(name, None) is not None else 404)
         if method == "GET":

@@ -16,6 +16,7 @@ from typing import Any
 
 from stoker.kernel.errors import Unavailable
 
+_UNAUTHORIZED = 401
 NOT_FOUND = 404
 CONFLICT = 409
 _BROKEN = 500
@@ -127,6 +128,11 @@ def status_of(exc: BaseException) -> int | None:
 def is_not_found(error: BaseException) -> bool:
     """Whether the object does not exist (any more)."""
     return status_of(error) == NOT_FOUND
+
+
+def is_unauthorized(error: BaseException) -> bool:
+    """Whether the cloud does not know, or no longer knows, who asks."""
+    return status_of(error) == _UNAUTHORIZED
 
 
 def is_out_of_sight(error: BaseException) -> bool:

@@ -187,7 +187,12 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         )
 
     def request(self, url: str, method: str, **arguments: Any) -> Any:
-        """The answer to one request, as keystoneauth gives it."""
+        """The answer to one request, as keystoneauth gives it.
+
+        ``auth`` may be a :class:`UserPassword` of this cloud, besides what keystoneauth takes.
+        """
+        if isinstance(arguments.get("auth"), UserPassword):
+            arguments["auth"] = _by_password(self.auth.auth_url, arguments["auth"])
         chosen = arguments.get("endpoint_filter") or {}
         service = self._counted_as or chosen.get("service_type")
         for name, value in self._tls.get(service or "", _USUAL):
@@ -323,14 +328,22 @@ class Maker:
                 return v3.Password(auth_url, **_identity(credentials), **scope)
             case Token(token=token):
                 return _ByToken(auth_url, token)
-            case UserPassword(user_id=user_id, password=password, project_id=project_id):
-                known = {"user_id": user_id, "password": password}
-                return v3.Password(auth_url, **known, project_id=project_id)
+            case UserPassword():
+                return _by_password(auth_url, credentials)
             case Trust(trust_id=trust_id):
                 user = self._endpoints.service_user
                 if user is None:
                     raise LookupError("a trust cannot be used: no service user is configured")
                 return _ByTrust(self._endpoints, trust_id, **_identity(user))
+
+
+def _by_password(auth_url: str, known: UserPassword) -> v3.Password:
+    return v3.Password(
+        auth_url,
+        user_id=known.user_id,
+        password=known.password,
+        project_id=known.project_id,
+    )
 
 
 def _login(access: str) -> Any:

@@ -11,9 +11,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from keystoneauth1.exceptions import Unauthorized
-
-from stoker.clouds.faults import fault_from
+from stoker.clouds.faults import fault_from, is_unauthorized
 from stoker.resources.stack_user import login
 from stoker.resources.temp_url import endpoint, has_endpoint
 from stoker.schema.resource_type import Call
@@ -64,8 +62,10 @@ def remove(call: Call, queue: str) -> None:
         return
     try:
         answer = _answer(call, "DELETE", _path(queue))
-    except Unauthorized:  # the user is gone already, and nobody can ask for the queue any more
-        return
+    except Exception as fault:
+        if not is_unauthorized(fault):
+            raise
+        return  # the user is gone already, and nobody can ask for the queue any more
     if answer.status_code != HTTPStatus.NOT_FOUND and answer.status_code >= _ERRORS:
         raise fault_from(answer)
 

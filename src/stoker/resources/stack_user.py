@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keystoneauth1.identity.v3 import Password
-
+from stoker.clouds.credentials import UserPassword
 from stoker.resources.temp_url import endpoint
 from stoker.schema.resource_type import Call
 
@@ -21,13 +20,12 @@ def user(call: Call) -> dict[str, Any]:
     }
 
 
-def login(call: Call) -> Any:
-    """The same for a session of the SDK; None where there is no such user."""
+def login(call: Call) -> UserPassword | None:
+    """The same as the connection to the cloud wants it; None where there is no such user."""
     known = user(call)
     if not known["user_id"]:
         return None
-    names = ("auth_url", "user_id", "password", "project_id")
-    return Password(**{name: known[name] for name in names})
+    return UserPassword(known["user_id"], known["password"], known["project_id"])
 
 
 def _auth_url(call: Call) -> str:
