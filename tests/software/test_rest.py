@@ -18,6 +18,7 @@ from stoker.engine.model.records import Action, Resource, Stack, Status
 from stoker.engine.service.reports import CameBetween, report
 from stoker.kernel.clock import isoformat
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.values import replace
 from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.resources.nova.server.server import Server
 from stoker.schema.software import Deployment, SoftwareChange
@@ -319,8 +320,19 @@ async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are
     server = Resource("server", "stack", "s", "OS::Nova::Server", "t", 2.0, 2.0)
     ports: Any = SimpleNamespace(store=library.store)
     call = make_call(Server(), {"user_data": config_id, "flavor": "f"})
-    found = await with_software(StackRows(ports, stack, [config, server]), server, call)
+    found = await with_software(StackRows(ports, stack, [config, server]), server, Server(), call)
     assert found.configs[config_id].text == "echo"
+
+
+async def test_a_server_reads_no_configs_for_the_ids_of_other_objects() -> None:
+    stack = Stack("stack", OURS, "stack", Action.CREATE, Status.COMPLETE, "", 1.0, "input")
+    server = Resource("server", "stack", "s", "OS::Nova::Server", "t", 2.0, 2.0)
+    server = replace(server, physical_id="55555555-3333-3333-3333-333333333333")
+    networks = [{"network": "44444444-3333-3333-3333-333333333333"}]
+    call = make_call(Server(), {"networks": networks, "user_data": "echo", "flavor": "f"})
+    without_store: Any = SimpleNamespace(store=SimpleNamespace(software=None))
+    rows = StackRows(without_store, stack, [server])
+    assert await with_software(rows, server, Server(), call) is call
 
 
 async def test_of_two_reports_at_once_one_counts(library: Library) -> None:

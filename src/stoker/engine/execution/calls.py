@@ -76,24 +76,29 @@ async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
     return Inherited(given.files, environment)
 
 
-async def with_software(stack_rows: StackRows, row: Resource, call: Call) -> Call:
-    """The call with the software configs that it names, and with the row's deployment."""
+async def with_software(
+    stack_rows: StackRows, row: Resource, type_: ResourceType, call: Call
+) -> Call:
+    """The call with the software configs that it names, and with what the row keeps."""
     store, project_id = stack_rows.ports.store.software, stack_rows.stack.project_id
-    wanted = {value for value in _texts(call.properties) if _CONFIG_ID.fullmatch(value)}
-    deployment = await store.deployment(project_id, row.physical_id or row.id)
-    if deployment is not None:
-        wanted.add(deployment.config_id)
-    if row.physical_id is not None:
-        wanted.add(row.physical_id)
+    named = [call.properties.get(name) for name in type_.names_software]
+    wanted = {text for text in _texts(named) if _CONFIG_ID.fullmatch(text)}
+    deployment = None
+    if type_.keeps_software:
+        deployment = await store.deployment(project_id, row.physical_id or row.id)
+        if deployment is not None:
+            wanted.add(deployment.config_id)
+        if row.physical_id is not None:
+            wanted.add(row.physical_id)
     if not wanted:
         return call
     configs = {**_earlier_configs(stack_rows, wanted), **await store.configs(project_id, wanted)}
     return replace(call, configs=configs, deployment=deployment)
 
 
-def _texts(properties: Mapping[str, Any]) -> Iterator[str]:
-    """All texts in the values of properties, at any depth."""
-    pending: list[Any] = list(properties.values())
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    """All texts among values, at any depth."""
+    pending: list[Any] = list(values)
     while pending:
         value = pending.pop()
         if isinstance(value, Mapping):

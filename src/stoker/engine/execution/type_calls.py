@@ -218,8 +218,8 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
     )
     if row.action in _MAKING and can(type_, MakesStack):
         call = replace(call, inherited=await handed_on(stack_rows, row))
-    if type_.reads_software:
-        call = await with_software(stack_rows, row, call)
+    if type_.names_software or type_.keeps_software:
+        call = await with_software(stack_rows, row, type_, call)
     if type_.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack

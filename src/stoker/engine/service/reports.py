@@ -32,7 +32,7 @@ async def report(
     """
     assert can(type_, Deploys)
     ports = stack_rows.ports
-    call = await with_software(stack_rows, row, make_call(stack_rows, row, type_))
+    call = await with_software(stack_rows, row, type_, make_call(stack_rows, row, type_))
     told, reason = type_.signalled(call, details)
     event = signal_event(ports, row, reason)
     if told is None:

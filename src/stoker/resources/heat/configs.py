@@ -53,8 +53,7 @@ def config_properties(kind: Type, description: str) -> dict[str, Property]:
 class StoredConfig(ManagedType):
     """A configuration that is kept for deployments and servers, and never changes."""
 
-    reads_software = True
-
+    keeps_software = True
     renewed = True
 
     @abstractmethod

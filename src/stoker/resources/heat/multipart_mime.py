@@ -19,6 +19,7 @@ class MultipartMime(StoredConfig):
     type_name = "OS::Heat::MultipartMime"
     description = "Several configurations in one MIME message, as cloud-init takes them."
     support = since("2014.1")
+    names_software = frozenset({"parts"})
     properties = {
         "parts": declare.records(
             "The parts of the message.",

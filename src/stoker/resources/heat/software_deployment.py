@@ -78,7 +78,8 @@ class SoftwareDeployment(ManagedType):
     description = "Gives a configuration to a server and waits until it has been applied."
     support = since("2014.1")
     service = "identity"
-    reads_software = True
+    names_software = frozenset({"config"})
+    keeps_software = True
     secrets = frozenset({"password", "secret", "signal_url"})
     properties = {"server": SERVER, **COMMON}
     attributes = OpenAttributes(

@@ -83,9 +83,9 @@ class Call(Struct, frozen=True):
     update: Update = NO_UPDATE
     configs: Mapping[str, SoftwareConfig] = field(default_factory=dict)
     """By id: the software configs of this project that the properties name, and the resource's
-    own. Only for types that read software, as the next."""
+    own. Only for types that name or keep software."""
     deployment: Deployment | None = None
-    """The software deployment that the resource has put on record."""
+    """The software deployment that the resource has put on record, for types that keep software."""
     inherited: Inherited = _NOTHING
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""

@@ -32,8 +32,10 @@ class ResourceType(ABC):
     may be sent again at once."""
     fixed_metadata: ClassVar[bool] = False
     """A change of the metadata makes a new object."""
-    reads_software: ClassVar[bool] = False
-    """Calls have the software configs that the properties name, and the resource's deployment."""
+    names_software: ClassVar[frozenset[str]] = frozenset()
+    """Properties whose values may be ids of software configs, at any depth: calls have these."""
+    keeps_software: ClassVar[bool] = False
+    """Calls have the software config or deployment that the resource is."""
     renewed: ClassVar[bool] = False
     """What stands behind a resource is kept by this service: an adopted one gets its own anew."""
     secrets: ClassVar[frozenset[str]] = frozenset()

@@ -48,7 +48,7 @@ class Server(ManagedType):
     description = "A server with its ports, disks and user data."
     service = "compute"
     physical_name_limit = 53
-    reads_software = True
+    names_software = frozenset({"user_data"})
     properties = PROPERTIES
     attributes = ATTRIBUTES
     live = staticmethod(live_properties)
