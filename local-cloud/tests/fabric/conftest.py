@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,8 +33,16 @@ def state_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    """That of whoever starts the cloud: the usual one, or what a test asks for."""
+    before = os.umask(getattr(request, "param", 0o022))
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
 async def world(
-    capabilities: Capabilities, state_directory: Path, tmp_path: Path
+    capabilities: Capabilities, umask: None, state_directory: Path, tmp_path: Path
 ) -> AsyncIterator[World]:
     service = HostService()
     listener = await asyncio.start_server(service.answer, "127.0.0.1", 0)

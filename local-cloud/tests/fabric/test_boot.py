@@ -1,6 +1,7 @@
 """A server boots, knows who it is, reaches the cloud, and ends when it should."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.fabric import identities
 from localcloud.fabric.interface import FabricError, Network
 
 
@@ -60,6 +62,21 @@ async def test_python_and_ordinary_tools_work_inside(world):
         "#!/bin/bash\npython3 -c 'import ssl, json; print(6 * 7)'; ls / | head -1\n",
     )
     await world.until_console(server, "42\nbin")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 and identities.subordinate_mapper("0") is None,
+    reason="a server has one user id alone without subordinate ids and newuidmap",
+)
+@pytest.mark.parametrize(("umask", "state_directory"), [(0o077, "of its own")], indirect=True)
+async def test_other_users_of_a_server_find_programs_whatever_the_umask_of_its_starter(world):
+    script = """#!/bin/bash
+runuser -u nobody -- sh -c 'ls /usr/local/sbin/cloud-init /usr/sbin/mount.nfs; ls -d /var/lib'
+echo end
+"""
+    server = await world.boot("web", "10.0.0.5", script)
+    console = await world.until_console(server, "end\n")
+    assert "/usr/local/sbin/cloud-init\n/usr/sbin/mount.nfs\n/var/lib\n" in console
 
 
 async def test_what_a_server_writes_to_dev_console_is_on_its_console(world):

@@ -282,6 +282,7 @@ def run(control: socket.socket, parent: int) -> None:
     if os.getppid() != parent:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o022)  # every user of a server must find the way in what is made here
     received = channel.Receiver(control).receive()
     if not received:
         return
