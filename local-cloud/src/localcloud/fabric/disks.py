@@ -19,11 +19,12 @@ from pathlib import Path
 
 from localcloud.fabric import kernel
 from localcloud.fabric.interface import FabricError
+from localcloud.guest import commands
 
 DEFAULT_USER = "stoker"
 USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
 """Further names of the default user, as images of distributions have them."""
-_FORMAT = "7"
+_FORMAT = "8"
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
 _TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
@@ -112,8 +113,8 @@ def _write_accounts(etc: Path) -> None:
     (etc / "fstab").write_text("")
 
 
-def _stamp() -> str:
-    facts = [_FORMAT, sys.version, str(os.geteuid())]
+def _stamp(many_users: bool) -> str:
+    facts = [_FORMAT, sys.version, str(os.geteuid()), commands.digest(many_users)]
     for path in ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives"):
         try:
             facts.append(str(Path(path).stat().st_mtime_ns))
@@ -122,13 +123,13 @@ def _stamp() -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
 
-def make_base(state: Path) -> Path:
+def make_base(state: Path, many_users: bool) -> Path:
     """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
 
-    It is made anew, and older ones removed, when the host's /etc has changed. A disk fits any of
-    them: what its server has changed lies above.
+    It is made anew, and older ones removed, when the host's /etc or our programs have changed. A
+    disk fits any of them: what its server has changed lies above.
     """
-    base = state / f"host-{_stamp()}"
+    base = state / f"host-{_stamp(many_users)}"
     if base.exists():
         return base
     for stale in (*state.glob("host-*"), *state.glob("making-*")):
@@ -155,7 +156,7 @@ def make_base(state: Path) -> Path:
     except OSError:
         # A single-id user namespace has no user but root.
         (making / "home" / DEFAULT_USER).chmod(0o777)
-    _own_usr(whole / _OWN)
+    _own_usr(whole / _OWN, many_users)
     whole.rename(base)
     return base
 
@@ -193,11 +194,14 @@ def _own_directories(source: Path, upper: Path, depth: int) -> None:
                 _own_directories(Path(entry.path), mine, depth - 1)
 
 
-def _own_usr(own: Path) -> None:
+def _own_usr(own: Path, many_users: bool) -> None:
     own.mkdir()
     if Path("/usr").stat().st_uid != 0:
         _own_directories(Path("/usr"), own / "usr", depth=1)
         _own_directories(Path("/usr/local"), own / "usr/local", depth=4)
+    # here once, they need not be written for every server; a directory would hide a link
+    if not any(place.is_symlink() for place in commands.DIRECTORIES):
+        commands.install(many_users, own)
 
 
 def _link_local(local: Path) -> None:

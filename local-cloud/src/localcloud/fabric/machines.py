@@ -79,7 +79,7 @@ class Machine:
     @cached_property
     def base(self) -> Path:
         """The base of the built-in image, made when it is first asked for: a third of a second."""
-        return disks.make_base(self.state)
+        return disks.make_base(self.state, self.many_users)
 
 
 @dataclass
@@ -314,7 +314,7 @@ def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> No
     _mount_sys()
     if machine.own_proc:
         volumes.cover_partitions()
-    commands.install(Path("/"), plan.many_users)
+    commands.install(plan.many_users)
     _write_names(plan)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(f"{_FIRST_TO_GO}\n")

@@ -1,5 +1,7 @@
 """Programs that a server has in addition: they reach the first process, which is not systemd."""
 
+import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -162,30 +164,52 @@ _PROGRAMS = {
 }
 
 
-def install(root: Path, many_users: bool) -> None:
-    """Put the programs into ``/usr/local/sbin`` of a root directory, once.
+_DIRECTORY = Path("/usr/local/sbin")
+_HELPERS = tuple(f"mount.{kind}" for kind in share_commands.KINDS)
+_HELPERS_DIRECTORY = Path("/usr/sbin")
+"""Where the system's own mount looks for them."""
+DIRECTORIES = (_DIRECTORY, _HELPERS_DIRECTORY)
+"""Where :func:`install` puts what it installs."""
+
+
+def install(many_users: bool, layer: Path = Path("/")) -> None:
+    """Put the programs that the system lacks into it, or into a layer that lies over it."""
+    for directory in DIRECTORIES:
+        _within(layer, directory).mkdir(parents=True, exist_ok=True)
+    for name, content in _programs(many_users).items():
+        path = _DIRECTORY / name
+        if not path.exists():
+            _within(layer, path).write_text(content)
+            _within(layer, path).chmod(0o755)
+    for name in _HELPERS:
+        path = _HELPERS_DIRECTORY / name
+        if not os.path.lexists(path):
+            with suppress(OSError):
+                _within(layer, path).symlink_to(_DIRECTORY / name)
+
+
+def _within(layer: Path, path: Path) -> Path:
+    return layer / path.relative_to("/")
+
+
+def _programs(many_users: bool) -> dict[str, str]:
+    """The programs by name.
 
     Where a server has one user id alone, those that change users have stand-ins, as the real ones
     look at what they have become.
     """
-    directory = root / "usr/local/sbin"
-    directory.mkdir(parents=True, exist_ok=True)
-    helpers = [f"mount.{kind}" for kind in share_commands.KINDS]
     programs = {
         **_PROGRAMS,
         **dict.fromkeys(volume_commands.NAMES, volume_commands.PROGRAM),
-        **dict.fromkeys(helpers, share_commands.PROGRAM),
+        **dict.fromkeys(_HELPERS, share_commands.PROGRAM),
     }
     if not many_users:
         programs |= _FOR_ONE_USER
-    elif not (root / "usr/bin/sudo").exists():
+    elif not Path("/usr/bin/sudo").exists():
         programs["sudo"] = _SUDO
-    for name, content in programs.items():
-        path = directory / name
-        if not path.exists():
-            path.write_text(content)
-            path.chmod(0o755)
-    for name in helpers:
-        # where the system's own mount looks for it
-        with suppress(OSError):
-            (root / "usr/sbin" / name).symlink_to(directory / name)
+    return programs
+
+
+def digest(many_users: bool) -> str:
+    """Changes when something else would be installed."""
+    return hashlib.sha256(repr(_programs(many_users)).encode()).hexdigest()
