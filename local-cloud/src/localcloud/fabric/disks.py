@@ -8,7 +8,6 @@ kernel or the file system refuses overlays, the base is copied and /usr is read-
 """
 
 import errno
-import hashlib
 import os
 import secrets
 import shutil
@@ -18,147 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.fabric import kernel
+from localcloud.fabric.base_image import BASE_ROOT, OWN, TOP_LINKS
 from localcloud.fabric.interface import FabricError
-from localcloud.guest import commands
 
-DEFAULT_USER = "stoker"
-USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
-"""Further names of the default user, as images of distributions have them."""
-_FORMAT = "8"
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
-_TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_DIRECTORIES = (
-    "etc", "usr", "opt", "home", "root", "srv", "mnt", "media", "boot", "proc", "sys", "dev", "run",
-    "tmp", "var", "var/lib", "var/lib/dpkg", "var/lib/apt", "var/lib/misc", "var/log", "var/tmp",
-    "var/cache", "var/cache/apt", "var/cache/apt/archives", "var/cache/apt/archives/partial",
-    "var/spool", "var/spool/cron", "var/mail", "var/opt", "var/local", f"home/{DEFAULT_USER}",
-)  # fmt: skip
-_NOT_COPIED = {
-    "hostname", "hosts", "machine-id", "mtab", "resolv.conf", "passwd", "passwd-", "group",
-    "group-",
-    "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subuid-", "subgid", "subgid-", "ssh",
-    "fstab", "crypttab", "sudoers", "sudoers.d", "NetworkManager", "netplan", "letsencrypt",
-    "kubernetes", "docker", "wireguard", "krb5.keytab", "cloud", "systemd", "udev", "modprobe.d",
-    "cron.d", "cron.daily", "cron.hourly", "cron.monthly", "cron.weekly", "crontab",
-}  # fmt: skip
 _HOST_LOCAL = "/.host/usr-local"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-_LARGEST_COPIED_FILE = 4 << 20
-BASE_ROOT, _OWN = "root", "own"
-"""In the base: the root directory, and directories of our own that stand for those of the host."""
-
-
-def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
-    """Whether every user of the host may read a file or directory: servers see no others."""
-    mode = entry.stat(follow_symlinks=False).st_mode
-    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-    return stat.S_ISLNK(mode) or mode & wanted == wanted
-
-
-def _copy_readable(source: Path, target: Path) -> None:
-    target.mkdir(exist_ok=True)
-    for entry in os.scandir(source):
-        if target.name == "etc" and entry.name in _NOT_COPIED:
-            continue
-        if not _is_for_everybody(entry):
-            continue
-        destination = target / entry.name
-        try:
-            if entry.is_symlink():
-                destination.symlink_to(Path(entry.path).readlink())
-            elif entry.is_dir(follow_symlinks=False):
-                _copy_readable(Path(entry.path), destination)
-            elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
-                shutil.copyfile(entry.path, destination)
-                destination.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
-        except PermissionError:
-            continue
-
-
-def _lines(path: str) -> list[list[str]]:
-    try:
-        return [line.split(":") for line in Path(path).read_text().splitlines() if ":" in line]
-    except OSError:
-        return []
-
-
-def _write_accounts(etc: Path) -> None:
-    system = {"root": ["root", "x", "0", "0", "root", "/root", "/bin/bash"]}
-    for entry in _lines("/etc/passwd"):
-        if len(entry) == 7 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):
-            system[entry[0]] = entry
-    nobody = "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin"
-    system["nobody"] = nobody.split(":")
-    home = f"/home/{DEFAULT_USER}"
-    for name in (DEFAULT_USER, *USUAL_USERS):
-        system[name] = [name, "x", "1000", "1000", "", home, "/bin/bash"]
-    groups = {"root": ["root", "x", "0", ""]}
-    for entry in _lines("/etc/group"):
-        if len(entry) == 4 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):
-            groups[entry[0]] = [*entry[:3], ""]
-    groups["nogroup"] = ["nogroup", "x", "65534", ""]
-    groups[DEFAULT_USER] = [DEFAULT_USER, "x", "1000", ""]
-
-    def table(rows: list[list[str]]) -> str:
-        return "".join(":".join(row) + "\n" for row in rows)
-
-    (etc / "passwd").write_text(table(list(system.values())))
-    (etc / "group").write_text(table(list(groups.values())))
-    (etc / "shadow").write_text(
-        table([[name, "*", "19000", "0", "99999", "7", "", "", ""] for name in system])
-    )
-    (etc / "gshadow").write_text(table([[name, "*", "", ""] for name in groups]))
-    for name in ("shadow", "gshadow"):
-        (etc / name).chmod(0o640)
-    (etc / "fstab").write_text("")
-
-
-def _stamp(many_users: bool) -> str:
-    facts = [_FORMAT, sys.version, str(os.geteuid()), commands.digest(many_users)]
-    for path in ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives"):
-        try:
-            facts.append(str(Path(path).stat().st_mtime_ns))
-        except OSError:
-            facts.append("-")
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
-
-
-def make_base(state: Path, many_users: bool) -> Path:
-    """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
-
-    It is made anew, and older ones removed, when the host's /etc or our programs have changed. A
-    disk fits any of them: what its server has changed lies above.
-    """
-    base = state / f"host-{_stamp(many_users)}"
-    if base.exists():
-        return base
-    for stale in (*state.glob("host-*"), *state.glob("making-*")):
-        shutil.rmtree(stale, ignore_errors=True)
-    whole = state / f"making-{secrets.token_hex(4)}"
-    making = whole / BASE_ROOT
-    for name in _DIRECTORIES:
-        (making / name).mkdir(parents=True, mode=0o755)
-    for name in ("tmp", "var/tmp"):
-        (making / name).chmod(0o1777)
-    (making / "root").chmod(0o711)
-    (making / "var/run").symlink_to("/run")
-    (making / "var/lock").symlink_to("/run/lock")
-    for name in _TOP_LINKS:
-        host = Path("/", name)
-        if host.is_symlink():
-            (making / name).symlink_to(host.readlink())
-        elif host.is_dir():
-            (making / name).mkdir()
-    _copy_readable(Path("/etc"), making / "etc")
-    _write_accounts(making / "etc")
-    try:
-        os.chown(making / "home" / DEFAULT_USER, 1000, 1000)
-    except OSError:
-        # A single-id user namespace has no user but root.
-        (making / "home" / DEFAULT_USER).chmod(0o777)
-    _own_usr(whole / _OWN, many_users)
-    whole.rename(base)
-    return base
 
 
 def _named(descriptor: int) -> str:
@@ -177,31 +41,6 @@ def overlay(lower: str, upper: str, work: str, target: str, source: str = "overl
     Path(upper).chmod(stat.S_IMODE(Path(lower.partition(":")[0]).stat().st_mode))
     paths = f"lowerdir={lower},upperdir={upper},workdir={work}"
     kernel.mount(source, target, "overlay", options=f"{paths},userxattr")
-
-
-def _own_directories(source: Path, upper: Path, depth: int) -> None:
-    """Make directories in a layer between that stand for those of the host, but are ours.
-
-    Where the host's root is not mapped, its directories could not be written to; a directory of
-    the layer above shows the same content and decides who may write.
-    """
-    for entry in os.scandir(source):
-        if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
-            mine = upper / entry.name
-            mine.mkdir(parents=True, exist_ok=True)
-            mine.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
-            if depth > 1:
-                _own_directories(Path(entry.path), mine, depth - 1)
-
-
-def _own_usr(own: Path, many_users: bool) -> None:
-    own.mkdir()
-    if Path("/usr").stat().st_uid != 0:
-        _own_directories(Path("/usr"), own / "usr", depth=1)
-        _own_directories(Path("/usr/local"), own / "usr/local", depth=4)
-    # here once, they need not be written for every server; a directory would hide a link
-    if not any(place.is_symlink() for place in commands.DIRECTORIES):
-        commands.install(many_users, own)
 
 
 def _link_local(local: Path) -> None:
@@ -246,7 +85,7 @@ class Disk:
         self._layers = layers
         self._disk = os.open(layers.disk, os.O_PATH)
         self._lower = os.open(layers.image or layers.base / BASE_ROOT, os.O_PATH)
-        self._own = os.open(layers.base / _OWN, os.O_PATH)
+        self._own = os.open(layers.base / OWN, os.O_PATH)
         self._shared: dict[str, int] = {}
         self._sealed: dict[str, int] = {}
         self._devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES}
@@ -256,7 +95,7 @@ class Disk:
             source = Path(path)
             if source.is_dir() and any(source.iterdir()):
                 self._shared[path] = os.open(path, os.O_PATH)
-        for name in _TOP_LINKS:
+        for name in TOP_LINKS:
             if Path("/", name).is_dir() and not Path("/", name).is_symlink():
                 self._sealed[f"/{name}"] = os.open(f"/{name}", os.O_PATH)
         python = _python_elsewhere()

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import disks, identities, kernel, seccomp, specs, volumes
+from localcloud.fabric import base_image, disks, identities, kernel, seccomp, specs, volumes
 from localcloud.fabric.filters import Redirect, messages, redirections
 from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg, Volume
 from localcloud.fabric.kernel import Clone, Mount
@@ -79,7 +79,7 @@ class Machine:
     @cached_property
     def base(self) -> Path:
         """The base of the built-in image, made when it is first asked for: a third of a second."""
-        return disks.make_base(self.state, self.many_users)
+        return base_image.make(self.state, self.many_users)
 
 
 @dataclass

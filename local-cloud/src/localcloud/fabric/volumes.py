@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from localcloud.fabric import kernel
-from localcloud.fabric.disks import BASE_ROOT, overlay
+from localcloud.fabric.base_image import BASE_ROOT
+from localcloud.fabric.disks import overlay
 from localcloud.fabric.interface import FabricError, Volume
 from localcloud.fabric.kernel import Clone
 from localcloud.fabric.mount_table import mounts

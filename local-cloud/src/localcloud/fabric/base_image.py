@@ -1,0 +1,176 @@
+"""The base of the built-in image ``host``: what the root directories of servers have in common.
+
+A copy of what is readable in the host's /etc, an empty /var, /home and so on, and what lies over
+the host's /usr for all servers.
+"""
+
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import sys
+from pathlib import Path
+
+from localcloud.guest import commands
+
+_DEFAULT_USER = "stoker"
+_USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
+"""Further names of the default user, as images of distributions have them."""
+_FORMAT = "8"
+TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_DIRECTORIES = (
+    "etc", "usr", "opt", "home", "root", "srv", "mnt", "media", "boot", "proc", "sys", "dev", "run",
+    "tmp", "var", "var/lib", "var/lib/dpkg", "var/lib/apt", "var/lib/misc", "var/log", "var/tmp",
+    "var/cache", "var/cache/apt", "var/cache/apt/archives", "var/cache/apt/archives/partial",
+    "var/spool", "var/spool/cron", "var/mail", "var/opt", "var/local", f"home/{_DEFAULT_USER}",
+)  # fmt: skip
+_NOT_COPIED = {
+    "hostname", "hosts", "machine-id", "mtab", "resolv.conf", "passwd", "passwd-", "group",
+    "group-",
+    "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subuid-", "subgid", "subgid-", "ssh",
+    "fstab", "crypttab", "sudoers", "sudoers.d", "NetworkManager", "netplan", "letsencrypt",
+    "kubernetes", "docker", "wireguard", "krb5.keytab", "cloud", "systemd", "udev", "modprobe.d",
+    "cron.d", "cron.daily", "cron.hourly", "cron.monthly", "cron.weekly", "crontab",
+}  # fmt: skip
+_LARGEST_COPIED_FILE = 4 << 20
+BASE_ROOT, OWN = "root", "own"
+"""In the base: the root directory, and directories of our own that stand for those of the host."""
+
+
+def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
+    """Whether every user of the host may read a file or directory: servers see no others."""
+    mode = entry.stat(follow_symlinks=False).st_mode
+    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return stat.S_ISLNK(mode) or mode & wanted == wanted
+
+
+def _copy_readable(source: Path, target: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for entry in os.scandir(source):
+        if target.name == "etc" and entry.name in _NOT_COPIED:
+            continue
+        if not _is_for_everybody(entry):
+            continue
+        destination = target / entry.name
+        try:
+            if entry.is_symlink():
+                destination.symlink_to(Path(entry.path).readlink())
+            elif entry.is_dir(follow_symlinks=False):
+                _copy_readable(Path(entry.path), destination)
+            elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
+                shutil.copyfile(entry.path, destination)
+                destination.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
+        except PermissionError:
+            continue
+
+
+def _lines(path: str) -> list[list[str]]:
+    try:
+        return [line.split(":") for line in Path(path).read_text().splitlines() if ":" in line]
+    except OSError:
+        return []
+
+
+def _write_accounts(etc: Path) -> None:
+    system = {"root": ["root", "x", "0", "0", "root", "/root", "/bin/bash"]}
+    for entry in _lines("/etc/passwd"):
+        if len(entry) == 7 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):
+            system[entry[0]] = entry
+    nobody = "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin"
+    system["nobody"] = nobody.split(":")
+    home = f"/home/{_DEFAULT_USER}"
+    for name in (_DEFAULT_USER, *_USUAL_USERS):
+        system[name] = [name, "x", "1000", "1000", "", home, "/bin/bash"]
+    groups = {"root": ["root", "x", "0", ""]}
+    for entry in _lines("/etc/group"):
+        if len(entry) == 4 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):
+            groups[entry[0]] = [*entry[:3], ""]
+    groups["nogroup"] = ["nogroup", "x", "65534", ""]
+    groups[_DEFAULT_USER] = [_DEFAULT_USER, "x", "1000", ""]
+
+    def table(rows: list[list[str]]) -> str:
+        return "".join(":".join(row) + "\n" for row in rows)
+
+    (etc / "passwd").write_text(table(list(system.values())))
+    (etc / "group").write_text(table(list(groups.values())))
+    (etc / "shadow").write_text(
+        table([[name, "*", "19000", "0", "99999", "7", "", "", ""] for name in system])
+    )
+    (etc / "gshadow").write_text(table([[name, "*", "", ""] for name in groups]))
+    for name in ("shadow", "gshadow"):
+        (etc / name).chmod(0o640)
+    (etc / "fstab").write_text("")
+
+
+def _stamp(many_users: bool) -> str:
+    facts = [_FORMAT, sys.version, str(os.geteuid()), commands.digest(many_users)]
+    for path in ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives"):
+        try:
+            facts.append(str(Path(path).stat().st_mtime_ns))
+        except OSError:
+            facts.append("-")
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+
+def make(state: Path, many_users: bool) -> Path:
+    """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
+
+    It is made anew, and older ones removed, when the host's /etc or our programs have changed. A
+    disk fits any of them: what its server has changed lies above.
+    """
+    base = state / f"host-{_stamp(many_users)}"
+    if base.exists():
+        return base
+    for stale in (*state.glob("host-*"), *state.glob("making-*")):
+        shutil.rmtree(stale, ignore_errors=True)
+    whole = state / f"making-{secrets.token_hex(4)}"
+    making = whole / BASE_ROOT
+    for name in _DIRECTORIES:
+        (making / name).mkdir(parents=True, mode=0o755)
+    for name in ("tmp", "var/tmp"):
+        (making / name).chmod(0o1777)
+    (making / "root").chmod(0o711)
+    (making / "var/run").symlink_to("/run")
+    (making / "var/lock").symlink_to("/run/lock")
+    for name in TOP_LINKS:
+        host = Path("/", name)
+        if host.is_symlink():
+            (making / name).symlink_to(host.readlink())
+        elif host.is_dir():
+            (making / name).mkdir()
+    _copy_readable(Path("/etc"), making / "etc")
+    _write_accounts(making / "etc")
+    try:
+        os.chown(making / "home" / _DEFAULT_USER, 1000, 1000)
+    except OSError:
+        # A single-id user namespace has no user but root.
+        (making / "home" / _DEFAULT_USER).chmod(0o777)
+    _own_usr(whole / OWN, many_users)
+    whole.rename(base)
+    return base
+
+
+def _own_directories(source: Path, upper: Path, depth: int) -> None:
+    """Make directories in a layer between that stand for those of the host, but are ours.
+
+    Where the host's root is not mapped, its directories could not be written to; a directory of
+    the layer above shows the same content and decides who may write.
+    """
+    for entry in os.scandir(source):
+        if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
+            mine = upper / entry.name
+            mine.mkdir(parents=True, exist_ok=True)
+            mine.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
+            if depth > 1:
+                _own_directories(Path(entry.path), mine, depth - 1)
+
+
+def _own_usr(own: Path, many_users: bool) -> None:
+    own.mkdir()
+    if Path("/usr").stat().st_uid != 0:
+        _own_directories(Path("/usr"), own / "usr", depth=1)
+        _own_directories(Path("/usr/local"), own / "usr/local", depth=4)
+    # here once, they need not be written for every server; a directory would hide a link
+    if not any(place.is_symlink() for place in commands.DIRECTORIES):
+        commands.install(many_users, own)
