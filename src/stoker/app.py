@@ -22,9 +22,10 @@ from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
 from stoker.api.signed import Senders
 from stoker.clouds import faults
+from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
 from stoker.clouds.gate import CloudGate
-from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
+from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.config.options import SERVICES
 from stoker.dispatch.duties import Duty
 from stoker.dispatch.timers import WatchTimer

@@ -12,9 +12,9 @@ import pytest
 import requests
 from requests.exceptions import ReadTimeout, RequestException
 
+from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.elsewhere import NoSuchPlace
 from stoker.clouds.guarded import guarded
-from stoker.clouds.web_templates import AllowedHosts
 
 LONGEST = 100_000
 Answer = Callable[[BaseHTTPRequestHandler], None]

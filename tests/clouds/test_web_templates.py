@@ -9,7 +9,8 @@ from ipaddress import ip_address
 import httpx
 import pytest
 
-from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates, is_public, resolve
+from stoker.clouds.allowed_hosts import AllowedHosts, is_public
+from stoker.clouds.web_templates import WebLimits, WebTemplates, resolve
 from stoker.kernel.errors import Invalid
 
 PUBLIC = "93.184.216.34"

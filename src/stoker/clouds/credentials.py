@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from stoker.clouds.web_templates import AllowedHosts
+from stoker.clouds.allowed_hosts import AllowedHosts
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NameResolutionError
 
+from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.elsewhere import NoSuchPlace
-from stoker.clouds.web_templates import AllowedHosts
 
 _LONGEST = 16 * 1024 * 1024
 """Bytes of an answer, unpacked: a large stack with its template has less."""

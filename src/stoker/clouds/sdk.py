@@ -22,6 +22,7 @@ from openstack import connection
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from stoker import __version__
+from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.credentials import (
     Credentials,
     Endpoints,
@@ -34,7 +35,6 @@ from stoker.clouds.credentials import (
 from stoker.clouds.elsewhere import NoSuchPlace, Place, login_of
 from stoker.clouds.faults import parse_retry_after
 from stoker.clouds.guarded import guarded
-from stoker.clouds.web_templates import AllowedHosts
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import request_across
 from stoker.kernel.tracing import headers as trace_headers

@@ -12,12 +12,13 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
+from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.kernel.errors import BAD_REQUEST, Invalid
-from stoker.kernel.lazy import LazyModule, lazy
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.log import Log
 
 if TYPE_CHECKING:
@@ -27,43 +28,10 @@ else:
 
 _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3
-_CARRIERS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
-"""Networks whose addresses carry an IPv4 address in their last bits."""
-_TUNNELS = (IPv6Network("64:ff9b:1::/48"), IPv6Network("2002::/16"), IPv6Network("2001::/32"))
-"""Networks whose addresses lead to IPv4 addresses that one cannot see."""
-_SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
-"""Networks for protocols, which older versions of Python take for public."""
-
-Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host's name and a port to its addresses, as texts."""
 
 log = Log(__name__)
-
-
-@dataclass(frozen=True)
-class AllowedHosts:
-    """What may be connected to though it is not public: networks, addresses, names of hosts.
-
-    A name that begins with a dot allows all names below it.
-    """
-
-    entries: tuple[str, ...] = ()
-
-    @lazy
-    def _networks(self) -> tuple[Any, ...]:
-        return tuple(network for entry in self.entries if (network := _network(entry)) is not None)
-
-    @lazy
-    def _names(self) -> frozenset[str]:
-        return frozenset(entry.lower() for entry in self.entries if _network(entry) is None)
-
-    def allows(self, host: str, address: Address) -> bool:
-        """Whether a host may be connected to at an address of its."""
-        name = host.lower().rstrip(".")
-        parents = {name[at:] for at, character in enumerate(name) if character == "."}
-        listed = any(address in network for network in self._networks)
-        return listed or not self._names.isdisjoint({name, *parents}) or is_public(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +44,7 @@ class WebLimits:
     """For each template."""
     size: int = 524288
     """Bytes of a template."""
-    hosts: AllowedHosts = AllowedHosts()
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)
     """Besides public addresses."""
 
 
@@ -169,31 +137,6 @@ class WebTemplates:
             if len(content) > self._limits.size:
                 raise _Unfit("too large")
         return content.decode()
-
-
-def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, also if it carries another one inside."""
-    if isinstance(address, IPv6Address):
-        inner = address.ipv4_mapped
-        if inner is None and any(address in network for network in _CARRIERS):
-            inner = IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
-        if any(address in network for network in _TUNNELS):
-            return False
-    elif any(address in network for network in _SPECIAL):
-        return False
-    return address.is_global and not (
-        address.is_multicast or address.is_reserved or address.is_unspecified
-    )
-
-
-def _network(entry: str) -> Any:
-    """The network that an entry names, or None where it is the name of a host."""
-    try:
-        return ip_network(entry, strict=False)
-    except ValueError:
-        return None
 
 
 def _refused(reason: str) -> Invalid:
