@@ -10,8 +10,10 @@ import secrets
 import shutil
 import stat
 import sys
+from functools import cached_property
 from pathlib import Path
 
+from localcloud.fabric import kernel
 from localcloud.guest import commands
 
 _DEFAULT_USER = "stoker"
@@ -113,7 +115,34 @@ def _stamp(many_users: bool) -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
 
-def make(state: Path, many_users: bool) -> Path:
+class BaseImage:
+    """The base in a directory of the cloud, made by a process of its own before it is needed."""
+
+    def __init__(self, state: Path, many_users: bool) -> None:
+        self._state = state
+        self._many_users = many_users
+        self._maker: int | None = None
+
+    def begin(self) -> None:
+        """Make it while others go on; to be called once."""
+        pid = os.fork()
+        if pid == 0:
+            try:
+                kernel.die_with_parent()
+                _make(self._state, self._many_users)
+            finally:
+                os._exit(0)
+        self._maker = pid
+
+    @cached_property
+    def directory(self) -> Path:
+        """Where it is, made by now: that takes a third of a second. Raises OSError."""
+        if self._maker is not None:
+            os.waitpid(self._maker, 0)
+        return _make(self._state, self._many_users)
+
+
+def _make(state: Path, many_users: bool) -> Path:
     """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
 
     It is made anew, and older ones removed, when the host's /etc or our programs have changed. A

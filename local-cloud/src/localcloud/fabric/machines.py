@@ -19,7 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import base_image, disks, identities, kernel, seccomp, specs, volumes
+from localcloud.fabric import disks, identities, kernel, seccomp, specs, volumes
+from localcloud.fabric.base_image import BaseImage
 from localcloud.fabric.filters import Redirect, messages, redirections
 from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg, Volume
 from localcloud.fabric.kernel import Clone, Mount
@@ -68,7 +69,7 @@ class Machine:
     """What this machine offers to every server."""
 
     state: Path
-    """Where the base of the built-in image is kept."""
+    """Where what servers share is kept."""
     overlays: bool
     own_proc: bool
     many_users: bool
@@ -77,9 +78,9 @@ class Machine:
     pid_namespace: int
 
     @cached_property
-    def base(self) -> Path:
-        """The base of the built-in image, made when it is first asked for: a third of a second."""
-        return base_image.make(self.state, self.many_users)
+    def base_image(self) -> BaseImage:
+        """What servers of the built-in image share."""
+        return BaseImage(self.state, self.many_users)
 
 
 @dataclass
@@ -301,7 +302,8 @@ def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> No
         kernel.start_clocks_at_zero()
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
     copies = [(each, kernel.copy_mount(each.place)) for each in shown]
-    disk = disks.Disk(disks.Layers(plan.disk, machine.base, plan.image, machine.overlays))
+    base = machine.base_image.directory
+    disk = disks.Disk(disks.Layers(plan.disk, base, plan.image, machine.overlays))
     disk.mount_root()
     _mount_proc(Path("proc"), machine.own_proc)
     kernel.swap_root()

@@ -33,7 +33,7 @@ from localcloud.fabric.switch import Switch
 from localcloud.fabric.trials import probe_here
 
 Request = dict[str, Any]
-_PATIENCE_SECONDS = 1.0
+_PATIENCE_SECONDS = 0.6
 _LONGEST_QUESTION = 1 << 16
 _OWN_NAMESPACES = Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC | Clone.NEWCGROUP
 _MOST_TOGETHER = {"max_cgroup_namespaces": 0, "max_inotify_instances": 64}
@@ -50,7 +50,7 @@ class Owner:
         self._servers: dict[str, RunningServer] = {}
         self._requests: deque[tuple[Request, list[int]]] = deque()
         self._selector = selectors.DefaultSelector()
-        self._volumes = volumes.Volumes(lambda: machine.base, machine.overlays)
+        self._volumes = volumes.Volumes(lambda: machine.base_image.directory, machine.overlays)
         self._shares = shares.Shares(machine.state / "shares", machine.overlays)
         self._storage = Storage(
             self._volumes, self._shares, self._servers, self._selector, self._answer
@@ -85,8 +85,7 @@ class Owner:
             ready = self._selector.select(0 if self._requests else patience)
             if not ready and not self._requests:
                 # The cloud has started, and asks nothing: time to make what servers need.
-                with suppress(OSError):  # whoever boots a server is told
-                    _ = self._machine.base
+                self._machine.base_image.begin()
                 patience = None
             for key, _ in ready:
                 key.data()
@@ -173,7 +172,7 @@ class Owner:
         if request["server"]["id"] in self._servers:
             raise FabricError(f"server {request['server']['id']} runs already")
         ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
-        _ = self._machine.base  # made here, once: the server is a fork of this process
+        _ = self._machine.base_image.directory  # asked here: the server is a fork of this process
         plan = machines.plan_from_json(request["server"], ports, self._machine.many_users)
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
         try:
