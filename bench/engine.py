@@ -29,6 +29,7 @@ from stoker.kernel.clock import Clock, SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.kernel.values import replace
+from stoker.resources.built_in import built_in
 from stoker.resources.registry import Registry
 from stoker.store.opening import OpenStore
 from stoker.store.store import SqlStore
@@ -193,5 +194,6 @@ if __name__ == "__main__":
     add_option(parser)
     given = parser.parse_args()
     gc.set_threshold(50_000, 20, 50)  # as the service does
+    built_in()  # too
     with empty_database(given.database) as url:
         asyncio.run(main(given.kind, given.count, url))

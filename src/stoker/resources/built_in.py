@@ -7,13 +7,14 @@ importing a type that nobody uses.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 _DIRECTORY = Path(__file__).parent
-_DECLARATION = re.compile(r'^    type_name = "([^"]+)"$', re.MULTILINE)
+_DECLARATION = re.compile(rb'\n    type_name = "([^"]+)"\n')
 
 WITHDRAWN: Mapping[str, str] = {
     **{
@@ -53,11 +54,16 @@ WITHDRAWN: Mapping[str, str] = {
 @cache
 def built_in() -> Mapping[str, str]:
     """The module of each built-in type, by the name of the type."""
-    return {
-        name: ".".join((__package__, *file.relative_to(_DIRECTORY).with_suffix("").parts))
-        for file in sorted(_DIRECTORY.glob("*/**/*.py"))
-        for name in _DECLARATION.findall(file.read_text(encoding="utf-8"))
-    }
+    found: dict[str, str] = {}
+    for directory, _, files in os.walk(_DIRECTORY):
+        package = ".".join((__package__, *Path(directory).relative_to(_DIRECTORY).parts))
+        for file in files:
+            module, _, suffix = file.rpartition(".")
+            if suffix == "py":
+                content = Path(directory, file).read_bytes()
+                for name in _DECLARATION.findall(content):
+                    found[name.decode()] = f"{package}.{module}"
+    return found
 
 
 def is_built_in(type_name: str) -> bool:
