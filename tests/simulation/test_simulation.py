@@ -12,7 +12,7 @@ from tests.simulation.sabotage import RULES
 
 SEEDS = 40
 SABOTAGED_SEEDS = 120
-LATELY_NOTICED = (3, 22, 6, 4, 55)
+LATELY_NOTICED = (3, 22, 6, 4, 55, 100)
 """Seeds that have noticed one of the faults lately: the first to be tried."""
 
 
