@@ -3,9 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,6 +20,7 @@ from localcloud.http import (
     parse_json,
     respond,
 )
+from localcloud.microversions import Microversion, Microversions
 
 Handler = Callable[..., Awaitable[Answer]]
 
@@ -78,20 +78,6 @@ class ApiRequest:
         return parse_json(self.content)
 
 
-class Version(Protocol):
-    """A microversion that a request has asked for."""
-
-    @property
-    def minor(self) -> int:
-        """Its minor number."""
-
-    def headers(self) -> dict[str, str]:
-        """Return the headers of an answer in this version."""
-
-
-V = TypeVar("V", bound=Version)
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """A handler of an API with microversions, and where it is found."""
@@ -112,7 +98,7 @@ class Endpoint:
         if lacks := lacking(caller, self.method, self.access):
             raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
 
-    def offer(self, version: Version) -> None:
+    def offer(self, version: Microversion) -> None:
         """Raise :class:`NotFound` where it does not exist in a version."""
         if version.minor < self.first or (self.last is not None and version.minor > self.last):
             raise NotFound("The resource could not be found in this version of the API.")
@@ -121,13 +107,13 @@ class Endpoint:
 def versioned_route(
     prefix: str,
     endpoint: Endpoint,
-    negotiate: Callable[[Headers], V],
-    handle: Callable[[Request, RequestContext, V], Awaitable[Answer]],
+    versions: Microversions,
+    handle: Callable[[Request, RequestContext, Microversion], Awaitable[Answer]],
 ) -> Route:
     """Return the route of an endpoint, whose answers confirm the version, refusals too."""
 
     async def respond_in_version(request: Request) -> Response:
-        version = negotiate(request.headers)
+        version = versions.negotiate(request.headers)
         try:
             endpoint.offer(version)
             caller = context(request)

@@ -5,10 +5,10 @@ import re
 
 from starlette.routing import BaseRoute
 
-from localcloud.block_storage.microversion import MAXIMUM
 from localcloud.block_storage.service import BlockStorage
 from localcloud.cloud import Cloud, Service
 from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
+from localcloud.microversions import BLOCK_STORAGE
 
 PREFIX = "/volume"
 _PROJECT = re.compile(r"/v3/[0-9a-f]{32}(?=/|$)")
@@ -21,8 +21,8 @@ def service(cloud: Cloud) -> Service:
     version = {
         "id": "v3.0",
         "status": "CURRENT",
-        "version": f"3.{MAXIMUM}",
-        "min_version": "3.0",
+        "version": BLOCK_STORAGE.latest,
+        "min_version": BLOCK_STORAGE.first,
         "updated": "2023-08-31T00:00:00Z",
         "links": [{"rel": "self", "href": f"{cloud.settings.url}{PREFIX}/v3/"}],
         "media-types": [_MEDIA],

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from localcloud.compute import values
-from localcloud.compute.microversion import Microversion
 from localcloud.http import BadRequest
+from localcloud.microversions import Microversion
 
 USER_DATA_LIMIT = 65535
 _PERSONALITY_LIMIT = 5

@@ -6,9 +6,9 @@ import re
 from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud, Service
-from localcloud.compute.microversion import MAXIMUM, MINIMUM
 from localcloud.compute.service import ComputeService
 from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
+from localcloud.microversions import COMPUTE
 
 PREFIX = "/compute"
 _PROJECT = re.compile(r"/v2\.1/[0-9a-f]{32}(?=/)")
@@ -21,8 +21,8 @@ def service(cloud: Cloud) -> Service:
     version = {
         "id": "v2.1",
         "status": "CURRENT",
-        "version": f"2.{MAXIMUM}",
-        "min_version": f"2.{MINIMUM}",
+        "version": COMPUTE.latest,
+        "min_version": COMPUTE.first,
         "updated": "2013-07-23T11:33:21Z",
         "links": [{"rel": "self", "href": f"{cloud.settings.url}{PREFIX}/v2.1/"}],
     }

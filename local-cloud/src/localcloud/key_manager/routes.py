@@ -9,8 +9,8 @@ from starlette.routing import BaseRoute
 from localcloud.cloud import Cloud, Service
 from localcloud.http import public_paths, route
 from localcloud.key_manager.errors import barbican_error
-from localcloud.key_manager.microversion import MAXIMUM, supports
 from localcloud.key_manager.state import PREFIX, State
+from localcloud.microversions import KEY_MANAGER
 from localcloud.store import Document
 from localcloud.work import Work
 
@@ -28,16 +28,16 @@ def service(cloud: Cloud) -> Service:
     ]
     media = {"base": "application/json", "type": "application/vnd.openstack.key-manager-v1+json"}
     plain: Document = {"id": "v1", "status": "stable", "links": links, "media-types": [media]}
-    minors = {"min_version": "1.0", "max_version": f"1.{MAXIMUM}"}
+    minors = {"min_version": KEY_MANAGER.first, "max_version": KEY_MANAGER.latest}
     version: Document = {"id": "v1", "status": "CURRENT", **minors, "links": links}
 
     async def versions(request: Request) -> Response:
-        if supports(request, 1):
+        if KEY_MANAGER.negotiate(request.headers).since(1):
             return JSONResponse({"versions": [version]}, 300)
         return JSONResponse({"versions": {"values": [plain]}}, 300)
 
     async def one(request: Request) -> Document:
-        return {"version": version if supports(request, 1) else plain}
+        return {"version": version if KEY_MANAGER.negotiate(request.headers).since(1) else plain}
 
     def routes() -> list[BaseRoute]:
         endpoints = importlib.import_module("localcloud.key_manager.endpoints")

@@ -18,7 +18,6 @@ from localcloud.key_manager import access, quotas
 from localcloud.key_manager.errors import Issue
 from localcloud.key_manager.filters import chosen
 from localcloud.key_manager.listing import paged
-from localcloud.key_manager.microversion import supports
 from localcloud.key_manager.new_secret import checked, described
 from localcloud.key_manager.payloads import (
     BINARY,
@@ -31,6 +30,7 @@ from localcloud.key_manager.payloads import (
 )
 from localcloud.key_manager.schemas import SECRET, read
 from localcloud.key_manager.state import State
+from localcloud.microversions import KEY_MANAGER
 from localcloud.store import Document
 
 _REQUEST_BYTES = 25_000
@@ -136,7 +136,7 @@ class Secrets:
             forced = boolean(request.query_params.get("force", "false"))
         except BadRequest as error:
             raise BadRequest("URI provided invalid query string parameters.") from error
-        if supports(request, 2) and secret["consumers"] and not forced:
+        if KEY_MANAGER.negotiate(request.headers).since(2) and secret["consumers"] and not forced:
             raise Issue(400, "Secret deletion", "Secret cannot be deleted as it has consumers.")
         state = self._state
         with state.cloud.store.transaction():
@@ -152,7 +152,7 @@ class Secrets:
 
     def _shown(self, request: Request, secret: Document) -> Document:
         shown = secret_view(self._state, secret)
-        if not supports(request, 1):
+        if not KEY_MANAGER.negotiate(request.headers).since(1):
             del shown["consumers"]
         return shown
 

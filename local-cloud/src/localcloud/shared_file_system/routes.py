@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute
 from localcloud.cloud import Cloud, Service
 from localcloud.fabric.exports import MountRequest
 from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
-from localcloud.shared_file_system.microversion import MAXIMUM
+from localcloud.microversions import SHARED_FILE_SYSTEM
 
 PREFIX = "/share"
 _PROJECT = re.compile(r"/v2/[0-9a-f]{32}(?=/|$)")
@@ -22,8 +22,8 @@ def service(cloud: Cloud) -> Service:
     version = {
         "id": "v2.0",
         "status": "CURRENT",
-        "version": f"2.{MAXIMUM}",
-        "min_version": "2.0",
+        "version": SHARED_FILE_SYSTEM.latest,
+        "min_version": SHARED_FILE_SYSTEM.first,
         "updated": "2015-08-27T11:33:21Z",
         "links": [{"rel": "self", "href": f"{cloud.settings.url}{PREFIX}/v2/"}],
         "media-types": [_MEDIA],

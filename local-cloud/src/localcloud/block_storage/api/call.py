@@ -14,7 +14,6 @@ from starlette.routing import Route
 from localcloud.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.block_storage import kinds
 from localcloud.block_storage.fields import allowed, mapping
-from localcloud.block_storage.microversion import Microversion, negotiate
 from localcloud.block_storage.service import BlockStorage
 from localcloud.block_storage.state import State
 from localcloud.block_storage.tools import Tools
@@ -26,6 +25,7 @@ from localcloud.http import (
     page,
     read_body,
 )
+from localcloud.microversions import BLOCK_STORAGE, Microversion
 from localcloud.store import Document
 
 
@@ -117,7 +117,7 @@ def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:
             await call.tools.work.soon(object_id)
         return await endpoint.handler(call, _SUBJECTS[subject](call.state, caller, object_id))
 
-    return versioned_route("/v3", endpoint, negotiate, handle)
+    return versioned_route("/v3", endpoint, BLOCK_STORAGE, handle)
 
 
 def single(body: dict[str, Any]) -> tuple[str, Any]:

@@ -15,7 +15,6 @@ from starlette.routing import Route
 from localcloud.api_request import ApiRequest, Endpoint, Handler, versioned_route
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.compute import flavors, groups, hosts, servers
-from localcloud.compute.microversion import Microversion, negotiate
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
@@ -28,6 +27,7 @@ from localcloud.http import (
     read_body,
     wrapped,
 )
+from localcloud.microversions import COMPUTE, Microversion
 from localcloud.store import Document
 
 
@@ -103,7 +103,7 @@ def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
         found = _SUBJECTS[subject](tools.state, caller, call.argument(subject))
         return await endpoint.handler(call, found)
 
-    return versioned_route("/v2.1", endpoint, negotiate, handle)
+    return versioned_route("/v2.1", endpoint, COMPUTE, handle)
 
 
 def always(answer: Document | None) -> Handler:

@@ -7,8 +7,8 @@ from localcloud.api_request import Access, Endpoint
 from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
-from localcloud.compute.microversion import Microversion
 from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.microversions import Microversion
 from localcloud.store import Document
 
 _NETWORK = {"fixed_ips", "floating_ips", "security_groups", "security_group_rules"}

@@ -22,8 +22,8 @@ from localcloud.http import (
     boolean,
     read_body,
 )
+from localcloud.microversions import SHARED_FILE_SYSTEM, Microversion
 from localcloud.shared_file_system import fields, kinds
-from localcloud.shared_file_system.microversion import Microversion, negotiate
 from localcloud.shared_file_system.service import SharedFileSystems
 from localcloud.shared_file_system.state import State, found, missing, owned
 from localcloud.shared_file_system.tools import Tools
@@ -207,7 +207,7 @@ def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
             raise denied()
         return await endpoint.handler(call, document)
 
-    return versioned_route("/v2", endpoint, negotiate, handle)
+    return versioned_route("/v2", endpoint, SHARED_FILE_SYSTEM, handle)
 
 
 def single(body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
