@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from stoker.api.ports import EngineView
+from stoker.background import Background
 from stoker.dispatch.duties import Duties, Duty
 from stoker.dispatch.news import Hear, News
 from stoker.dispatch.procrastinate import TENURE, Procrastinate
@@ -57,7 +58,7 @@ class Member(Driving):
             )
         self._duties: Duties | None = None
         self._news: News | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._look_after)
         self._share: Callable[[int], None] = lambda among: None
 
     async def _give_up(self, stack_id: str, reason: str) -> None:
@@ -87,13 +88,11 @@ class Member(Driving):
             await self._procrastinate.start(self._turns)
             self._duties = Duties(self._members.duties, duties)
             self._duties.start()
-        self._task = asyncio.get_running_loop().create_task(self._look_after())
+        self._background.start()
 
     async def close(self) -> None:
         """End, and hand over what is driven here."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
         if self._procrastinate is not None:
             await self._procrastinate.close()
             await self._members.engines.leave(self._own.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
@@ -33,17 +34,15 @@ class Purge:
     def __init__(self, clock: Clock, kept: Sequence[tuple[Bite, int]]) -> None:
         self._clock = clock
         self._kept = kept
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
 
     def start(self) -> None:
         """Begin to look, on the running event loop."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     async def close(self) -> None:
         """End after the bite under way."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def once(self) -> None:
         """Delete all that is old by now."""

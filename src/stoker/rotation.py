@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.log import Log
 
@@ -38,11 +39,11 @@ class Rotation:
     def __init__(self, earlier: EarlierKeys) -> None:
         self._earlier = earlier
         self._asked = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
 
     def start(self) -> None:
         """Begin, on the running event loop."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     def ask(self) -> None:
         """There is a new key: begin anew."""
@@ -50,9 +51,7 @@ class Rotation:
 
     async def close(self) -> None:
         """End after the bite under way."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def once(self) -> None:
         """Encrypt all that is left."""

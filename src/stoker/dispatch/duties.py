@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.log import Log
 
@@ -44,17 +45,15 @@ class Duties:
     def __init__(self, lock: OneHolder, duties: Sequence[Duty]) -> None:
         self._lock = lock
         self._duties = duties
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
 
     def start(self) -> None:
         """Begin to try for the lock."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     async def close(self) -> None:
         """End, so that others can go on at once."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
         await asyncio.to_thread(self._lock.release)
 
     async def _run(self) -> None:

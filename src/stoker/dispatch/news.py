@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import psycopg
 
+from stoker.background import Background
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -48,17 +49,15 @@ class News:
         self._own_name = own_name
         self._heard_by = heard_by
         self._missed = missed
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._listen)
 
     async def start(self) -> None:
         """Begin to listen."""
-        self._task = asyncio.get_running_loop().create_task(self._listen())
+        self._background.start()
 
     async def close(self) -> None:
         """Listen no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def _listen(self) -> None:
         while True:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import Change, Observer, Store, StoreFault
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
@@ -25,7 +26,7 @@ class WatchTimer(Observer):
         self._clock = clock
         self._look = look
         self._news = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
         store.observe(self)
 
     def committed(self, change: Change, *, certain: bool) -> None:
@@ -39,14 +40,11 @@ class WatchTimer(Observer):
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     async def close(self) -> None:
         """Stop; what is due is looked at by the next process."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.close()
 
     async def _run(self) -> None:
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import StoreFault
 from stoker.identity.trusts import Trusts
 from stoker.kernel.errors import Refused
@@ -21,17 +22,15 @@ class LeftTrusts:
     def __init__(self, trusts: Trusts, every: float = EVERY) -> None:
         self._trusts = trusts
         self._every = every
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
 
     def start(self) -> None:
         """Begin to look."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     async def close(self) -> None:
         """Leave what is not removed yet to the next process."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def _run(self) -> None:
         while True:

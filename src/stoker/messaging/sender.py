@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Protocol
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import StoreFault
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message
@@ -54,18 +55,16 @@ class Sender:
         self._news = asyncio.Event()
         self._resting: dict[str, tuple[float, float]] = {}
         """By lane: until when, on the loop's clock, and the pause after the next failure."""
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._run)
         outbox.listen(self._news.set)
 
     def start(self) -> None:
         """Begin with what an earlier process has left."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._background.start()
 
     async def close(self) -> None:
         """Leave what has not gone yet to the next process."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
         self._carrier.close()
 
     async def _run(self) -> None:
