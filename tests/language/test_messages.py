@@ -97,3 +97,9 @@ def test_a_template_is_refused_for_the_types_of_members_and_not_for_their_values
     found = as_template_diagnostics(Evaluation(template, with_helpers(), Registry()).validate())
     assert len(found) == 1
     assert bool(found.errors) == refused
+
+
+def test_a_key_longer_than_yaml_allows_is_named_as_such(types: Registry) -> None:
+    text = f"heat_template_version: 2021-04-16\nresources:\n  {'k' * 1025}: {{}}\n"
+    [message] = _messages(Mistake("a long key", text, []), types)
+    assert message.startswith("stack.yaml:3:3: the text is not valid YAML: this key has more than")

@@ -63,6 +63,7 @@ _TABS = "indent with spaces: YAML takes no tabs"
 _KEY = re.compile(r"[\s-]*([^\s#:][^:]*):(?:\s|$)")
 _BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")
 _SHOWN = 30
+_LONGEST_KEY = 1024
 _FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")
 """A tag of another template language outside quotes."""
 
@@ -105,12 +106,17 @@ def _second_colon(place: _Place) -> Mistake:
     if re.search(r":\s", place.before):
         remedy = "put the text into quotes"
         return place.mistake('a text without quotes has ": " inside', remedy)
+    key = place._replace(column=len(place.before) - len(place.before.lstrip()))
+    if len(place.before.strip()) > _LONGEST_KEY:
+        return key.mistake(
+            f"this key has more than {_LONGEST_KEY:,} characters, the most that YAML allows",
+            "shorten it, or write the template as JSON",
+        )
     start = _Place(place.lines, number, len(above) - len(above.lstrip()), None)
     if re.match(r"[\s-]*[^\s:]+:\S", above):
         return start.mistake('there is no space after ":"', 'put a space after the first ":"')
     if not _KEY.match(above):
         return start.mistake('this line has no ":" after its key', f'write "{_short(above)}:"')
-    key = place._replace(column=len(place.before) - len(place.before.lstrip()))
     return key.mistake(
         f"this line is indented below line {number + 1}, which has a value already",
         f"indent it as line {number + 1}, or remove that value",
