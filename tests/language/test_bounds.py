@@ -75,7 +75,17 @@ def assert_bounded(request: Request) -> None:
     assert cost.result <= BODY * 3, "the findings are longer than the request"
 
 
-@pytest.mark.parametrize("make", ATTACKS.values(), ids=ATTACKS)
+EVERY = 3
+"""One attack of so many is played with every run of the tests, ``make test-long`` plays all."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=() if number % EVERY == 0 else pytest.mark.long)
+        for number, (name, make) in enumerate(ATTACKS.items())
+    ],
+)
 def test_evaluation_is_bounded(make: Callable[[], Request]) -> None:
     assert_bounded(make())
 

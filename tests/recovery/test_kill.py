@@ -247,7 +247,7 @@ def create_and_delete(scene: Scene, kills: int) -> None:
 
 
 def test_creates_complete_whenever_the_service_is_killed(scene: Scene) -> None:
-    create_and_delete(scene, KILLS)
+    create_and_delete(scene, FEW_KILLS)
 
 
 @pytest.mark.long

@@ -1,18 +1,14 @@
-"""A few points of every sweep with every run of the tests; ``make test-long`` plays them all."""
+"""A point of every sweep with every run of the tests; ``make test-long`` plays them all."""
 
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterator
 
 import pytest
 
 from tests.simulation.stories import STORIES
 from tests.simulation.sweep import check, points
-
-FEW = 2
-"""Points of each sweep of a story, however long it is."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,5 +22,5 @@ def _quiet() -> Iterator[None]:
 def test_a_story_ends_as_it_must_whatever_goes_wrong(story: str) -> None:
     for mode, every in (("kill", 197), ("twice", 307), ("freeze", 257), ("disk", 29)):
         found = list(points(story, [mode], every))
-        for point in found[:: -math.ceil(len(found) / FEW)]:
+        for point in found[len(found) // 2 :][:1]:  # in the middle most is under way
             assert check(point) == [], point.command()
