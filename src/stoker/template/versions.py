@@ -6,7 +6,7 @@ sets that they lead to are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -259,8 +259,19 @@ def version_of(data: Mapping[Any, Any]) -> Version:
 
 
 _NEWEST = f"{VERSION_KEYS[0]}: 2021-04-16"
-_ENVIRONMENT = frozenset(("resource_registry", "parameter_defaults"))
-"""Sections that environments alone have."""
+_MISTAKEN: Mapping[str, Sequence[str]] = {
+    "these are the sections of an environment: give it with -e": (
+        "resource_registry", "parameter_defaults",
+    ),
+    "this is a TOSCA document: translate it to HOT first, as heat-translator does": (
+        "tosca_definitions_version",
+    ),
+    "this is a Kubernetes manifest: apply it with kubectl": ("apiVersion",),
+    "this is user data for cloud-init: give it to a server as its user_data, with get_file": (
+        "runcmd", "bootcmd", "write_files", "packages", "package_update", "package_upgrade",
+    ),
+}  # fmt: skip
+"""What else people hand in: what it is and what to do, by the keys that say so."""
 
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
@@ -273,10 +284,8 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
         if near is not None:
             message = f'{message}; "{key}" is not a section'
             return refusal("no-version", message, (key,), BAD_REQUEST, suggestion=near)
-    remedy = None
-    if data.keys() & _ENVIRONMENT:
-        remedy = "these are the sections of an environment: give it with -e"
-    return refusal("no-version", message, (), BAD_REQUEST, suggestion=remedy)
+    mistaken = (said for said, keys in _MISTAKEN.items() if not data.keys().isdisjoint(keys))
+    return refusal("no-version", message, (), BAD_REQUEST, suggestion=next(mistaken, None))
 
 
 def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:
