@@ -39,7 +39,11 @@ def _actions(when: str) -> Property:
 class MetricAlarm(ManagedType):
     """Nothing is made in the cloud: the engine looks after the rule."""
 
-    support = hidden("10.0.0", deprecated("2015.1"))
+    support = hidden(
+        "10.0.0",
+        deprecated("2015.1"),
+        "Use another alarm, such as OS::Aodh::GnocchiResourcesAlarm.",
+    )
     properties = {
         "AlarmActions": _actions("when the state becomes alarm"),
         "AlarmDescription": declare.string("Description of the alarm.", update_allowed=True),

@@ -19,7 +19,9 @@ class Restarter(ActsOnSignals):
 
     type_name = "OS::Heat::HARestarter"
     description = "Replaces an instance, and all that depends on it, when signalled."
-    support = hidden("10.0.0", deprecated("2015.1"))
+    support = hidden(
+        "10.0.0", deprecated("2015.1"), "Mark the resource unhealthy, and update the stack."
+    )
     alarm_url = "AlarmUrl"
     properties = {
         "InstanceId": declare.string(
