@@ -225,6 +225,21 @@ def test_signals_that_wait_are_bounded() -> None:
     in_lab(story)
 
 
+def test_all_attributes_of_a_group_are_shown_together() -> None:
+    async def story(lab: Lab) -> dict[str, Any]:
+        wanted = scaled()
+        wanted["outputs"] = {"all": {"value": {"get_attr": ["g"]}}}
+        address = await lab.create(wanted)
+        shown: dict[str, Any] = (await lab.engine.views.output(CALLER, address, "all")).value
+        return shown
+
+    shown = in_lab(story)
+    assert shown.keys() == {"outputs", "outputs_list", "current_size", "refs", "refs_map"}
+    # of which attribute of the members they are is not said
+    assert (shown["outputs"], shown["outputs_list"]) == ({}, [])
+    assert shown["current_size"] == len(shown["refs"]) == 1
+
+
 def test_outputs_of_the_stacks_around_a_nested_group_follow_its_size() -> None:
     async def story(lab: Lab) -> None:
         files = {"inner.yaml": json.dumps(scaled()), "outer.yaml": json.dumps(around("inner.yaml"))}

@@ -5,7 +5,7 @@ The nested stack has an output for each attribute that someone refers to, named 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
@@ -49,7 +49,7 @@ def by_name(attribute: str) -> str:
 
 def outputs(
     names: Sequence[str],
-    own: Collection[str],
+    own: Mapping[str, Attribute],
     used: Iterable[str],
     called: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -73,6 +73,9 @@ def outputs(
         elif attribute.startswith(_BY_NAME):
             inner = attribute.removeprefix(_BY_NAME)
             values[attribute] = {name: {"get_attr": [name, inner]} for name in names}
+        elif attribute in own and own[attribute].of_members:
+            # asked for with all others, without the name of an attribute of the members
+            values[attribute] = [] if own[attribute].type is Type.LIST else {}
         elif attribute not in own and attribute != "show":
             values[attribute] = [{"get_attr": [name, attribute]} for name in names]
     return {name: {"value": value} for name, value in values.items()}
