@@ -37,7 +37,7 @@ from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
-STACKS, RESOURCES, EVENTS = 20, 10, 50
+STACKS, RESOURCES, EVENTS = 6, 4, 12
 SINCE = {"operations.plan": "0006", "operations.request": "0006"}
 """Columns whose content has another form from a revision on; tested with the operations."""
 Rows = Mapping[str, list[dict[str, Any]]]
