@@ -187,10 +187,12 @@ Trouble = Callable[[PostgreSQL, str], AbstractContextManager[None]]
 
 def run(postgresql: PostgreSQL, name: str, *statements: str) -> None:
     engine = sa.create_engine(postgresql.url(name), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        for statement in statements:
-            connection.exec_driver_sql(statement)
-    engine.dispose()
+    try:
+        with engine.connect() as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    finally:
+        engine.dispose()
 
 
 _END_SESSIONS = (
@@ -245,7 +247,9 @@ def conflicts(postgresql: PostgreSQL, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        run(postgresql, name, "DROP FUNCTION refuse CASCADE")
+        # one table at a time: with the locks of all, this would be in a deadlock with writers
+        drops = (f"DROP TRIGGER refuse ON {table}" for table in tables)
+        run(postgresql, name, *drops, "DROP FUNCTION refuse")
 
 
 @pytest.fixture(scope="module")
