@@ -107,7 +107,8 @@ def _write_accounts(etc: Path) -> None:
 
 def _stamp(many_users: bool) -> str:
     facts = [_FORMAT, sys.version, str(os.geteuid()), commands.digest(many_users)]
-    for path in ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives"):
+    looked_at = ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives")
+    for path in (*looked_at, *commands.DIRECTORIES):
         try:
             facts.append(str(Path(path).stat().st_mtime_ns))
         except OSError:
@@ -131,7 +132,7 @@ class BaseImage:
                 kernel.die_with_parent()
                 _make(self._state, self._many_users)
             finally:
-                os._exit(0)
+                os._exit(0)  # whoever boots a server tries again, and is told
         self._maker = pid
 
     @cached_property
@@ -145,8 +146,8 @@ class BaseImage:
 def _make(state: Path, many_users: bool) -> Path:
     """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
 
-    It is made anew, and older ones removed, when the host's /etc or our programs have changed. A
-    disk fits any of them: what its server has changed lies above.
+    It is made anew, and older ones removed, when the host's /etc, its programs for administrators
+    or ours have changed. A disk fits any of them: what its server has changed lies above.
     """
     base = state / f"host-{_stamp(many_users)}"
     if base.exists():

@@ -85,7 +85,8 @@ class Owner:
             ready = self._selector.select(0 if self._requests else patience)
             if not ready and not self._requests:
                 # The cloud has started, and asks nothing: time to make what servers need.
-                self._machine.base_image.begin()
+                with suppress(OSError):  # no room for a process: it is made when a server boots
+                    self._machine.base_image.begin()
                 patience = None
             for key, _ in ready:
                 key.data()
