@@ -57,7 +57,7 @@ def revision(url: str) -> str:
 
 
 @pytest.mark.long
-def test_releases_share_the_work_while_the_database_is_migrated(
+def test_an_earlier_release_and_this_one_share_the_work(
     postgresql: PostgreSQL, tmp_path: Path, earlier: dict[str, str]
 ) -> None:
     url = postgresql.new()

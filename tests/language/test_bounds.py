@@ -76,7 +76,7 @@ def assert_bounded(request: Request) -> None:
 
 
 EVERY = 3
-"""One attack of so many is played with every run of the tests, ``make test-long`` plays all."""
+"""One attack of so many is played with every run of the tests, the rest by ``make test-long``."""
 
 
 @pytest.mark.parametrize(
