@@ -193,7 +193,8 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     add_option(parser)
     given = parser.parse_args()
-    gc.set_threshold(50_000, 20, 50)  # as the service does
-    built_in()  # too
+    # as the service does when it starts
+    gc.set_threshold(50_000, 20, 50)
+    built_in()
     with empty_database(given.database) as url:
         asyncio.run(main(given.kind, given.count, url))
