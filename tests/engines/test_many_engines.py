@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +45,25 @@ def test_an_engine_that_ends_hands_its_stacks_over(stack: Stack) -> None:
     os.kill(engines(stack.service)[0].pid, signal.SIGTERM)
     check(stack)
     assert "turn taken over" not in stack.service.log()[log:]
+
+
+def test_a_new_key_of_encryption_reaches_every_engine(stack: Stack) -> None:
+    service = stack.service
+
+    def keys(command: str, *options: str) -> subprocess.CompletedProcess[str]:
+        stoker = str(Path(sys.executable).parent / "stoker")
+        arguments = [stoker, "db", command, *options, "--data-dir", str(service.data_dir)]
+        environment = {**os.environ, **service.environment}
+        return subprocess.run(arguments, env=environment, capture_output=True, text=True)
+
+    assert keys("rotate-key").returncode == 0
+    check(stack)
+    until(lambda: keys("keys").returncode == 0, "the earlier key is needed no more", SECONDS)
+    forgotten = keys("forget-keys", "--yes")
+    assert forgotten.returncode == 0, forgotten.stderr
+    later = Stack(service, "later", TREE, "member.yaml")
+    later.create()
+    check(later)
 
 
 @pytest.mark.long

@@ -74,6 +74,18 @@ def test_texts_name_the_key_that_has_encrypted_them() -> None:
         ColumnCipher(B).decrypt(text)
 
 
+def test_a_text_of_a_process_that_has_a_newer_key_is_read_with_the_keys_of_now(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as here:
+        add_key(tmp_path)
+        newer = ColumnCipher(*keys_in(tmp_path))
+        assert here._cipher.decrypt(newer.encrypt("x")) == "x"
+        assert here._cipher.newest != newer.newest
+        with pytest.raises(InvalidTag):
+            here._cipher.decrypt(ColumnCipher(A).encrypt("x"))
+
+
 def test_texts_of_earlier_releases_are_read_with_whichever_key_fits() -> None:
     value = {"a": 1}
     unnamed = "aes:" + ColumnCipher(A).encrypt(value).partition(":")[2]

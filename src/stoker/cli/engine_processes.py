@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
 
 from stoker.cli.failures import CommandFailed
@@ -67,6 +69,12 @@ class EngineProcesses:
             if not self._closing:
                 log.warning("engine died; it is started again", process=process.pid, code=code)
                 await asyncio.sleep(AGAIN_AFTER)
+
+    def reload(self) -> None:
+        """Let them look at the keys of encryption again."""
+        for process in self._running:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGHUP)
 
     async def close(self) -> None:
         """End them, and wait for that."""

@@ -79,15 +79,15 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     async with (
         _running(options, listeners, cloud) as app,
-        _engines(options) as (engines, engines_ready),
+        _engines(options) as (processes, engines),
     ):
         if not sys.stdin.isatty():  # else it tells that the terminal has gone
-            loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options, processes)
         stopping = asyncio.ensure_future(stop.wait())
         starting: list[asyncio.Future[Any]] = [stopping, engines]
-        starting.append(asyncio.ensure_future(engines_ready.wait()))
+        starting.append(asyncio.ensure_future(processes.ready.wait()))
         await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
-        if engines_ready.is_set():
+        if processes.ready.is_set():
             on_ready()
         overtaken = asyncio.ensure_future(app.overtaken())
         waits: list[asyncio.Future[Any]] = [stopping, engines]
@@ -107,8 +107,12 @@ async def _serve(
         cloud.close()
 
 
-def _reload(app: App, options: ServeOptions) -> None:
-    """Look at the keys of encryption again; everything else stays as it is until the next start."""
+def _reload(app: App, options: ServeOptions, engines: EngineProcesses | None = None) -> None:
+    """Look at the keys of encryption again, here and in the engines beside this process; everything
+    else stays as it is until the next start.
+    """
+    if engines is not None:
+        engines.reload()
     try:
         app.renew_keys(_configuration(options))
     except (CommandFailed, ValueError, OSError) as error:
@@ -199,14 +203,12 @@ async def _answering(
 @asynccontextmanager
 async def _engines(
     options: ServeOptions,
-) -> AsyncIterator[tuple[asyncio.Future[None], asyncio.Event]]:
-    """The engines beside this process run inside the block; the future is done if one cannot, the
-    event happens when all of them are ready.
-    """
+) -> AsyncIterator[tuple[EngineProcesses, asyncio.Future[None]]]:
+    """The engines beside this process run inside the block; the future is done if one cannot."""
     processes = EngineProcesses(options)
     running = asyncio.ensure_future(processes.run())
     try:
-        yield running, processes.ready
+        yield processes, running
     finally:
         await processes.close()
         running.cancel()

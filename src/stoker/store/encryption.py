@@ -9,7 +9,7 @@ import json
 import math
 import os
 from base64 import b64decode, b64encode, urlsafe_b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, Protocol
 
@@ -106,9 +106,15 @@ class ColumnCipher:
     encrypted with Fernet; all keys are of its form. What was encrypted or decrypted last is kept:
     to look a text up takes a hundredth of the time of decrypting it, and every plan reads all rows
     of its stack.
+
+    Where a text names a key that is not known, another process has begun with it: ``kept`` then
+    says which keys there are by now.
     """
 
-    def __init__(self, newest: bytes, *earlier: bytes) -> None:
+    def __init__(
+        self, newest: bytes, *earlier: bytes, kept: Callable[[], Iterable[bytes]] = tuple
+    ) -> None:
+        self._kept = kept
         self.use(newest, *earlier)
         self._decrypted: dict[str, str] = {}
         self._size = 0
@@ -161,12 +167,17 @@ class ColumnCipher:
             fernet = MultiFernet([key.fernet for key in self._keys])
             return b"".join(map(fernet.decrypt, text.split(_BETWEEN))).decode()
         mark, _, pieces = text.partition(":")
-        known = self._by_id.get(mark[len(_AES) + 1 :])
+        known = self._named(mark[len(_AES) + 1 :])
         *others, last = [known] if known else self._keys
         for key in others:
             with contextlib.suppress(InvalidTag):
                 return key.decrypt(pieces)
         return last.decrypt(pieces)
+
+    def _named(self, key_id: str) -> _Key | None:
+        if key_id and key_id not in self._by_id:
+            self._by_id |= {key.id: key for key in map(_Key, self._kept())}
+        return self._by_id.get(key_id)
 
     def _keep(self, text: str, plain: str) -> None:
         """Keep a text; those kept longest give way."""

@@ -28,10 +28,15 @@ def key_file(directory: Path) -> Path:
 
 def keys_in(directory: Path) -> list[bytes]:
     """The keys kept in a directory, readable by its owner alone; made if there are none."""
+    if not key_file(directory).exists():
+        _keep_first_key(key_file(directory))
+    return kept_in(directory)
+
+
+def kept_in(directory: Path) -> list[bytes]:
+    """The same; none where there are none yet."""
     path = key_file(directory)
-    if not path.exists():
-        _keep_first_key(path)
-    return path.read_bytes().split()
+    return path.read_bytes().split() if path.exists() else []
 
 
 def add_key(directory: Path) -> None:

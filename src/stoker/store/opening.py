@@ -11,7 +11,7 @@ from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.engine_lock import EngineLock
 from stoker.store.foreign import UnusableDatabase, has_check, require_key
-from stoker.store.keys import key_file, key_from_passphrase, keys_in
+from stoker.store.keys import kept_in, key_file, key_from_passphrase, keys_in
 from stoker.store.members import Members, require_shareable
 from stoker.store.reencryption import Reencryption
 from stoker.store.runners import ThreadRunner
@@ -64,7 +64,8 @@ class OpenStore:
         """A cipher with keys that fit the database. Raises UnusableDatabase."""
         if not passphrase and not earlier:
             self._require_key_file()
-        cipher = ColumnCipher(*keys_of(self._data_dir, passphrase, earlier))
+        keys = keys_of(self._data_dir, passphrase, earlier)
+        cipher = ColumnCipher(*keys, kept=lambda: kept_in(self._data_dir))
         place = "auth_encryption_key" if passphrase else str(key_file(self._data_dir))
         require_key(self._database, cipher, place)
         return cipher
@@ -106,8 +107,7 @@ def keys_of(data_dir: Path, passphrase: str | None, earlier: Sequence[str]) -> l
     before = [key_from_passphrase(text) for text in earlier]
     if not passphrase:
         return [*keys_in(data_dir), *before]
-    kept = keys_in(data_dir) if key_file(data_dir).exists() else []
-    return [key_from_passphrase(passphrase), *before, *kept]
+    return [key_from_passphrase(passphrase), *before, *kept_in(data_dir)]
 
 
 def _file_in(data_dir: Path) -> str:
