@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,3 +87,35 @@ def test_a_deployment_that_is_given_up_is_seen_to_be(heat: Any) -> None:
     until(lambda: statuses() == {"FAILED: Deployment cancelled."}, "it is seen to be")
     heat.stacks.delete("given-up")
     until(lambda: not list(heat.stacks.list(filters={"name": "given-up"})), "it is deleted")
+
+
+def test_a_wait_condition_hears_what_was_written_to_a_temporary_address(heat: Any) -> None:
+    handle = {
+        "type": "OS::Heat::WaitConditionHandle",
+        "properties": {"signal_transport": "TEMP_URL_SIGNAL"},
+    }
+    condition = {
+        "type": "OS::Heat::WaitCondition",
+        "properties": {"handle": {"get_resource": "handle"}, "timeout": 60},
+    }
+    template = {
+        "heat_template_version": "2018-08-31",
+        "resources": {"handle": handle, "condition": condition},
+        "outputs": {"data": {"value": {"get_attr": ["condition", "data"]}}},
+    }
+    heat.stacks.create(stack_name="temporary", template=template)
+
+    def begun() -> bool:
+        reasons = [each.resource_status_reason for each in heat.resources.list("temporary")]
+        return any("0 of 1" in reason for reason in reasons)
+
+    until(begun, "it waits")
+    shown = heat.resources.get("temporary", "handle").attributes
+    url = json.loads(shown["signal"])["alarm_url"]
+    assert httpx.put(url, json={"id": "a", "data": "x"}, timeout=30).status_code == 201
+    until(lambda: heat.stacks.get("temporary").stack_status == "CREATE_COMPLETE", "it is made")
+    [output] = heat.stacks.get("temporary").outputs
+    assert output["output_value"] == '{"a": "x"}'
+    heat.stacks.delete("temporary")
+    until(lambda: not list(heat.stacks.list(filters={"name": "temporary"})), "it is deleted")
+    assert httpx.put(url, timeout=30).status_code == 404

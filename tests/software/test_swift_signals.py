@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,25 +12,32 @@ from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.resources.heat.swift_signal import SwiftSignal
 from stoker.resources.heat.swift_signal_handle import SwiftSignalHandle
+from stoker.resources.heat.wait_condition import HeatWaitCondition
+from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
-from tests.resource_types_heat.calls import after, make_call
+from tests.resource_types_heat.calls import after, make_call, signal
 
 from .playing import Cloud
+
+TRANSPORT = {"signal_transport": "TEMP_URL_SIGNAL"}
 
 
 class Signalled:
     """A handle, and the resource that waits for it."""
 
-    def __init__(self, count: int = 1, *, keeps_versions: bool = True) -> None:
+    def __init__(
+        self, count: int = 1, *, keeps_versions: bool = True, is_condition: bool = False
+    ) -> None:
         self.cloud = Cloud(keeps_versions=keeps_versions)
-        self.handle = SwiftSignalHandle()
-        call = make_call(self.handle, {}, cloud=self.cloud)
+        self.handle = HeatWaitConditionHandle() if is_condition else SwiftSignalHandle()
+        self.type = HeatWaitCondition() if is_condition else SwiftSignal()
+        call = make_call(self.handle, TRANSPORT if is_condition else {}, cloud=self.cloud)
         made = self.handle.create(call)
         self.handle_call = after(call, made)
         self.made = self.handle.create(self.handle_call)
         self.url = str(self.handle.reference(self.handle_call))
         given = {"handle": self.url, "timeout": 60, "count": count}
-        self.call: Call = make_call(SwiftSignal(), given, cloud=self.cloud)
+        self.call: Call = make_call(self.type, given, cloud=self.cloud)
 
     def send(self, body: str = "") -> None:
         path = urlsplit(self.url).path.removeprefix("/v1/AUTH_p")
@@ -37,7 +45,7 @@ class Signalled:
 
     def look(self, at: float = 100.0) -> Outcome:
         self.call = replace(self.call, now=at)
-        outcome = SwiftSignal().create(self.call)
+        outcome = self.type.create(self.call)
         self.call = after(self.call, outcome)
         return outcome
 
@@ -112,7 +120,8 @@ def test_too_few_signals_in_time_fail_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "handle", ["x", "", "http://swift/v1/AUTH_p/other/o", "http://swift/v1/AUTH_p"]
+    "handle",
+    ["x", "", "http://[", "http://swift/v1/AUTH_p/other/o", "http://swift/v1/AUTH_p"],
 )
 def test_a_handle_is_one_of_this_stack(handle: str) -> None:
     given: dict[str, Any] = {"handle": handle, "timeout": 60}
@@ -120,9 +129,80 @@ def test_a_handle_is_one_of_this_stack(handle: str) -> None:
         SwiftSignal().create(make_call(SwiftSignal(), given, cloud=Cloud()))
 
 
-def test_nothing_is_left_of_a_handle() -> None:
-    signalled = Signalled(3)
+@pytest.mark.parametrize("is_condition", [False, True])
+def test_nothing_is_left_of_a_handle(is_condition: bool) -> None:
+    signalled = Signalled(3, is_condition=is_condition)
     for _ in range(3):
         signalled.send()
     assert isinstance(signalled.handle.delete(signalled.handle_call), Done)
     assert signalled.cloud.objects == {}
+
+
+def test_a_wait_condition_with_a_temporary_address_reads_the_signals_in_the_object_store() -> None:
+    signalled = Signalled(2, is_condition=True)
+    assert signalled.type.service_for(signalled.call.properties) == "object-store"
+    for body in ("", '{"id": "b", "data": 5}'):
+        waiting = signalled.look()
+        assert isinstance(waiting, Wait)
+        assert waiting.after <= 1
+        signalled.send(body)
+    done = signalled.look()
+    assert isinstance(done, Done)
+    assert done.attributes == {"data": '{"1": null, "b": 5}'}
+    assert signalled.type.read(signalled.call) == done.attributes
+
+
+def test_a_signal_to_the_api_counts_beside_those_in_the_object_store() -> None:
+    signalled = Signalled(2, is_condition=True)
+    signalled.send()
+    details = signalled.handle.check_signal(signalled.handle_call, {"data": "told"})
+    told = {signalled.url: [signal(1, dict(details))]}
+    signalled.call = replace(signalled.call, signals=told)
+    done = signalled.look()
+    assert isinstance(done, Done)
+    assert done.attributes == {"data": '{"1": "told", "2": null}'}
+
+
+def test_what_a_condition_waits_for_is_counted() -> None:
+    signalled = Signalled(2, is_condition=True)
+    signalled.send()
+    signalled.look()
+    assert signalled.type.counted_signals(signalled.call) == (1, 2)
+
+
+def test_a_failure_and_a_late_signal_of_a_condition_have_the_names_of_wait_conditions() -> None:
+    signalled = Signalled(is_condition=True)
+    late = signalled.look(161.0)
+    assert isinstance(late, Failed)
+    assert late.kind == "WaitConditionTimeout"
+    signalled.send('{"status": "FAILURE", "reason": "no disk"}')
+    failed = signalled.look()
+    assert isinstance(failed, Failed)
+    assert (failed.reason, failed.kind) == ("no disk", "WaitConditionFailure")
+
+
+def test_a_handle_with_a_temporary_address_gives_it_as_json() -> None:
+    signalled = Signalled(is_condition=True)
+    assert isinstance(signalled.made, Done)
+    shown = {"token": None, "endpoint": None, "curl_cli": None}
+    assert signalled.made.attributes == {
+        **shown,
+        "signal": json.dumps({"alarm_url": signalled.url}),
+    }
+    assert signalled.handle.read(signalled.handle_call) == signalled.made.attributes
+    assert signalled.url.startswith(
+        "http://swift/v1/AUTH_p/s-id/stack-r-abcdefghijkl?temp_url_sig="
+    )
+
+
+def test_a_temporary_address_is_one_of_this_stack() -> None:
+    given: dict[str, Any] = {"handle": "http://s/v1/a/other/o?temp_url_sig=1", "timeout": 60}
+    with pytest.raises(Refused, match="not a valid WaitConditionHandle of this stack"):
+        HeatWaitCondition().create(make_call(HeatWaitCondition(), given, cloud=Cloud()))
+
+
+@pytest.mark.parametrize("handle", ["user-id", "", "http://[", "http://cfn/v1/x?Signature=1"])
+def test_other_handles_need_no_object_store(handle: str) -> None:
+    call = make_call(HeatWaitCondition(), {"handle": handle, "timeout": 60})
+    assert HeatWaitCondition().service_for(call.properties) is None
+    assert HeatWaitCondition().read(call) == {"data": "{}"}

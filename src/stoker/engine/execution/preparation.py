@@ -49,7 +49,7 @@ def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
     async def ask(row: Resource, work: Work) -> Any:
         call = await bound_call(stack_rows, row, work)
         async with asyncio.timeout_at(until):
-            return await stack_rows.ports.workers.run(work.type.service, call)
+            return await stack_rows.ports.workers.run(work.service, call)
 
     return ask
 

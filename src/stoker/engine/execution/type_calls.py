@@ -1,6 +1,6 @@
 """Calls to resource types: the one way from the engine to a method of a type.
 
-A call runs on a worker thread where the type uses a service, and directly where it does not. Calls
+A call runs on a worker thread where it uses a service, and directly where it does not. Calls
 of the engine that owns a stack wait for those that were orphaned, and are retried while a cloud
 refuses them for now. Knows nothing of what an answer means for a row.
 """
@@ -72,6 +72,11 @@ class Work(Struct, frozen=True):
     signal: Signal | None = None
     """That which the method reacts to."""
 
+    @property
+    def service(self) -> str | None:
+        """The service that the method uses."""
+        return self.type.service_for(self.properties)
+
 
 Ask = Callable[[Resource, Work], Awaitable[Any]]
 """Makes a call about a row, and returns the answer or raises."""
@@ -142,7 +147,8 @@ class TypeCalls:
         """
         await self.end_of_orphan(row)
         call = await bound_call(self._session, row, self._with_landing(row, work))
-        if work.type.service is None:
+        service = work.service
+        if service is None:
             return call()
         ports, ended = self._session.ports, Ended()
 
@@ -162,7 +168,7 @@ class TypeCalls:
         name = f"{work.method.__name__} {row.type_name}"
         try:
             with span(name, resource=row.name):
-                return await ports.workers.run(work.type.service, noted, admitted)
+                return await ports.workers.run(service, noted, admitted)
         except asyncio.CancelledError:
             if not ended.cancel() and work.method.__name__ not in _LOOKING:
                 ports.orphaned_calls.remember(row.id, ended)
@@ -204,7 +210,7 @@ class TypeCalls:
 
 
 async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callable[[], Any]:
-    """The call with all that it needs; run on a worker if the type uses a service."""
+    """The call with all that it needs; run on a worker if it uses a service."""
     type_, method = work.type, work.method
     call = make_call(
         stack_rows,
@@ -220,7 +226,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
         call = replace(call, inherited=await handed_on(stack_rows, row))
     if type_.names_software or type_.keeps_software:
         call = await with_software(stack_rows, row, type_, call)
-    if type_.service is None:
+    if work.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack
 

@@ -47,7 +47,7 @@ def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ())
 def refreshed(session: StackRows, row: Resource) -> Resource:
     """The row with those attributes afresh that change by themselves and need no cloud."""
     type_ = session.type_of(row) if row.physical_id is not None else None
-    if type_ is None or type_.service is not None or not can(type_, Reads):
+    if type_ is None or not can(type_, Reads) or type_.service_for(row.properties) is not None:
         return row
     changing = [name for name, declared in type_.attributes.items() if not declared.cached]
     if not changing:

@@ -69,7 +69,7 @@ def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
         return Waiting(row.name, CauseKind.RETRY, row.reason, row)
     if row.reason not in _PLAIN:
         return Waiting(row.name, CauseKind.CLOUD, row.reason, row)
-    service = None if type_ is None else type_.service
+    service = None if type_ is None else type_.service_for(row.properties)
     if service is None:
         return Waiting(row.name, CauseKind.CLOUD, f"its {row.action} is in progress", row)
     load = stack_rows.ports.workers.load(service)

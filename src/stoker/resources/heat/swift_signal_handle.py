@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources.temp_url import StoredObject
+from stoker.resources.heat.stored_signals import make_address, remove_signals
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since
@@ -35,14 +35,12 @@ class SwiftSignalHandle(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Make the container and the address; signals make the object."""
         if URL not in call.data:
-            stored = _object(call)
-            stored.ensure_versions()
-            return Wait(after=0.0, data={URL: stored.url("PUT")})
+            return Wait(after=0.0, data={URL: make_address(call)})
         return Done(call.physical_name, attributes=self.read(call))
 
     def delete(self, call: Call) -> Outcome:
         """Remove all signals, and the container if no other handle uses it."""
-        _object(call).remove_versions()
+        remove_signals(call)
         return Done()
 
     def reference(self, call: Call) -> Any:
@@ -53,7 +51,3 @@ class SwiftSignalHandle(ManagedType):
         """The address, in several forms."""
         url = call.data[URL]
         return {"token": "", URL: url, "curl_cli": f"curl -i -X PUT '{url}'"}
-
-
-def _object(call: Call) -> StoredObject:
-    return StoredObject(call, call.stack.id, call.physical_name)

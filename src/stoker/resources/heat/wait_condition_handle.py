@@ -9,6 +9,7 @@ from typing import Any
 from stoker.kernel.errors import Invalid
 from stoker.kernel.values import replace
 from stoker.resources import declare, message_queues
+from stoker.resources.heat.stored_signals import make_address, remove_signals
 from stoker.resources.signed_handle import describe_signal
 from stoker.resources.stack_user import user
 from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
@@ -21,6 +22,7 @@ TRANSPORTS = (
     "CFN_SIGNAL", "TEMP_URL_SIGNAL", "HEAT_SIGNAL", "NO_SIGNAL", "ZAQAR_SIGNAL", "TOKEN_SIGNAL",
 )  # fmt: skip
 _QUEUED = "ZAQAR_SIGNAL"
+_STORED = "TEMP_URL_SIGNAL"
 _NOTIFIED = "Message_Type"
 """Key of what the messaging service sends on: beside what it says of the message itself."""
 _CREDENTIALS = (
@@ -29,7 +31,9 @@ _CREDENTIALS = (
 
 
 class HeatWaitConditionHandle(ManagedType):
-    """Receives the signals that a wait condition waits for. Calls the identity service."""
+    """Receives the signals that a wait condition waits for. Calls the identity service, and the
+    one that keeps the signals.
+    """
 
     type_name = "OS::Heat::WaitConditionHandle"
     description = "Receives the signals that a wait condition waits for."
@@ -41,7 +45,8 @@ class HeatWaitConditionHandle(ManagedType):
         "signal_transport": declare.choice(
             list(TRANSPORTS),
             "How a server signals: by a signed address, an address with a token, with "
-            "credentials of its own, or through a queue.",
+            "credentials of its own, through a queue, or by a temporary address of the object "
+            "store.",
             default="TOKEN_SIGNAL",
             support=since("6.0.0"),
         )
@@ -62,11 +67,9 @@ class HeatWaitConditionHandle(ManagedType):
         transport = call.properties["signal_transport"]
         if transport == "NO_SIGNAL":
             return Done(physical_id=call.resource_id, attributes=_no_signal())
-        if transport not in _MAKERS:
-            return Failed(
-                f"{transport} is not available for wait conditions; use OS::Heat::SwiftSignalHandle"
-                " and OS::Heat::SwiftSignal"
-            )
+        if transport == _STORED:
+            url = call.data.get("alarm_url") or make_address(call)
+            return Done(call.physical_name, data={"alarm_url": url}, attributes=_address(url))
         signalling = call.signalling
         if signalling is None:
             return Failed("this service has no endpoint for signals")
@@ -75,7 +78,10 @@ class HeatWaitConditionHandle(ManagedType):
         return Done(physical_id=user["user_id"], data=data, attributes=attributes)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the stack user."""
+        """Remove the stack user, and signals that others keep."""
+        if call.properties["signal_transport"] == _STORED:
+            remove_signals(call)
+            return Done()
         made = "user_id" in call.data or call.physical_id is None
         if call.signalling is not None and made:
             if call.properties["signal_transport"] == _QUEUED and "user_id" in call.data:
@@ -83,9 +89,17 @@ class HeatWaitConditionHandle(ManagedType):
             call.signalling.delete_user(call)
         return Done()
 
+    def reference(self, call: Call) -> Any:
+        """The physical id; the address if signals are in the object store."""
+        if call.properties["signal_transport"] == _STORED and "alarm_url" in call.data:
+            return call.data["alarm_url"]
+        return super().reference(call)
+
     def read(self, call: Call) -> Mapping[str, Any]:
         """The attributes, as they were when the handle was created."""
         transport = call.properties["signal_transport"]
+        if transport == _STORED:
+            return _address(call.data["alarm_url"])
         if transport not in _MAKERS or call.signalling is None:
             return _no_signal()
         return _MAKERS[transport](call, call.signalling)[1]
@@ -129,6 +143,10 @@ def _no_signal() -> dict[str, Any]:
     return {"token": None, "endpoint": None, "curl_cli": None, "signal": json.dumps({})}
 
 
+def _address(url: str) -> dict[str, Any]:
+    return {**_no_signal(), "signal": json.dumps({"alarm_url": url})}
+
+
 def _with_token(call: Call, signalling: Signalling) -> Made:
     # one token for the life of the handle: a server that was given it must go on being heard
     token = call.data.get("token") or signalling.token(call)
@@ -158,8 +176,7 @@ def _with_signed_address(call: Call, signalling: Signalling) -> Made:
     if "access" not in data:
         data = {**data, **signalling.create_keypair(call, data["user_id"])}
     url = data.get("alarm_url") or signalling.presigned_url(replace(call, data=data), "signal")
-    data = {**data, "alarm_url": url}
-    return data, {**_no_signal(), "signal": json.dumps({"alarm_url": url})}
+    return {**data, "alarm_url": url}, _address(url)
 
 
 def _with_queue(call: Call, signalling: Signalling) -> Made:

@@ -51,6 +51,12 @@ class ResourceType(ABC):
         """What ``get_resource`` gives: the physical id, and the name before there is one."""
         return call.physical_id if call.physical_id is not None else call.name
 
+    def service_for(self, properties: Mapping[str, Any]) -> str | None:
+        """The service that calls with these properties use; one without calls none and needs no
+        connection.
+        """
+        return self.service
+
 
 class ManagedType(ResourceType):
     """A type whose objects are made and removed by calls."""

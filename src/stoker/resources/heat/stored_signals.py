@@ -1,0 +1,112 @@
+"""Signals that servers write to an object of the object store, and what waits for them there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+from stoker.kernel.errors import Invalid
+from stoker.kernel.values import replace
+from stoker.resources.temp_url import StoredObject
+from stoker.resources.wait_signals import SUCCESS, AwaitsSignals
+from stoker.schema.resource_type import Call, Outcome, Signal, Wait
+
+_POLLING = 1.0
+"""Seconds between looks at the object store."""
+_PARTS = 4
+"""Of the path of an address: version, account, container, object."""
+_SEEN = "seen"
+"""Key of the progress: the signals that have come so far."""
+
+
+def make_address(call: Call) -> str:
+    """An address that takes the signals of this handle; they are kept where it is possible."""
+    stored = _own_object(call)
+    stored.ensure_versions()
+    return stored.url("PUT")
+
+
+def remove_signals(call: Call) -> None:
+    """Remove all signals of this handle, and the container if no other handle uses it."""
+    _own_object(call).remove_versions()
+
+
+def is_address(handle: Any) -> bool:
+    """Whether signals to this handle are in the object store."""
+    return isinstance(handle, str) and "temp_url_sig=" in handle.partition("?")[2]
+
+
+class AwaitsStoredSignals(AwaitsSignals):
+    """Waits for signals to a handle. Those in the object store it looks for from time to time."""
+
+    def create(self, call: Call) -> Outcome:
+        """Wait for the signals."""
+        if self.service_for(call.properties) is None:
+            return super().create(call)
+        seen = _with_new(call.progress.get(_SEEN, []), self._object(call).versions())
+        outcome = super().create(self._told(call, seen))
+        if isinstance(outcome, Wait):
+            after = min(outcome.after, _POLLING)
+            return replace(outcome, after=after, on_signal=False, progress={_SEEN: seen})
+        return outcome
+
+    def counted_signals(self, call: Call) -> tuple[int, int]:
+        """How many signals had come at the last look, and how many are waited for."""
+        return super().counted_signals(self._told(call, call.progress.get(_SEEN, [])))
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The data of all signals, as far as they are kept."""
+        if self.service_for(call.properties) is None:
+            return super().read(call)
+        return super().read(self._told(call, _with_new([], self._object(call).versions())))
+
+    def _told(self, call: Call, seen: Sequence[str]) -> Call:
+        """The call with these texts as signals, after those that the API was told."""
+        handle = call.properties[self.handle]
+        told = call.signals.get(handle, ())
+        texts = enumerate(seen, len(told) + 1)
+        stored = [Signal(str(number), call.now, _details(text, number)) for number, text in texts]
+        return replace(call, signals={**call.signals, handle: [*told, *stored]})
+
+    def _object(self, call: Call) -> StoredObject:
+        """The object that a handle of this stack leads to. Raises Invalid for anything else."""
+        handle = str(call.properties[self.handle])
+        parts = [unquote(part) for part in handle.partition("?")[0].split("/")][-_PARTS:]
+        if len(parts) < _PARTS or parts[2] != call.stack.id:
+            kind = self.type_name.rpartition("::")[2]
+            raise Invalid(f"{handle[:255]} is not a valid {kind}Handle of this stack")
+        return StoredObject(call, parts[2], parts[3])
+
+
+def _own_object(call: Call) -> StoredObject:
+    return StoredObject(call, call.stack.id, call.physical_name)
+
+
+def _with_new(seen: Sequence[str], contents: Sequence[bytes]) -> list[str]:
+    """What has been seen before, and what is new.
+
+    An object store that keeps all versions shows all that came; of another one, what is written
+    over between two looks is lost.
+    """
+    found = [content.decode(errors="replace") for content in contents]
+    if found[: len(seen)] == list(seen):
+        return found
+    return [*seen, *(text for text in found if text not in seen)]
+
+
+def _details(text: str, number: int) -> dict[str, Any]:
+    """A signal as wait conditions know them; all that it leaves out is filled in."""
+    try:
+        body = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        body = {"data": text}
+    if not isinstance(body, Mapping):
+        body = {"data": body}
+    return {
+        "id": str(body.get("id", number)),
+        "status": body.get("status", SUCCESS),
+        "reason": body.get("reason", f"Signal {number} received"),
+        "data": body.get("data"),
+    }
