@@ -3,7 +3,8 @@
 Users name the identity services of other clouds, and so what the service connects to. As with
 templates from the web, a name is resolved once, and the connection goes to the address that was
 checked. Proxies of the environment are not used, since they would resolve the name again. Who
-answers may be the user, too: an answer has a size and a time.
+answers may be the user, too: an answer has a size, and one time for head and body together, however
+slowly it comes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
-from io import BytesIO
+from http.client import HTTPResponse
+from io import BufferedReader, BytesIO, RawIOBase
 from ipaddress import ip_address
 from typing import Any
 
@@ -30,7 +32,7 @@ from stoker.clouds.elsewhere import NoSuchPlace
 _LONGEST = 16 * 1024 * 1024
 """Bytes of an answer, unpacked: a large stack with its template has less."""
 _SECONDS = 60.0
-"""For the body of an answer."""
+"""For an answer, from the first line of its head to the end of its body."""
 _PIECE = 65536
 _PACKING = ("content-encoding", "content-length", "transfer-encoding")
 
@@ -58,11 +60,16 @@ class _Adapter(HTTPAdapter):
         self._longest = longest
         self._seconds = seconds
 
+        class Answer(_Answer):
+            within = seconds
+
         class Plain(_Plain):
             allowed = hosts
+            response_class = Answer
 
         class Secure(_Secure):
             allowed = hosts
+            response_class = Answer
 
         class PlainPool(HTTPConnectionPool):
             ConnectionCls = Plain
@@ -75,8 +82,14 @@ class _Adapter(HTTPAdapter):
 
     def send(self, request: Any, *args: Any, **options: Any) -> requests.Response:
         """The answer, whose body is read already."""
-        with closing(super().send(request, *args, **options)) as answer:
-            body = self._read(answer.raw)
+        began = time.monotonic()
+        try:
+            with closing(super().send(request, *args, **options)) as answer:
+                body = self._read(answer.raw)
+        except ReadTimeout as error:
+            if time.monotonic() - began < self._seconds:
+                raise
+            raise ReadTimeout(f"the answer takes longer than {self._seconds:.0f} s") from error
         headers = {k: v for k, v in answer.headers.items() if k.lower() not in _PACKING}
         read = urllib3.HTTPResponse(
             BytesIO(body), headers, answer.status_code, reason=answer.reason, preload_content=False
@@ -84,18 +97,59 @@ class _Adapter(HTTPAdapter):
         return self.build_response(request, read)
 
     def _read(self, answer: urllib3.HTTPResponse) -> bytes:
-        """The body, piece by piece as it arrives: who sends it slowly shall not be waited for."""
-        body, until = bytearray(), time.monotonic() + self._seconds
+        """The body, piece by piece as it arrives: who sends too much shall not be waited for."""
+        body = bytearray()
         try:
             while piece := answer.read1(_PIECE, decode_content=True):
                 body += piece
                 if len(body) > self._longest:
                     raise RequestException(f"the answer is longer than {self._longest} bytes")
-                if time.monotonic() > until:
-                    raise ReadTimeout(f"the answer takes longer than {self._seconds:.0f} s")
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise ReadTimeout(error) from error
         except urllib3.exceptions.HTTPError as error:
             raise requests.ConnectionError(error) from error
         return bytes(body)
+
+
+class _Answer(HTTPResponse):
+    """An answer that is read until its time is over."""
+
+    within = _SECONDS
+
+    def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        until = time.monotonic() + self.within
+        self.fp = BufferedReader(_Until(until, sock, self.fp.detach()))
+
+
+class _Until(RawIOBase):
+    """What comes from a socket until then. Each read waits for as long as is left and no longer:
+    the time of a socket alone begins anew with every byte.
+    """
+
+    def __init__(self, until: float, sock: socket.socket, raw: RawIOBase) -> None:
+        super().__init__()
+        self._until = until
+        self._sock = sock
+        self._raw = raw
+        self._pause = sock.gettimeout()
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """What has come, at least one byte; TimeoutError when the time is over."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left if self._pause is None else min(left, self._pause))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        """Close what it reads from."""
+        self._raw.close()
+        super().close()
 
 
 class _Plain(HTTPConnection):
