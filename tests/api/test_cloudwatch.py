@@ -270,6 +270,8 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
      "Dimensions": [{"Name": "AlarmName", "Value": "x"}]}]}, 404, "ResourceNotFound"),
     ("PutMetricData", {"Namespace": "n", "MetricData": [{"MetricName": "m", "Value": 1e200}]}, 400,
      "InvalidParameterValue"),
+    *(("PutMetricData", {"Namespace": "n", "MetricData": [{"MetricName": "m", "Values": values,
+     "Counts": [1.7e308] * 2}]}, 400, "InvalidParameterValue") for values in ([1.7, 9], [9, -9])),
     ("PutMetricData", {"Namespace": "n", "MetricData": [{"MetricName": "m", "Value": 1.0}] * 1001},
      400, None),
     ("DescribeAlarms", {"NextToken": "z"}, 400, "InvalidNextToken"),

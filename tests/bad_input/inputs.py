@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import botocore.session
+import cbor2
 import httpx
 
 from stoker.api.cfn.actions import ACTIONS as CFN_ACTIONS
 from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.cloudwatch.actions import ACTIONS as CLOUDWATCH_ACTIONS
+from stoker.api.cloudwatch.protocols import nested
 from stoker.cli.data_dir import running_in
 from stoker.kernel.values import replace
 from tests.bad_input.named_texts import STACKS, with_texts
@@ -29,6 +34,25 @@ ODD: Mapping[str, Any] = {
     "half a surrogate": "a\ud800b",
     "beyond 64 bits": 2**64,
 }
+_HALF = "a\ud800b".encode("utf-8", "surrogatepass")
+TYPED: Mapping[str, Any] = {
+    **ODD,
+    "a number": 7,
+    "below nought": -1,
+    "not a number": math.nan,
+    "more than a double": math.inf,
+    "more than a time": 1e300,
+    "all that a double holds": sys.float_info.max,
+    "bytes": b"\xff\x00",
+    "yes": True,
+    "nothing": None,
+    "an empty text": "",
+    "an empty list": [],
+    "a list of lists": [[[]], None],
+    "an empty map": {},
+    "a map": {"member": {"1": {"Name": {}}}},
+}
+"""What members of a protocol with types get."""
 UNMADE = ("DeleteAlarms", "PutMetricAlarm")
 """Actions of CloudWatch that are refused whatever they are asked."""
 REFUSALS = (400, 409, 413, 501)
@@ -54,6 +78,13 @@ ACTION_INPUT: Mapping[str, str] = {
     "MetricData.member.1.Value": "1",
 }
 """What an action is given besides; each takes what it knows."""
+TYPED_INPUT: Mapping[str, Any] = {
+    "Period": 60,
+    "StartTime": 1_767_225_600,
+    "EndTime": 1_767_229_200.0,
+    "MetricData.member.1.Value": 1.0,
+}
+"""The same where members have types."""
 
 
 @dataclass(frozen=True)
@@ -279,6 +310,71 @@ class Asker:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.client.post(url, content=form, headers=headers)
 
+    def some_typed_actions(self) -> Iterator[Asked]:
+        """One in seven of the next ones, which are many."""
+        return self.typed_actions(7)
+
+    def typed_actions(self, every: int = 1) -> Iterator[Asked]:
+        """The members of CloudWatch's actions in the protocols that have types."""
+        running = running_in(self.scene.service.data_dir)
+        assert running is not None
+        url = f"http://127.0.0.1:{running.cloudwatch_port}"
+        given = {**ACTION_INPUT, **TYPED_INPUT, "AlarmName": self._alarm()}
+        model = botocore.session.get_session().get_service_model("cloudwatch")
+        asked = itertools.count()
+        for action in sorted(CLOUDWATCH_ACTIONS.keys() - set(UNMADE)):
+            names = list(_flat(model.operation_model(action).input_shape))
+            good = {n: given[n] for n in names if n in given}
+            for ask in (self._in_json, self._in_cbor):
+                usual = ask(url, action, good)
+                for name in names:
+                    for odd, value in TYPED.items():
+                        if next(asked) % every:
+                            continue
+                        beside = {**_measured(good, name), **_besides(name)}
+                        answer = ask(url, action, {**beside, name: value})
+                        words = [*_words(name), "cbor", "json"] if answer.text != usual.text else []
+                        yield Asked(f"{action} {ask.__name__}", name, odd, answer, words)
+
+    def _alarm(self) -> str:
+        """The name of an alarm, which is made for it."""
+        rule = {
+            "MetricName": "metric", "Namespace": "space", "Statistic": "Sum", "Period": "60",
+            "EvaluationPeriods": "1", "Threshold": "0",
+            "ComparisonOperator": "GreaterThanThreshold",
+        }  # fmt: skip
+        alarm = {"type": "OS::Heat::CWLiteAlarm", "properties": rule}
+        template = {"heat_template_version": "2018-08-31", "resources": {"alarm": alarm}}
+        self.scene.made += 1
+        body = {"stack_name": f"odd{self.scene.made}", "template": template}
+        answer = self._rest("POST", "/stacks", body)
+        path = answer.headers["Location"].partition(self.scene.member.project)[2]
+        until(lambda: self._status(path) == "CREATE_COMPLETE", "the alarm is made")
+        resource = self._rest("GET", f"{path}/resources/alarm", None).json()["resource"]
+        return str(resource["physical_resource_id"])
+
+    def _in_json(self, url: str, action: str, given: Mapping[str, Any]) -> httpx.Response:
+        def spelt(value: Any) -> str:
+            assert isinstance(value, bytes)
+            return value.decode("latin-1")
+
+        headers = {
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"GraniteServiceVersion20100801.{action}",
+        }
+        content = json.dumps(nested(given), default=spelt).encode()
+        return self.client.post(url, content=content, headers=headers)
+
+    def _in_cbor(self, url: str, action: str, given: Mapping[str, Any]) -> httpx.Response:
+        headers = {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
+        same_length = {"a\ud800b": "a~~~b"}  # as a text that can be encoded
+        writable = {n: same_length.get(v, v) if isinstance(v, str) else v for n, v in given.items()}
+        content = cbor2.dumps(nested(writable)).replace(b"a~~~b", _HALF)
+        where = f"{url}/service/GraniteServiceVersion20100801/operation/{action}"
+        answer = self.client.post(where, content=content, headers=headers)
+        told = json.dumps(cbor2.loads(answer.content), default=str)
+        return httpx.Response(answer.status_code, text=told)
+
     # -- signals
 
     def signals(self) -> Iterator[Asked]:
@@ -313,6 +409,26 @@ def _besides(name: str) -> dict[str, str]:
         "Value": "Key", "Name": "Value",
     }.get(last)  # fmt: skip
     return {f"{begin}.{partner}": "1"} if begin and partner else {}
+
+
+def _measured(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What is given beside a member of a datum: one of the forms that it has, the largest of its
+    kind.
+    """
+    begin, found, _ = name.partition("MetricData.member.1.")
+    forms = {
+        "Values": {f"{kind}.member.{n}": 1.0 for kind in ("Values", "Counts") for n in (1, 2)},
+        "StatisticValues": dict.fromkeys(
+            [f"StatisticValues.{kind}" for kind in ("Sum", "SampleCount", "Minimum", "Maximum")], 1
+        ),
+    }
+    form = "Values" if ".Counts" in name else name.removeprefix(begin + found).partition(".")[0]
+    if not found or form not in forms:
+        return dict(given)
+    rest = {n: value for n, value in given.items() if n != "MetricData.member.1.Value"}
+    whole = forms[form] | ({"Values.member.2": sys.float_info.max} if form == "Values" else {})
+    more = {f"{begin}{found}{n}": value for n, value in whole.items()}
+    return {**rest, **more, f"{begin}{found}MetricName": "metric"}
 
 
 def _words(name: str) -> list[str]:

@@ -41,6 +41,8 @@ def asker(
         ("bodies", 550),
         ("signals", 40),
         ("stacks", 290),
+        ("some_typed_actions", 350),
+        pytest.param("typed_actions", 2500, marks=pytest.mark.long),
         ("actions", 1200),  # the last: they change the stack
     ],
 )

@@ -144,5 +144,6 @@ def _numbers(members: Members) -> tuple[float, float, float | None, float | None
     if not values or len(values) != len(counts) or min(counts) <= 0:
         message = f"{members.path}Values and Counts are as many, and each count is above nought."
         raise Invalid(message, INVALID_COMBINATION)
-    total = math.fsum(value * count for value, count in zip(values, counts, strict=True))
-    return total, math.fsum(counts), min(values), max(values)
+    # what is too large for a number is infinite or none then, and refused as such
+    total = sum(value * count for value, count in zip(values, counts, strict=True))
+    return total, sum(counts), min(values), max(values)
