@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +196,132 @@ def _killed_and_started(served: Served) -> Served:
     assert served.process.stdout is not None
     served.process.stdout.close()
     return start(served.data_dir, served.port, served.cloud_port)
+
+
+def test_who_is_not_there_at_first_is_not_waited_for() -> None:
+    clock = Clock()
+    with pytest.raises(CommandFailed, match="nothing answers"):
+        patience(clock).ask(asking(httpx.ConnectError("refused")), first=True)
+    assert clock.time == 0
+    assert patience(clock).ask(asking(503, httpx.ReadTimeout("silent")), first=True)
+
+
+class Begun:
+    """A request that is answered so, and what has come of it."""
+
+    def __init__(self, *answers: int | Exception, accepted: bool) -> None:
+        self.ask = asking(*answers)
+        self.accepted = accepted
+        self.sent = 0
+
+    def request(self) -> None:
+        self.sent += 1
+        self.ask()
+
+    def has_begun(self) -> bool:
+        return self.accepted and self.sent > 0
+
+
+def test_a_request_that_got_lost_is_made_again() -> None:
+    begun = Begun(503, httpx.ReadTimeout("silent"), accepted=False)
+    patience(Clock()).begin(begun.request, begun.has_begun)
+    assert begun.sent == 3
+
+
+def test_a_request_whose_answer_got_lost_is_not_made_again() -> None:
+    begun = Begun(httpx.ReadTimeout("silent"), 409, accepted=True)
+    patience(Clock()).begin(begun.request, begun.has_begun)
+    assert begun.sent == 1
+
+
+def test_a_request_that_is_refused_since_an_earlier_one_was_accepted_has_begun() -> None:
+    begun = Begun(504, 409, accepted=False)
+
+    def late() -> bool:
+        return begun.sent == 2
+
+    patience(Clock()).begin(begun.request, late)
+    assert begun.sent == 2
+
+
+def test_what_others_have_begun_does_not_count_for_a_request_that_is_refused() -> None:
+    begun = Begun(409, accepted=True)
+    with pytest.raises(Refused, match="not now"):
+        patience(Clock()).begin(begun.request, begun.has_begun)
+
+
+class Between(ThreadingHTTPServer):
+    """Stands between a command and its service, and loses the first request of each method that
+    changes something, or its answer.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, url: str, *, forwards: bool) -> None:
+        self.target = url
+        self.forwards = forwards
+        self.lost: list[str] = []
+        super().__init__(("127.0.0.1", 0), _Between)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Between(BaseHTTPRequestHandler):
+    server: Between
+
+    def do_GET(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
+        loses = self.command in ("POST", "PUT", "DELETE") and self.command not in self.server.lost
+        if not loses or self.server.forwards:
+            kept = ("X-Auth-Token", "Content-Type", "Accept")
+            headers = {name: self.headers[name] for name in kept if name in self.headers}
+            answer = httpx.request(
+                self.command, self.server.target + self.path, content=body, headers=headers
+            )
+        if loses:
+            self.server.lost.append(self.command)
+            self.send_response(503)
+            self.end_headers()
+            return
+        self.send_response(answer.status_code)
+        for name in ("Content-Type", "Location"):
+            if name in answer.headers:
+                self.send_header(name, answer.headers[name])
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    do_POST = do_PUT = do_DELETE = do_PATCH = do_GET  # noqa: N815 - their names in the library
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the tests read no log."""
+
+
+@pytest.mark.parametrize("forwards", [False, True])
+def test_what_a_command_begins_is_begun_once_whatever_gets_lost(
+    service: Served, tmp_path: Path, forwards: bool
+) -> None:
+    name, template = f"lossy-{forwards}", tmp_path / "lossy.yaml"
+    template.write_text(SLOW.replace("wait_secs: 5", "value: a"))
+    between = Between(service.url, forwards=forwards)
+    threading.Thread(target=between.serve_forever, args=(0.05,), daemon=True).start()
+    there = ("--url", between.url)
+    try:
+        deployed = service.run("deploy", str(template), "--name", name, *there)
+        assert deployed.exit_code == 0, deployed.stderr
+        template.write_text(template.read_text().replace("value: a", "value: b"))
+        updated = service.run("deploy", str(template), "--name", name, "--yes", *there)
+        assert updated.exit_code == 0, updated.stderr
+        destroyed = service.run("destroy", name, "--yes", *there)
+        assert destroyed.exit_code == 0, destroyed.stderr
+    finally:
+        between.shutdown()
+        between.server_close()
+    assert between.lost == ["POST", "PUT", "DELETE"]
+    for told in (deployed, updated, destroyed):
+        assert told.stderr.count("waiting for it for up to 5 minutes") == 1
+    for told, action in ((deployed, "CREATE"), (updated, "UPDATE"), (destroyed, "DELETE")):
+        begun = [line for line in told.stdout.splitlines() if f"{action}_IN_PROGRESS" in line]
+        assert len(begun) == 2, told.stdout

@@ -14,6 +14,7 @@ from stoker.cli.failures import BadInput, CommandFailed
 Value = TypeVar("Value")
 STREAM = "text/event-stream"
 _TIMEOUT = httpx.Timeout(60, connect=5)
+_NOBODY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
 class Refused(CommandFailed):
@@ -28,6 +29,10 @@ class Refused(CommandFailed):
 
 class Unreachable(CommandFailed):
     """Nothing answers at the address of a service."""
+
+
+class Absent(Unreachable):
+    """There is nothing at the address of a service that could answer."""
 
 
 _PASSING = (
@@ -154,7 +159,8 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             where = urlsplit(url)
             detail = str(error) or type(error).__name__
-            raise Unreachable(
+            failure = Absent if isinstance(error, _NOBODY) else Unreachable
+            raise failure(
                 f"nothing answers at {where.scheme}://{where.netloc} ({detail});"
                 ' "stoker status" says what runs, "stoker serve" starts the service'
             ) from None

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from stoker.cli.client import is_passing
+from stoker.cli.client import Absent, is_passing
 from stoker.cli.failures import CommandFailed
 
 Value = TypeVar("Value")
@@ -32,17 +32,18 @@ class Patience:
         self._sleep = sleep
         self._said = False
 
-    def ask(self, question: Callable[[], Value]) -> Value:
+    def ask(self, question: Callable[[], Value], *, first: bool = False) -> Value:
         """The answer to a question that changes nothing, asked again while nobody answers.
 
         Raises :class:`CommandFailed` for an answer that is a refusal, and where none comes in time.
+        Of the ``first`` question also where there is nobody: the address may be wrong.
         """
         began, pause = self._now(), _SHORTEST
         while True:
             try:
                 return question()
             except CommandFailed as failure:
-                if not is_passing(failure):
+                if not is_passing(failure) or (first and isinstance(failure, Absent)):
                     raise
                 if self._now() - began > self._seconds:
                     waited = f"{self._seconds:.0f} seconds"
@@ -51,6 +52,29 @@ class Patience:
                 self._say(failure)
             self._sleep(pause)
             pause = min(2 * pause, _LONGEST)
+
+    def begin(self, request: Callable[[], object], has_begun: Callable[[], bool]) -> None:
+        """Make a request that begins something; again while nobody answers, unless it has begun.
+
+        A request without an answer may have been accepted all the same, or may be yet. What
+        ``has_begun`` tells counts from then on, also where the next one is refused for that reason.
+        """
+        unsure = False
+
+        def attempt() -> None:
+            nonlocal unsure
+            if unsure and has_begun():
+                return
+            try:
+                request()
+            except CommandFailed as failure:
+                if is_passing(failure):
+                    unsure = True
+                elif unsure and has_begun():
+                    return
+                raise
+
+        self.ask(attempt)
 
     def _say(self, failure: CommandFailed) -> None:
         if not self._said:

@@ -134,9 +134,9 @@ def event_line(event: Event, stack: Stack) -> str:
     return f"{clock} {event.state:<20} {name}{reason}"
 
 
-def begun_on(client: Client, name: str) -> Stack:
+def begun_on(client: Client, name: str, patience: Patience) -> Stack:
     """The stack of that name or id, on which an operation has begun."""
-    return Patience().ask(partial(the_stack, client, name))
+    return patience.ask(partial(the_stack, client, name))
 
 
 def follow(
@@ -151,7 +151,7 @@ def follow(
     """Show an operation until it ends; returns the stack as it is then, with its outputs.
 
     ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
-    the end. ``patience`` is for tests. Raises :class:`stoker.cli.failures.CommandFailed`.
+    the end. ``patience`` is that of the command. Raises :class:`stoker.cli.failures.CommandFailed`.
     """
     failed_at: float | None = None
     patience, news = patience or Patience(), News(client, stack, after)
@@ -184,13 +184,14 @@ def follow_or_leave(
     *,
     rollback: bool = False,
     planned: Sequence[Resource] = (),
+    patience: Patience | None = None,
 ) -> Stack:
     """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
     display: Display = PlainDisplay(console)
     if console.is_terminal:
         display = LiveDisplay(console, planned)
     try:
-        return follow(client, stack, display, after, rollback=rollback)
+        return follow(client, stack, display, after, rollback=rollback, patience=patience)
     except KeyboardInterrupt:
         watch = f"  stoker status {stack.name} --follow"
         say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")

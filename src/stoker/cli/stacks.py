@@ -200,6 +200,12 @@ def last_event_id(client: Client, stack: Stack) -> str | None:
     return next((event.id for event in last_events(client, stack, 1)), None)
 
 
+def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> bool:
+    """Whether an action on a stack has begun after an event."""
+    happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
+    return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)
+
+
 def servers(client: Client) -> list[Server]:
     """All servers of the project."""
     return _parsed(_each(_server), client.get("compute", "/servers/detail"), "servers")

@@ -19,6 +19,7 @@ from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import BadInput
 from stoker.cli.outcome import end_with_failure, print_outputs
+from stoker.cli.patience import Patience
 from stoker.cli.progress import begun_on, follow_or_leave
 from stoker.cli.retry import handles_to_renew, renew
 from stoker.cli.saved_plans import CREATE, DELETE, SavedPlan, read_plan
@@ -28,6 +29,7 @@ from stoker.cli.stacks import (
     Resource,
     Stack,
     find_stack,
+    has_begun,
     last_event_id,
     planned_resources,
     resources_of,
@@ -89,7 +91,8 @@ def command(
         settings["timeout_mins"] = timeout
     if tags is not None:
         settings["tags"] = tags
-    begin: Callable[[Client], _Begun]
+    patience = Patience()
+    begin: Callable[[Client, Patience], _Begun]
     if (saved := read_plan(given.template)) is not None:
         if not given.is_template_alone:
             raise BadInput(f"{given.template} is a plan: it has its own parameters and name")
@@ -98,13 +101,19 @@ def command(
         wanted = given.wanted()
         begin = partial(_begin, console=console, wanted=wanted, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        begun = begin(client)
+        begun = begin(client, patience)
         stack, last = begun.stack, begun.last
         if not wait:
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
             return
         ended = follow_or_leave(
-            console, client, stack, last, rollback=rollback, planned=begun.planned
+            console,
+            client,
+            stack,
+            last,
+            rollback=rollback,
+            planned=begun.planned,
+            patience=patience,
         )
         if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
             end_with_failure(console, client, ended)
@@ -122,36 +131,64 @@ class _Begun:
 
 
 def _begin(
-    client: Client, console: Console, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool
+    client: Client,
+    patience: Patience,
+    console: Console,
+    wanted: Wanted,
+    settings: Mapping[str, Any],
+    *,
+    yes: bool,
 ) -> _Begun:
     """Begin to create the stack, or to update it."""
-    existing = find_stack(client, wanted.name)
+    existing = patience.ask(partial(find_stack, client, wanted.name), first=True)
     body = {**(wanted.body() if existing is None else wanted.update_body()), **settings}
     if existing is not None:
-        last = _update(console, client, wanted, body, existing, yes=yes)
-        return _Begun(begun_on(client, wanted.name), last)
-    preview = _create(console, client, wanted, body)
-    stack = begun_on(client, wanted.name)
+        if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
+            _confirm_losses(client, patience, wanted, existing)
+        _renew_handles(console, client, patience, existing)
+        last = patience.ask(partial(last_event_id, client, existing))
+        patience.begin(
+            partial(wanted.send, client, "PUT", existing.path, body),
+            partial(has_begun, client, existing, "UPDATE", last),
+        )
+        return _Begun(begun_on(client, wanted.name, patience), last)
+    new, preview = {**body, "stack_name": wanted.name}, None
+    if console.is_terminal:  # where a tree shows it
+        preview = patience.ask(partial(wanted.send, client, "POST", "/stacks/preview", new))
+    patience.begin(
+        partial(wanted.send, client, "POST", "/stacks", new),
+        lambda: find_stack(client, wanted.name) is not None,
+    )
+    stack = begun_on(client, wanted.name, patience)
     return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
 
 
-def _carry_out(client: Client, saved: SavedPlan, settings: Mapping[str, Any]) -> _Begun:
+def _carry_out(
+    client: Client, patience: Patience, saved: SavedPlan, settings: Mapping[str, Any]
+) -> _Begun:
     """Begin to do what a plan says, and that alone.
 
     Raises :class:`CommandFailed` where the plan does not hold any more.
     """
     body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
     if saved.action == CREATE:
-        client.call(ORCHESTRATION, "POST", "/stacks", body)
-        return _Begun(begun_on(client, saved.stack_name))
-    stack = the_stack(client, str(saved.stack_id))
-    last = last_event_id(client, stack)
+        before = patience.ask(partial(find_stack, client, saved.stack_name), first=True)
+        patience.begin(
+            partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
+            lambda: before is None and find_stack(client, saved.stack_name) is not None,
+        )
+        return _Begun(begun_on(client, saved.stack_name, patience))
+    stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
+    last = patience.ask(partial(last_event_id, client, stack))
     if saved.action == DELETE:
         query = {"plan_fingerprint": saved.fingerprint}
-        client.call(ORCHESTRATION, "DELETE", stack.path, query=query)
+        request = partial(client.call, ORCHESTRATION, "DELETE", stack.path, query=query)
+        begun = partial(has_begun, client, stack, "DELETE", last)
     else:
-        client.call(ORCHESTRATION, "PUT", stack.path, body)
-    return _Begun(begun_on(client, stack.id), last)
+        request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
+        begun = partial(has_begun, client, stack, "UPDATE", last)
+    patience.begin(request, begun)
+    return _Begun(begun_on(client, stack.id, patience), last)
 
 
 def _connected(target: Target, console: Console) -> Client:
@@ -165,47 +202,24 @@ def _connected(target: Target, console: Console) -> Client:
     return connect(target)
 
 
-def _create(console: Console, client: Client, wanted: Wanted, body: Mapping[str, Any]) -> Any:
-    """Begin to create the stack; returns its preview for a terminal, where a tree shows it."""
-    new = {**body, "stack_name": wanted.name}
-    preview = None
-    if console.is_terminal:
-        preview = wanted.send(client, "POST", "/stacks/preview", new)
-    wanted.send(client, "POST", "/stacks", new)
-    return preview
-
-
-def _update(
-    console: Console,
-    client: Client,
-    wanted: Wanted,
-    body: Mapping[str, Any],
-    existing: Stack,
-    *,
-    yes: bool,
-) -> str | None:
-    """Begin to update the stack; returns the last event before that."""
-    if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
-        _confirm_losses(client, wanted, existing)
-    handles = handles_to_renew(client, existing)
-    renew(client, handles)
+def _renew_handles(console: Console, client: Client, patience: Patience, existing: Stack) -> None:
+    """Have handles that keep an old failure replaced by the update."""
+    handles = patience.ask(partial(handles_to_renew, client, existing))
+    patience.ask(partial(renew, client, handles))
     for handle in handles:
         say(
             console,
             f"{handle.name} still holds the failure of an earlier attempt; replacing it, and the"
             " servers that report to it.",
         )
-    last = last_event_id(client, existing)
-    wanted.send(client, "PUT", existing.path, body)
-    return last
 
 
-def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
+def _confirm_losses(client: Client, patience: Patience, wanted: Wanted, existing: Stack) -> None:
     """Ask, if something goes that works."""
-    changes = wanted.plan(client, existing).changes
+    changes = patience.ask(partial(wanted.plan, client, existing)).changes
     losses = [change for change in changes if change.is_loss]
     if losses:
-        resources = resources_of(client, existing)
+        resources = patience.ask(partial(resources_of, client, existing))
         failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
         losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
     if not losses:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 
 import click
 from rich.console import Console
@@ -11,9 +12,17 @@ from stoker.cli import options as shared
 from stoker.cli.confirmation import confirm
 from stoker.cli.console import say
 from stoker.cli.outcome import end_with_failure
+from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, last_event_id, refresh, resources_of, the_stack
+from stoker.cli.stacks import (
+    ORCHESTRATION,
+    has_begun,
+    last_event_id,
+    refresh,
+    resources_of,
+    the_stack,
+)
 from stoker.cli.target import Target
 
 
@@ -32,18 +41,21 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
       stoker destroy web-app
       stoker destroy web-app --yes --no-wait
     """
-    console = Console()
+    console, patience = Console(), Patience()
     with closing(connect(target)) as client:
-        stack = the_stack(client, name)
-        count = len(resources_of(client, stack))
+        stack = patience.ask(partial(the_stack, client, name), first=True)
+        count = len(patience.ask(partial(resources_of, client, stack)))
         if not yes:
             confirm(f"Delete {stack.name} with its {count} resources?")
-        last = last_event_id(client, stack)
-        client.call(ORCHESTRATION, "DELETE", stack.path)
+        last = patience.ask(partial(last_event_id, client, stack))
+        patience.begin(
+            partial(client.call, ORCHESTRATION, "DELETE", stack.path),
+            partial(has_begun, client, stack, "DELETE", last),
+        )
         if not wait:
-            state = refresh(client, stack).state
+            state = patience.ask(partial(refresh, client, stack)).state
             say(console, f"{stack.name}: {state}; stoker status {stack.id} --follow")
             return
-        ended = follow_or_leave(console, client, stack, last)
+        ended = follow_or_leave(console, client, stack, last, patience=patience)
         if ended.status != "COMPLETE":
             end_with_failure(console, client, ended)
