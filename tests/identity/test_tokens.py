@@ -71,6 +71,14 @@ async def test_unknown_or_odd_token_is_nobody(authenticate: Authenticator, text:
     assert await authenticate(token(text), None) is None
 
 
+@pytest.mark.parametrize("text", ["t ", "t\t", "\tt "])
+async def test_white_space_around_a_token_is_none_of_it(
+    authenticate: Authenticator, fake: FakeKeystone, text: str
+) -> None:
+    fake.add_token("t")
+    assert await authenticate(token(text), None) is not None
+
+
 async def test_nothing_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
     assert await authenticate({}, "p1") is None
     assert not fake.asked

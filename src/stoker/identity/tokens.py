@@ -91,7 +91,13 @@ class Authenticator:
 
     async def _by_token(self, token: str, *, expired: bool = False) -> Caller | None:
         """The user of a token, which may have ``expired``."""
-        if len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable():
+        token = token.strip()  # what ends a header's line is none of its value
+        if (
+            not token
+            or len(token) > _LONGEST_TOKEN
+            or not token.isascii()
+            or not token.isprintable()
+        ):
             return None
         key = _digest("expired" if expired else "token", token)
         known = self._remembered(key)
