@@ -9,6 +9,7 @@ from stoker.api.ports import Compute
 from stoker.kernel import long_json
 from stoker.kernel.diagnostics import Path, format_path
 from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.json_faults import fault_of
 
 _FEW_BYTES = 16 * 1024
 """That are read on the event loop, within a millisecond."""
@@ -26,7 +27,7 @@ async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
     except UnicodeError:
         raise Invalid("The body contains bytes that are not UTF-8 text.", BAD_REQUEST) from None
     except ValueError as error:
-        raise Invalid(f"The body is not valid JSON: {error}.", BAD_REQUEST) from None
+        raise Invalid(f"The body is not valid JSON: {fault_of(error)}.", BAD_REQUEST) from None
 
 
 def _read(content: bytes) -> dict[str, Any]:

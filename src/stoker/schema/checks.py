@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from stoker.kernel.json_faults import fault_of
 from stoker.schema.cron import cron_fault
 
 Check = Callable[[Any], str | None]
@@ -151,7 +152,7 @@ def json_string(value: Any) -> str | None:
     except RecursionError:
         return "the JSON text is nested too deeply"
     except ValueError as error:
-        return f"{value!r} is not JSON: {error}"
+        return f"{value!r} is not JSON: {fault_of(error)}"
     return None
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.kernel.json_faults import fault_of
 from stoker.schema.words import shown
 
 MAX_DIGITS = 4000
@@ -95,4 +96,4 @@ def to_json_parameter(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise Mismatch(f"{shown(value)} is not JSON: {error}") from None
+        raise Mismatch(f"{shown(value)} is not JSON: {fault_of(error)}") from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from stoker.engine.model.plans import Change
 from stoker.kernel.errors import Invalid
+from stoker.kernel.json_faults import fault_of
 
 LONGEST = 16 * 1024
 """Characters of a policy."""
@@ -38,7 +39,7 @@ def read_policy(text: str) -> dict[str, Any]:
     try:
         policy = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _invalid(f"it is not JSON: {error}") from None
+        raise _invalid(f"it is not JSON: {fault_of(error)}") from None
     statements = policy.get("Statement") if isinstance(policy, dict) else None
     if isinstance(statements, dict):
         statements = [statements]

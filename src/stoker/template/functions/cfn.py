@@ -8,6 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
+from stoker.kernel.json_faults import fault_of
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
@@ -104,7 +105,7 @@ def select(arguments: Any, scope: Scope) -> Any:
         try:
             collection = json.loads(collection)
         except (ValueError, RecursionError) as error:
-            bad_value(f"the text is not JSON: {error}", (1,))
+            bad_value(f"the text is not JSON: {fault_of(error)}", (1,))
         scope.budget.count(collection)
     if collection is None or collection == "":
         return ""

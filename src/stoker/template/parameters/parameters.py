@@ -10,6 +10,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
+from stoker.kernel.json_faults import fault_of
 from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
@@ -110,7 +111,7 @@ def _from_json(text: str) -> Any:
     except RecursionError:
         raise Mismatch("the JSON text is nested too deeply") from None
     except ValueError as error:
-        raise Mismatch(f"{shown(text)} is not JSON: {error}") from None
+        raise Mismatch(f"{shown(text)} is not JSON: {fault_of(error)}") from None
 
 
 def violations(parameter: Parameter, value: Any) -> list[str]:
