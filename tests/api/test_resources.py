@@ -1,3 +1,5 @@
+import gzip
+
 import httpx
 import pytest
 
@@ -84,7 +86,12 @@ async def test_metadata_is_wrapped(client: httpx.AsyncClient, path: str) -> None
 
 @pytest.mark.parametrize(
     ("content", "details"),
-    [(b'{"status": "SUCCESS"}', {"status": "SUCCESS"}), (b"", None), (b"[1]", None)],
+    [
+        (b'{"status": "SUCCESS"}', {"status": "SUCCESS"}),
+        (b'\xef\xbb\xbf{"status": "FAILURE"}', {"status": "FAILURE"}),
+        (b"", None),
+        (b"[1]", None),
+    ],
 )
 async def test_signal_takes_an_object_or_nothing(
     client: httpx.AsyncClient,
@@ -98,11 +105,27 @@ async def test_signal_takes_an_object_or_nothing(
     assert service.signalled == [("a", details)]
 
 
+@pytest.mark.parametrize(
+    ("content", "encoding", "words"),
+    [
+        (b"{bad", "identity", "not valid JSON"),
+        (gzip.compress(b'{"status": "FAILURE"}'), "gzip", "It is encoded (gzip): send it plain."),
+        ('{"status": "FAILURE"}'.encode("utf-16"), "identity", "not UTF-8 text"),
+        (b'{"data": %s}' % (b"9" * 5000), "identity", "a number has more than 4300 digits."),
+    ],
+)
 async def test_malformed_signal_is_400(
-    client: httpx.AsyncClient, path: str, service: FakeService
+    client: httpx.AsyncClient,
+    path: str,
+    service: FakeService,
+    content: bytes,
+    encoding: str,
+    words: str,
 ) -> None:
-    answer = await client.post(path + "/resources/a/signal", content=b"{bad")
+    headers = {"Content-Encoding": encoding}
+    answer = await client.post(path + "/resources/a/signal", content=content, headers=headers)
     assert answer.status_code == 400
+    assert words in answer.json()["error"]["message"]
     assert not service.signalled
 
 

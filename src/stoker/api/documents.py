@@ -31,7 +31,7 @@ async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
 
 
 def _read(content: bytes) -> dict[str, Any]:
-    value = long_json.read(content.decode(), _refuse_constant)
+    value = long_json.read(content.decode("utf-8-sig"), _refuse_constant)
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
     if b"\\ud" in content or b"\\uD" in content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,10 @@ from stoker.kernel.errors import Forbidden
 from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
+_BEGINNINGS = (
+    b"{", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE,
+)  # fmt: skip
+"""Of what is meant to be an object; some clients put a mark of the encoding before it."""
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
 
@@ -66,11 +71,15 @@ class Call:
     async def optional_document(self) -> dict[str, Any] | None:
         """The body's JSON object; None where the body is empty or something else.
 
-        Raises a refusal (400) for a body that starts like an object and is none.
+        Raises a refusal (400) for a body that starts like an object and is none, and for one that
+        is encoded, or text of UTF-16: either may be an object that its sender relies on.
         """
+        coding = self.headers.get("content-encoding", "identity")
+        if self.body and coding.lower() not in ("", "identity"):
+            raise bad_request(f"{NOT_AN_OBJECT} It is encoded ({coding:.20}): send it plain.")
         kind = self.content_type.partition(";")[0].strip().lower()
         text = self.body.strip()
-        if kind not in _JSON_TYPES or not text.startswith(b"{"):
+        if kind not in _JSON_TYPES or not text.startswith(_BEGINNINGS):
             return None
         return await parse_object(text, self.api.compute)
 
@@ -78,9 +87,7 @@ class Call:
         """The body's JSON object; raises a refusal (400) where there is none."""
         value = await self.optional_document()
         if value is None:
-            coding = self.headers.get("content-encoding", "identity")
-            more = "" if coding == "identity" else f" It is encoded ({coding:.20}): send it plain."
-            raise bad_request(NOT_AN_OBJECT + more)
+            raise bad_request(NOT_AN_OBJECT)
         return value
 
     def allows(self, rule: str) -> bool:
