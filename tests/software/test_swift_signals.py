@@ -39,9 +39,9 @@ class Signalled:
         given = {"handle": self.url, "timeout": 60, "count": count}
         self.call: Call = make_call(self.type, given, cloud=self.cloud)
 
-    def send(self, body: str = "") -> None:
+    def send(self, body: str = "", encoding: str = "utf-8") -> None:
         path = urlsplit(self.url).path.removeprefix("/v1/AUTH_p")
-        self.cloud.write(path, body.encode())
+        self.cloud.write(path, body.encode(encoding))
 
     def look(self, at: float = 100.0) -> Outcome:
         self.call = replace(self.call, now=at)
@@ -110,6 +110,15 @@ def test_a_signal_of_failure_fails_it() -> None:
     failed = signalled.look()
     assert isinstance(failed, Failed)
     assert (failed.reason, failed.kind) == ("no disk", "SwiftSignalFailure")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_signal_is_read_in_whatever_encoding_json_has(encoding: str) -> None:
+    signalled = Signalled()
+    signalled.send('{"status": "FAILURE", "reason": "schön"}', encoding)
+    failed = signalled.look()
+    assert isinstance(failed, Failed)
+    assert failed.reason == "schön"
 
 
 def test_too_few_signals_in_time_fail_it() -> None:

@@ -90,7 +90,7 @@ def _with_new(seen: Sequence[str], contents: Sequence[bytes]) -> list[str]:
     An object store that keeps all versions shows all that came; of another one, what is written
     over between two looks is lost.
     """
-    found = [content.decode(errors="replace") for content in contents]
+    found = [each.decode(json.detect_encoding(each), errors="replace") for each in contents]
     if found[: len(seen)] == list(seen):
         return found
     return [*seen, *(text for text in found if text not in seen)]
