@@ -222,6 +222,17 @@ async def test_body_that_is_no_json_object_is_400(
     assert answer.json()["error"]["type"] == "HTTPBadRequest"
 
 
+async def test_an_object_that_is_sent_as_something_else_is_refused_with_the_reason(
+    client: httpx.AsyncClient, base: str
+) -> None:
+    content = json.dumps({"stack_name": "s", "template": {}})
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}  # as curl does
+    answer = await client.post(base + "/stacks", content=content, headers=headers)
+    assert answer.status_code == 400
+    words = "It is sent as application/x-www-form-urlencoded: send application/json."
+    assert words in answer.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "", "application/json; a=b"])
 async def test_json_is_read_whatever_of_the_known_content_types(
     client: httpx.AsyncClient, base: str, kind: str

@@ -77,9 +77,8 @@ class Call:
         coding = self.headers.get("content-encoding", "identity")
         if self.body and coding.lower() not in ("", "identity"):
             raise bad_request(f"{NOT_AN_OBJECT} It is encoded ({coding:.20}): send it plain.")
-        kind = self.content_type.partition(";")[0].strip().lower()
         text = self.body.strip()
-        if kind not in _JSON_TYPES or not text.startswith(_BEGINNINGS):
+        if self._kind not in _JSON_TYPES or not text.startswith(_BEGINNINGS):
             return None
         return await parse_object(text, self.api.compute)
 
@@ -87,8 +86,14 @@ class Call:
         """The body's JSON object; raises a refusal (400) where there is none."""
         value = await self.optional_document()
         if value is None:
-            raise bad_request(NOT_AN_OBJECT)
+            is_other = self.body and self._kind not in _JSON_TYPES
+            hint = f" It is sent as {self._kind:.60}: send application/json." if is_other else ""
+            raise bad_request(NOT_AN_OBJECT + hint)
         return value
+
+    @property
+    def _kind(self) -> str:
+        return self.content_type.partition(";")[0].strip().lower()
 
     def allows(self, rule: str) -> bool:
         """Whether a policy rule lets the caller through."""
