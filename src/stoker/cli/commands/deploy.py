@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,31 +11,18 @@ import click
 from rich.console import Console
 
 from stoker.cli import options as shared
-from stoker.cli.changes import summary, tree
+from stoker.cli.beginning import Beginning, Begun
 from stoker.cli.client import Client
-from stoker.cli.confirmation import confirm
 from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import BadInput
 from stoker.cli.outcome import end_with_failure, print_outputs
 from stoker.cli.patience import Patience
-from stoker.cli.progress import begun_on, follow_or_leave
-from stoker.cli.retry import handles_to_renew, renew
-from stoker.cli.saved_plans import CREATE, DELETE, SavedPlan, read_plan
+from stoker.cli.progress import follow_or_leave
+from stoker.cli.saved_plans import read_plan
 from stoker.cli.service import connect, start_detached
-from stoker.cli.stacks import (
-    ORCHESTRATION,
-    Resource,
-    Stack,
-    find_stack,
-    has_begun,
-    last_event_id,
-    planned_resources,
-    resources_of,
-    the_stack,
-)
 from stoker.cli.target import Target
-from stoker.cli.wanted import Given, Wanted, stack_arguments
+from stoker.cli.wanted import Given, stack_arguments
 
 
 @click.command("deploy")
@@ -91,104 +77,39 @@ def command(
         settings["timeout_mins"] = timeout
     if tags is not None:
         settings["tags"] = tags
-    patience = Patience()
-    begin: Callable[[Client, Patience], _Begun]
+    begin: Callable[[Beginning], Begun]
     if (saved := read_plan(given.template)) is not None:
         if not given.is_template_alone:
             raise BadInput(f"{given.template} is a plan: it has its own parameters and name")
-        begin = partial(_carry_out, saved=saved, settings=settings)
+        begin = partial(Beginning.of_plan, saved=saved, settings=settings)
     else:
         wanted = given.wanted()
-        begin = partial(_begin, console=console, wanted=wanted, settings=settings, yes=yes)
+        begin = partial(Beginning.of_template, wanted=wanted, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        begun = begin(client, patience)
-        stack, last = begun.stack, begun.last
-        if not wait:
+        beginning = Beginning(client, console, Patience())
+        begun = begin(beginning)
+        if wait:
+            _follow(beginning, begun, rollback=rollback)
+        else:
+            stack = begun.stack
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
-            return
-        ended = follow_or_leave(
-            console,
-            client,
-            stack,
-            last,
-            rollback=rollback,
-            planned=begun.planned,
-            patience=patience,
-        )
-        if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-            end_with_failure(console, client, ended)
-        print_outputs(console, ended.outputs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """An operation that has been asked for."""
-
-    stack: Stack
-    last: str | None = None
-    """The last event before it."""
-    planned: Sequence[Resource] = ()
-
-
-def _begin(
-    client: Client,
-    patience: Patience,
-    console: Console,
-    wanted: Wanted,
-    settings: Mapping[str, Any],
-    *,
-    yes: bool,
-) -> _Begun:
-    """Begin to create the stack, or to update it."""
-    existing = patience.ask(partial(find_stack, client, wanted.name), first=True)
-    body = {**(wanted.body() if existing is None else wanted.update_body()), **settings}
-    if existing is not None:
-        if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
-            _confirm_losses(client, patience, wanted, existing)
-        _renew_handles(console, client, patience, existing)
-        last = patience.ask(partial(last_event_id, client, existing))
-        patience.begin(
-            partial(wanted.send, client, "PUT", existing.path, body),
-            partial(has_begun, client, existing, "UPDATE", last),
-        )
-        return _Begun(begun_on(client, wanted.name, patience), last)
-    new, preview = {**body, "stack_name": wanted.name}, None
-    if console.is_terminal:  # where a tree shows it
-        preview = patience.ask(partial(wanted.send, client, "POST", "/stacks/preview", new))
-    patience.begin(
-        partial(wanted.send, client, "POST", "/stacks", new),
-        lambda: find_stack(client, wanted.name) is not None,
+def _follow(beginning: Beginning, begun: Begun, *, rollback: bool) -> None:
+    """Show the operation until it ends, and what has come of it."""
+    client, console = beginning.client, beginning.console
+    ended = follow_or_leave(
+        console,
+        client,
+        begun.stack,
+        begun.last,
+        rollback=rollback,
+        planned=begun.planned,
+        patience=beginning.patience,
     )
-    stack = begun_on(client, wanted.name, patience)
-    return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
-
-
-def _carry_out(
-    client: Client, patience: Patience, saved: SavedPlan, settings: Mapping[str, Any]
-) -> _Begun:
-    """Begin to do what a plan says, and that alone.
-
-    Raises :class:`CommandFailed` where the plan does not hold any more.
-    """
-    body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
-    if saved.action == CREATE:
-        before = patience.ask(partial(find_stack, client, saved.stack_name), first=True)
-        patience.begin(
-            partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
-            lambda: before is None and find_stack(client, saved.stack_name) is not None,
-        )
-        return _Begun(begun_on(client, saved.stack_name, patience))
-    stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
-    last = patience.ask(partial(last_event_id, client, stack))
-    if saved.action == DELETE:
-        query = {"plan_fingerprint": saved.fingerprint}
-        request = partial(client.call, ORCHESTRATION, "DELETE", stack.path, query=query)
-        begun = partial(has_begun, client, stack, "DELETE", last)
-    else:
-        request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
-        begun = partial(has_begun, client, stack, "UPDATE", last)
-    patience.begin(request, begun)
-    return _Begun(begun_on(client, stack.id, patience), last)
+    if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
+        end_with_failure(console, client, ended)
+    print_outputs(console, ended.outputs)
 
 
 def _connected(target: Target, console: Console) -> Client:
@@ -200,29 +121,3 @@ def _connected(target: Target, console: Console) -> Client:
             ' until "stoker stop".',
         )
     return connect(target)
-
-
-def _renew_handles(console: Console, client: Client, patience: Patience, existing: Stack) -> None:
-    """Have handles that keep an old failure replaced by the update."""
-    handles = patience.ask(partial(handles_to_renew, client, existing))
-    patience.ask(partial(renew, client, handles))
-    for handle in handles:
-        say(
-            console,
-            f"{handle.name} still holds the failure of an earlier attempt; replacing it, and the"
-            " servers that report to it.",
-        )
-
-
-def _confirm_losses(client: Client, patience: Patience, wanted: Wanted, existing: Stack) -> None:
-    """Ask, if something goes that works."""
-    changes = patience.ask(partial(wanted.plan, client, existing)).changes
-    losses = [change for change in changes if change.is_loss]
-    if losses:
-        resources = patience.ask(partial(resources_of, client, existing))
-        failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
-        losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
-    if not losses:
-        return
-    click.echo(tree(losses))
-    confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")

@@ -1,0 +1,129 @@
+"""Beginning a deployment: a stack is made or brought up to date, once, whatever gets lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import click
+from rich.console import Console
+
+from stoker.cli.changes import summary, tree
+from stoker.cli.client import Client
+from stoker.cli.confirmation import confirm
+from stoker.cli.console import say
+from stoker.cli.patience import Patience
+from stoker.cli.progress import begun_on
+from stoker.cli.retry import handles_to_renew, renew
+from stoker.cli.saved_plans import CREATE, DELETE, SavedPlan
+from stoker.cli.stacks import (
+    ORCHESTRATION,
+    Resource,
+    Stack,
+    find_stack,
+    has_begun,
+    last_event_id,
+    planned_resources,
+    resources_of,
+    the_stack,
+)
+from stoker.cli.wanted import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An operation that has been asked for."""
+
+    stack: Stack
+    last: str | None = None
+    """The last event before it."""
+    planned: Sequence[Resource] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Begins what one command was asked for."""
+
+    client: Client
+    console: Console
+    patience: Patience
+
+    def of_template(self, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool) -> Begun:
+        """Begin to create the stack, or to update it."""
+        existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
+        if existing is None:
+            return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
+        if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
+            self._confirm_losses(wanted, existing)
+        self._renew_handles(existing)
+        body = {**wanted.update_body(), **settings}
+        last = self.patience.ask(partial(last_event_id, self.client, existing))
+        self.patience.begin(
+            partial(wanted.send, self.client, "PUT", existing.path, body),
+            partial(has_begun, self.client, existing, "UPDATE", last),
+        )
+        return Begun(begun_on(self.client, wanted.name, self.patience), last)
+
+    def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
+        """Begin to do what a plan says, and that alone.
+
+        Raises :class:`CommandFailed` where the plan does not hold any more.
+        """
+        client, patience = self.client, self.patience
+        body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
+        if saved.action == CREATE:
+            before = patience.ask(partial(find_stack, client, saved.stack_name), first=True)
+            patience.begin(
+                partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
+                lambda: before is None and find_stack(client, saved.stack_name) is not None,
+            )
+            return Begun(begun_on(client, saved.stack_name, patience))
+        stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
+        last = patience.ask(partial(last_event_id, client, stack))
+        if saved.action == DELETE:
+            query = {"plan_fingerprint": saved.fingerprint}
+            request = partial(client.call, ORCHESTRATION, "DELETE", stack.path, query=query)
+            begun = partial(has_begun, client, stack, "DELETE", last)
+        else:
+            request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
+            begun = partial(has_begun, client, stack, "UPDATE", last)
+        patience.begin(request, begun)
+        return Begun(begun_on(client, stack.id, patience), last)
+
+    def _created(self, wanted: Wanted, body: Mapping[str, Any]) -> Begun:
+        preview = None
+        if self.console.is_terminal:  # where a tree shows it
+            ask = partial(wanted.send, self.client, "POST", "/stacks/preview", body)
+            preview = self.patience.ask(ask)
+        self.patience.begin(
+            partial(wanted.send, self.client, "POST", "/stacks", body),
+            lambda: find_stack(self.client, wanted.name) is not None,
+        )
+        stack = begun_on(self.client, wanted.name, self.patience)
+        return Begun(stack, None, planned_resources(preview, stack) if preview else ())
+
+    def _renew_handles(self, existing: Stack) -> None:
+        """Have handles that keep an old failure replaced by the update."""
+        handles = self.patience.ask(partial(handles_to_renew, self.client, existing))
+        self.patience.ask(partial(renew, self.client, handles))
+        for handle in handles:
+            say(
+                self.console,
+                f"{handle.name} still holds the failure of an earlier attempt; replacing it, and"
+                " the servers that report to it.",
+            )
+
+    def _confirm_losses(self, wanted: Wanted, existing: Stack) -> None:
+        """Ask, if something goes that works."""
+        changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
+        losses = [change for change in changes if change.is_loss]
+        if losses:
+            resources = self.patience.ask(partial(resources_of, self.client, existing))
+            failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
+            losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
+        if not losses:
+            return
+        click.echo(tree(losses))
+        confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")
