@@ -47,6 +47,7 @@ class Signalled:
         self.call = replace(self.call, now=at)
         outcome = self.type.create(self.call)
         self.call = after(self.call, outcome)
+        assert not self.call.progress  # which is not encrypted
         return outcome
 
 
@@ -159,6 +160,18 @@ def test_a_wait_condition_with_a_temporary_address_reads_the_signals_in_the_obje
     assert isinstance(done, Done)
     assert done.attributes == {"data": '{"1": null, "b": 5}'}
     assert signalled.type.read(signalled.call) == done.attributes
+
+
+def test_an_update_that_waits_for_more_counts_what_had_come_before() -> None:
+    signalled = Signalled(2, keeps_versions=False, is_condition=True)
+    for body in ('{"id": "a"}', '{"id": "b"}'):
+        signalled.send(body)
+        signalled.look()
+    signalled.call = replace(signalled.call, properties={**signalled.call.properties, "count": 3})
+    signalled.send('{"id": "c"}')
+    done = signalled.type.update(signalled.call)
+    assert isinstance(done, Done)
+    assert done.attributes == {"data": '{"a": null, "b": null, "c": null}'}
 
 
 def test_a_signal_to_the_api_counts_beside_those_in_the_object_store() -> None:

@@ -18,7 +18,9 @@ _POLLING = 1.0
 _PARTS = 4
 """Of the path of an address: version, account, container, object."""
 _SEEN = "seen"
-"""Key of the progress: the signals that have come so far."""
+"""Key of the data: the signals that have come so far; they may be anything, so they are kept
+encrypted, and an update that waits for more counts them as well.
+"""
 
 
 def make_address(call: Call) -> str:
@@ -45,22 +47,24 @@ class AwaitsStoredSignals(AwaitsSignals):
         """Wait for the signals."""
         if self.service_for(call.properties) is None:
             return super().create(call)
-        seen = _with_new(call.progress.get(_SEEN, []), self._object(call).versions())
-        outcome = super().create(self._told(call, seen))
+        seen = self._seen(call)
+        outcome = replace(super().create(self._told(call, seen)), data={_SEEN: seen})
         if isinstance(outcome, Wait):
-            after = min(outcome.after, _POLLING)
-            return replace(outcome, after=after, on_signal=False, progress={_SEEN: seen})
+            return replace(outcome, after=min(outcome.after, _POLLING), on_signal=False)
         return outcome
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
         """How many signals had come at the last look, and how many are waited for."""
-        return super().counted_signals(self._told(call, call.progress.get(_SEEN, [])))
+        return super().counted_signals(self._told(call, call.data.get(_SEEN, [])))
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The data of all signals, as far as they are kept."""
+        """The data of all signals."""
         if self.service_for(call.properties) is None:
             return super().read(call)
-        return super().read(self._told(call, _with_new([], self._object(call).versions())))
+        return super().read(self._told(call, self._seen(call)))
+
+    def _seen(self, call: Call) -> list[str]:
+        return _with_new(call.data.get(_SEEN, []), self._object(call).versions())
 
     def _told(self, call: Call, seen: Sequence[str]) -> Call:
         """The call with these texts as signals, after those that the API was told."""
