@@ -101,4 +101,6 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
         raise Invalid(f"The body is not packed as it says: {error}.", BAD_REQUEST) from None
     if len(unpacked) > MOST_BYTES:
         raise LimitExceeded(f"The body is larger than the limit of {MOST_BYTES} bytes.")
+    if body and not unpacking.eof:
+        raise Invalid("The body is not packed as it says: its end is missing.", BAD_REQUEST)
     return unpacked

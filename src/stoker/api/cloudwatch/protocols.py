@@ -184,8 +184,9 @@ def _with_texts(value: Any) -> Any:
 
 def _decoded(body: bytes) -> Mapping[str, Any]:
     """The map that a body is; raises a refusal (400)."""
+    stream = BytesIO(body)
     decoder = cbor2.CBORDecoder(
-        BytesIO(body),
+        stream,
         semantic_decoders=dict.fromkeys(_KNOWN_TAGS, _refuse_tag),
         tag_hook=_refuse_tag,
         max_depth=_DEEPEST,
@@ -197,6 +198,8 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
         raise Invalid(f"The body is not valid CBOR: {error}.", BAD_REQUEST) from None
     if not isinstance(value, dict):
         raise Invalid("The body is not a map.", BAD_REQUEST)
+    if stream.tell() != len(body):
+        raise Invalid("The body is not valid CBOR: something comes after the map.", BAD_REQUEST)
     return value
 
 
