@@ -64,6 +64,11 @@ _KEY = re.compile(r"[\s-]*([^\s#:][^:]*):(?:\s|$)")
 _BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")
 _SHOWN = 30
 _LONGEST_KEY = 1024
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_COMMENT = re.compile(r"(?:(?<=[\s,\[{])|^)(?://|/\*)")
+_LONGEST_LINE = 1000
+"""In which comments are looked for: odd quotes make it take time in proportion to its square."""
 _FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")
 """A tag of another template language outside quotes."""
 
@@ -78,7 +83,12 @@ def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
     opened = (context.line, context.column) if context else None
     place = _Place(text.splitlines(), mark.line, mark.column, opened)
     if place.after.startswith("\t"):
+        if place.before.strip():
+            return place.mistake("a tab stands where YAML takes spaces only", "write a space")
         return place.mistake("this line is indented with a tab", _TABS)
+    comment = _foreign_comment(place)
+    if comment is not None:
+        return comment
     foreign = foreign_tag(place.lines, place.line) or foreign_tag(place.lines, place.beginning.line)
     if foreign is not None:
         return foreign
@@ -100,10 +110,44 @@ def foreign_tag(lines: list[str], line: int) -> Mistake | None:
     return Mistake(message, line, found.start(), remedy)
 
 
+def forbidden_character(text: str) -> Mistake | None:
+    """The first character that no YAML text may have."""
+    found = _FORBIDDEN.search(text)
+    if found is None:
+        return None
+    lines = text[: found.start()].split("\n")
+    return Mistake(
+        f"U+{ord(found[0]):04X} is a control character, which YAML does not take as it is",
+        len(lines) - 1,
+        len(lines[-1]),
+        f'remove it, or write "\\x{ord(found[0]):02x}" between double quotes',
+    )
+
+
+def _foreign_comment(place: _Place) -> Mistake | None:
+    """A comment of JavaScript in a document in braces, as other readers of JSON take it."""
+    if place.lines[0].lstrip()[:1] not in ("{", "["):
+        return None
+    for number in (place.above()[0], place.line):
+        line = place.lines[number] if number < len(place.lines) else ""
+        if len(line) > _LONGEST_LINE:
+            continue
+        found = _COMMENT.search(_QUOTED.sub(lambda text: "_" * len(text[0]), line))
+        if found is not None:
+            message = f'"{found[0]}" does not begin a comment in YAML'
+            remedy = 'begin the comment with "#", or remove it'
+            return Mistake(message, number, found.start(), remedy)
+    return None
+
+
 def _second_colon(place: _Place) -> Mistake:
     """``: `` where no key can be: in a text without quotes, or after a line without one."""
     number, above = place.above()
     if re.search(r":\s", place.before):
+        curly = re.search(r":\s+([\u2018-\u201f])", place.before)
+        if curly is not None:
+            message = f"{curly[1]} is no quote of YAML, which takes this for a text without quotes"
+            return place._replace(column=curly.start(1)).mistake(message, 'write " in its place')
         remedy = "put the text into quotes"
         return place.mistake('a text without quotes has ": " inside', remedy)
     key = place._replace(column=len(place.before) - len(place.before.lstrip()))
@@ -169,13 +213,24 @@ def _open_bracket(place: _Place) -> Mistake:
     closing = {"[": "]", "{": "}"}.get(bracket)
     if closing is None:
         return place.mistake("something is missing here", 'check that each "[" and "{" is closed')
+    missing = f'"," or "{closing}" is missing before this'
     if place.line == start.line:
-        return place.mistake(
-            f'"," or "{closing}" is missing before this',
-            "add it, or put text that has one of , : [ ] { } inside into quotes",
-        )
+        remedy = "add it, or put text that has one of , : [ ] { } inside into quotes"
+        return place.mistake(missing, remedy)
+    if _goes_on(place, start):
+        return place.mistake(missing, f"add it at the end of line {place.above()[0] + 1}")
     message = f'this "{bracket}" is still open where line {place.line + 1} begins'
     return start.mistake(message, f'close it with "{closing}"')
+
+
+def _goes_on(place: _Place, start: _Place) -> bool:
+    """Whether a line looks like one more entry between the brackets that began above."""
+    if not place.after.strip():
+        return False
+    around = len(start.before) - len(start.before.lstrip())
+    first = place.lines[start.line + 1]
+    is_alone = not start.after[1:].strip()
+    return place.column > around or (is_alone and len(first) - len(first.lstrip()) == place.column)
 
 
 def _open_quote(place: _Place) -> Mistake:

@@ -13,7 +13,7 @@ import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
-from stoker.template.source.mistakes import foreign_tag, mistake_in
+from stoker.template.source.mistakes import forbidden_character, foreign_tag, mistake_in
 from stoker.template.source.tags import TAGS, plain_value, short_tag
 
 MAX_DEPTH = 100
@@ -81,7 +81,12 @@ def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]
         message = f"the text is not valid YAML: {found.message}"
         refuse("bad-syntax", message, position=position, suggestion=found.remedy)
     except (yaml.YAMLError, ValueError) as error:
-        refuse("bad-syntax", f"the text is not valid YAML: {error}")
+        character = forbidden_character(text)
+        if character is None:
+            refuse("bad-syntax", f"the text is not valid YAML: {error}")
+        position = Position(file, character.line + 1, character.column + 1)
+        message = f"the text is not valid YAML: {character.message}"
+        refuse("bad-syntax", message, position=position, suggestion=character.remedy)
 
 
 @dataclass(slots=True)
