@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostics, Path, did_you_mean
+from stoker.kernel.diagnostics import Diagnostics, Path, Severity, did_you_mean
 
 CODE, SECTION = "invalid-parameter-group", "parameter_groups"
 _KEYS = frozenset({"label", "description", "parameters"})
@@ -31,7 +31,13 @@ def _check_group(
     for key in group:
         if key not in _KEYS:
             near = did_you_mean(str(key), _KEYS)
-            found.report(CODE, f'a group has no "{key}"', (*path, key), suggestion=near)
+            found.report(
+                CODE,
+                f'a group has no "{key}": it is ignored',
+                (*path, key),
+                severity=Severity.WARNING,
+                suggestion=near,
+            )
     names = group.get("parameters")
     if not isinstance(names, list):
         found.report(CODE, "a group needs a list of its parameters", path)
