@@ -20,7 +20,6 @@ from stoker.kernel.diagnostics import (
     DiagnosticError,
     Diagnostics,
     Path,
-    did_you_mean,
     first_of,
     refusal,
     renew_suggestions,
@@ -31,7 +30,14 @@ from stoker.kernel.lazy import lazy
 from stoker.schema.words import kind_of
 from stoker.template.source.source import Source, accept, read
 from stoker.template.source.yaml_data import MAX_NODES
-from stoker.template.versions import HOT, NOT_VALID, VERSION_KEYS, Version, version_of
+from stoker.template.versions import (
+    HOT,
+    NOT_VALID,
+    VERSION_KEYS,
+    Version,
+    advice_on,
+    version_of,
+)
 
 NO_CONDITION = object()
 """The condition of what is unconditional; None may be written in a template, and is refused."""
@@ -229,8 +235,17 @@ def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diag
         if key not in version.sections and key not in VERSION_KEYS:
             known = f"{version.key} {version.name}"
             message = f"The template section is invalid: {key} is not known in {known}"
-            near = did_you_mean(str(key), version.sections)
-            diagnostics.report("unknown-section", message, (key,), suggestion=near)
+            advice = advice_on(str(key), version, lambda other: other.sections)
+            advice = advice or _misplaced(data[key], version)
+            diagnostics.report("unknown-section", message, (key,), suggestion=advice)
+
+
+def _misplaced(section: Any, version: Version) -> str | None:
+    """What to do about a section that has the look of a resource."""
+    dialect = version.dialect
+    kind = section.get(dialect.type) if isinstance(section, Mapping) else None
+    is_type = isinstance(kind, str) and ("::" in kind or kind.endswith((".yaml", ".yml")))
+    return f'indent it below "{dialect.resources}:" if it is a resource' if is_type else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +359,7 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
             f'"{key}" is not a valid keyword inside a resource definition of {version.key}'
             f" {version.name}",
             (*path, key),
-            suggestion=did_you_mean(str(key), version.resource_keys),
+            suggestion=advice_on(str(key), version, lambda other: other.resource_keys),
         )
         for key in islice((k for k in body if k not in version.resource_keys), MAX_DIAGNOSTICS)
     ]

@@ -6,7 +6,7 @@ sets that they lead to are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -248,6 +248,8 @@ def version_of(data: Mapping[Any, Any]) -> Version:
     if len(keys) > 1:
         raise _invalid(f"only one of {', '.join(keys)} may be given", (key,))
     name = data[key]
+    if isinstance(name, int | float) and not isinstance(name, bool):
+        name = str(name)
     if not isinstance(name, str):
         raise _invalid(f"{key} must name a version", (key,))
     version = BY_NAME.get(f"{key}.{name}")
@@ -256,6 +258,18 @@ def version_of(data: Mapping[Any, Any]) -> Version:
         message = f'"{name}" is not a version of {key}; known are {", ".join(sorted(names))}'
         raise _invalid(message, (key,), did_you_mean(name, names))
     return version
+
+
+def advice_on(
+    word: str, version: Version, words: Callable[[Version], Collection[str]]
+) -> str | None:
+    """What to do about a word that is none of a version's: take the first version of its dialect
+    that has the word, or the word that may be meant.
+    """
+    for other in VERSIONS:
+        if other.dialect is version.dialect and word in words(other):
+            return f"{other.key} {other.name} has it"
+    return did_you_mean(word, words(version))
 
 
 _NEWEST = f"{VERSION_KEYS[0]}: 2021-04-16"
