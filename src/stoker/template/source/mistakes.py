@@ -213,8 +213,10 @@ def _open_bracket(place: _Place) -> Mistake:
     closing = {"[": "]", "{": "}"}.get(bracket)
     if closing is None:
         return place.mistake("something is missing here", 'check that each "[" and "{" is closed')
+    if bracket == "{" and place.after[:1] in ("{", "[") and place.before.rstrip()[-1:] == '"':
+        return place.mistake('":" is missing before this', "add it after the key")
     missing = f'"," or "{closing}" is missing before this'
-    if place.line == start.line:
+    if place.line == start.line or place.before.strip():
         remedy = "add it, or put text that has one of , : [ ] { } inside into quotes"
         return place.mistake(missing, remedy)
     if _goes_on(place, start):

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from stoker.kernel.diagnostics import Path, Position
+from stoker.template.source.tags import short_tag
 
 Tree = dict[str, "Tree"]
 
@@ -89,10 +90,23 @@ def _scan(text: str, file: str | None, root: Tree, top: _Found) -> None:
         found, tree, mark = place
         if mark is not None:
             found.position = Position(file, mark.line + 1, mark.column + 1)
+        function = _tagged(event)
+        if tree is not None and function in tree:
+            mark = event.start_mark
+            called = _Found(Position(file, mark.line + 1, mark.column + 1))
+            found.below[function] = called
+            found, tree = called, tree[function]
         if starts and tree is not None:
             opened.append(_Open(tree, found, kind is yaml.MappingStartEvent))
         elif starts:
             skipped += 1
+
+
+def _tagged(event: Any) -> str | None:
+    """The function that the tag of a value abbreviates."""
+    tag = None if type(event) is yaml.AliasEvent else event.tag
+    call = short_tag(tag, None) if tag else None
+    return None if call is None else next(iter(call))
 
 
 Place = tuple[_Found, Tree | None, Any]

@@ -6,6 +6,8 @@ and text when they are read.
 
 from __future__ import annotations
 
+import difflib
+import re
 from base64 import b64decode
 from typing import Any
 
@@ -44,6 +46,22 @@ _SHORT = frozenset(
         "Split", "Sub", "ToJsonString",
     }
 )  # fmt: skip
+
+
+_CLOSE = 0.75
+"""How alike a tag must be to one that is known, before that is thought to be meant."""
+
+
+def advice_on_tag(tag: str, value: Any) -> str | None:
+    """What to do about a tag that abbreviates nothing."""
+    name = tag.removeprefix("!").removeprefix("Fn::")
+    spelt = {known.lower(): known for known in (*_SHORT, "Condition", "Ref")}
+    near = difflib.get_close_matches(name.lower(), spelt, n=1, cutoff=_CLOSE)
+    if near:
+        return f'did you mean "!{spelt[near[0]]}"?'
+    if re.fullmatch("[a-z]+(_[a-z]+)+", name):
+        return f"write {{{name}: ...}}: only functions of CloudFormation have tags"
+    return 'put text that begins with "!" into quotes' if isinstance(value, str) else None
 
 
 def short_tag(tag: str, value: Any) -> dict[str, Any] | None:

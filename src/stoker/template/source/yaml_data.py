@@ -14,7 +14,7 @@ import yaml
 from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
 from stoker.template.source.mistakes import forbidden_character, foreign_tag, mistake_in
-from stoker.template.source.tags import TAGS, plain_value, short_tag
+from stoker.template.source.tags import TAGS, advice_on_tag, plain_value, short_tag
 
 MAX_DEPTH = 100
 TOO_DEEP = f"the document is nested deeper than {MAX_DEPTH} levels"
@@ -239,6 +239,13 @@ class _Builder:
         if foreign is not None:
             position = Position(self._file, foreign.line + 1, foreign.column + 1)
             refuse("bad-key", foreign.message, position, foreign.remedy)
+        if event.tag is not None:
+            remedy = (
+                f"put the map into braces, as {event.tag} {{...}}, or below on lines of its own"
+            )
+            self._refuse(
+                "bad-key", f'"{event.tag}" stands before a key, not a value', event, remedy
+            )
         remedy = 'put text that begins with "{" or "[" into quotes'
         self._refuse("bad-key", "a map or a list cannot be a key", event, remedy)
 
@@ -297,7 +304,8 @@ class _Builder:
                 self._refuse("bad-tag", str(error), event)
         function = short_tag(tag, value)
         if function is None:
-            self._refuse("unknown-tag", f'the tag "{tag}" is not known', event)
+            message = f'the tag "{tag}" is not known'
+            self._refuse("unknown-tag", message, event, advice_on_tag(tag, value))
         return function
 
     def _too_deep(self, event: Any) -> NoReturn:
