@@ -12,6 +12,7 @@ from stoker.kernel.json_faults import fault_of
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
+    SHAPE,
     Failure,
     bad_arguments,
     bad_value,
@@ -30,6 +31,7 @@ from stoker.template.functions.strings import (
     replace_words,
     split,
 )
+from stoker.template.source.yaml_data import text_key
 from stoker.template.versions import CFN
 
 
@@ -89,6 +91,13 @@ def get_att(arguments: Any, scope: Scope) -> Any:
     if isinstance(arguments, str) and "." not in arguments:
         message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
         raise failed("unknown-resource", message)
+    if isinstance(arguments, str):
+        resource, _, own = arguments.partition(".")
+        raise failed(
+            SHAPE,
+            "the arguments are [resource, attribute]",
+            suggestion=f"write [{resource}, {own}]",
+        )
     name, *path = scope.resolve(exactly(2, arguments, "[resource, attribute]"))
     if isinstance(name, Unknown):
         return name
@@ -169,10 +178,12 @@ def _default_of(arguments: Any) -> Any:
 
 def _in_map(arguments: Any, scope: Scope) -> Any:
     path = known(scope.resolve(exactly(3, arguments, "[map, key, key]")))
-    value: Any = scope.mappings
     for position, key in enumerate(path):
         if isinstance(key, list | dict):
             bad_value(f"a key is text, not {kind_of(key)}", (position,))
+    path = list(map(text_key, path))  # as the keys of the mappings were read
+    value: Any = scope.mappings
+    for position, key in enumerate(path):
         if not isinstance(value, Mapping) or key not in value:
             names = [str(name) for name in value] if isinstance(value, Mapping) else []
             message = f'there is no key "{key}" in {".".join(["Mappings", *path[:position]])}'
