@@ -265,10 +265,15 @@ class _Reader:
             message = f"{key} must be a map, not {kind_of(content)}"
             self.diagnostics.report("bad-section", message, (key,), error_type)
             return {}
-        if "Transform" in self.data:
-            # what loops make is known when the parameters are
-            return {name: body for name, body in content.items() if not name.startswith(LOOP)}
-        return content
+        if self.version.dialect is HOT:
+            return content
+        # what loops make is known when the parameters are
+        loops = [name for name in content if name.startswith(LOOP)]
+        for name in loops if "Transform" not in self.data else ():
+            message = "this loop is not run"
+            advice = 'loops need "Transform: AWS::LanguageExtensions"'
+            self.diagnostics.report("bad-loop", message, (key, name), suggestion=advice)
+        return {name: content[name] for name in content if name not in loops} if loops else content
 
 
 _TRANSFORMS = ("AWS::LanguageExtensions",)
@@ -302,10 +307,8 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if body is None:
         body = {}
     if not isinstance(body, Mapping):
-        loop = name.startswith(LOOP) and dialect is not HOT
-        advice = 'loops need "Transform: AWS::LanguageExtensions"' if loop else None
         message = f"a resource must be a map, not {kind_of(body)}"
-        reader.diagnostics.report("bad-resource", message, path, suggestion=advice)
+        reader.diagnostics.report("bad-resource", message, path)
         return None
     if dialect is HOT or not body.get(dialect.type):
         reader.diagnostics.extend(unknown_keys(body, reader.version, path))
@@ -385,9 +388,8 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
     for name, body in reader.section(dialect.outputs, error_type=ATTRIBUTE_ERROR).items():
         path = (dialect.outputs, name)
         if not isinstance(body, Mapping):
-            reader.diagnostics.report(
-                "bad-output", f"an output must be a map, not {kind_of(body)}", path
-            )
+            message = f"an output must be a map, not {kind_of(body)}"
+            reader.diagnostics.report("bad-output", message, path)
             continue
         if dialect.value not in body:
             reader.diagnostics.report("no-value", f'an output needs "{dialect.value}"', path)

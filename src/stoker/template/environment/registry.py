@@ -277,7 +277,9 @@ def _advice(name: str, known: Collection[str]) -> str:
         near = nearest(re.sub(":+", "::", name.lower()), spelt)
         if near is not None and nearest(_service(name), [_service(near)]) is not None:
             return f'did you mean "{spelt[near]}"?'
-    return "the resource_registry of an environment can say what this name stands for"
+    stands_for = "the resource_registry of an environment can say what this name stands for"
+    is_aws = name.startswith("AWS::")
+    return f"this type of AWS is not available here; {stands_for}" if is_aws else stands_for
 
 
 def _service(name: str) -> str:
