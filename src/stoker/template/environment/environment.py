@@ -6,7 +6,7 @@ Kept as they were given (that is what the API shows again), checked when they ar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from stoker.kernel.diagnostics import (
     Diagnostic,
     DiagnosticError,
     Path,
+    Severity,
     did_you_mean,
     refusal,
     renew_suggestions,
@@ -21,7 +22,8 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
 from stoker.template.environment.registry import Entry, registry_diagnostics
 from stoker.template.environment.single_resources import child_registry
-from stoker.template.source.source import read
+from stoker.template.source.source import Source, read
+from stoker.template.versions import VERSION_KEYS
 
 SECTIONS = (
     "parameters",
@@ -59,6 +61,11 @@ class Environment:
 
 
 EMPTY = Environment()
+_NO_FILE = "<environment>"
+_DECLARED = frozenset(
+    {"type", "default", "description", "label", "hidden", "constraints", "immutable", "tags"}
+)
+_TYPES = frozenset({"string", "number", "comma_delimited_list", "json", "boolean"})
 
 
 _NOT_A_MAP = (
@@ -76,9 +83,12 @@ def parse_environment(
     """
     renew_suggestions()
     wrong = BAD_REQUEST if file is None else VALUE_ERROR
-    warnings: tuple[Diagnostic, ...] = ()
-    if isinstance(given, str):
-        given, warnings = _parse_text(given, file, wrong)
+    source = (
+        _parse_text(given, file, wrong)
+        if isinstance(given, str)
+        else Source(given, None, file or _NO_FILE)
+    )
+    given = source.data
     if given is None:
         return EMPTY
     if not isinstance(given, Mapping):
@@ -86,8 +96,14 @@ def parse_environment(
     for section in map(str, given):
         if section not in SECTIONS:
             message = f'Environment not in valid format: environment has wrong section "{section}"'
-            near = did_you_mean(section, SECTIONS)
-            raise refusal("unknown-section", message, (section,), wrong, file=file, suggestion=near)
+            raise refusal(
+                "unknown-section",
+                message,
+                (section,),
+                wrong,
+                file=file,
+                suggestion=_advice_on(section, given),
+            )
     registry = _map_section(given, "resource_registry", file)
     diagnostics = [replace(diagnostic, file=file) for diagnostic in registry_diagnostics(registry)]
     if diagnostics:
@@ -101,24 +117,58 @@ def parse_environment(
         ),
         event_sinks=_event_sinks(given, file),
         merge_strategies=_merge_strategies(given, file),
-        warnings=warnings,
+        warnings=_warnings(source),
     )
 
 
-def _parse_text(
-    text: str, file: str | None, wrong: ErrorType
-) -> tuple[Any, tuple[Diagnostic, ...]]:
+def _advice_on(section: str, given: Mapping[str, Any]) -> str | None:
+    """What to do about a section that environments do not have."""
+    if not given.keys().isdisjoint(VERSION_KEYS):
+        return "this is a template, not an environment"
+    near = did_you_mean(section, SECTIONS)
+    if near is None and not isinstance(given.get(section), dict):
+        return f'write "{section}" below "parameters:" if it is a parameter'
+    return near
+
+
+def _warnings(source: Source) -> tuple[Diagnostic, ...]:
+    """What reading found odd, and values that are written as in templates."""
+    odd = [
+        Diagnostic("odd-value", message, (section, str(name)), Severity.WARNING, suggestion=advice)
+        for section in ("parameters", "parameter_defaults")
+        for name, value in (source.data.get(section) or {}).items()
+        for message, advice in _odd(value)
+    ]
+    found = (*source.warnings, *source.all_located(odd))
+    return tuple(replace(each, file=source.file) for each in found)
+
+
+def _odd(value: Any) -> Iterator[tuple[str, str]]:
+    """What is odd about the value of a parameter, and what to do."""
+    if not isinstance(value, dict):
+        return
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in _TYPES and value.keys() <= _DECLARED:
+        yield "this declares a parameter, and is taken as its value", "write the value alone"
+    if value.keys() == {"get_file"}:
+        message = "environments call no functions: this is taken as it is written"
+        yield (
+            message,
+            "give the content of the file with --parameter-file, or call get_file in the template",
+        )
+
+
+def _parse_text(text: str, file: str | None, wrong: ErrorType) -> Source:
     if not text.strip():
-        return None, ()
+        return Source(None)
     try:
-        source = read(text, file or "<environment>")
+        return read(text, file or _NO_FILE)
     except DiagnosticError as error:
         before = "Environment not in valid format: " if file is None else ""
         raise DiagnosticError(
             replace(found, message=f"{before}{found.message}", error_type=wrong, file=file)
             for found in error.diagnostics
         ) from None
-    return source.data, tuple(replace(found, file=source.file) for found in source.warnings)
 
 
 def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
