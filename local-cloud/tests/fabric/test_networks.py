@@ -54,6 +54,12 @@ async def test_servers_of_one_network_reach_each_other(world):
     await world.until_console(client, "got [web]")
 
 
+async def test_a_server_may_be_the_gateway_of_its_network(world):
+    await world.boot("gate", "10.0.0.1", WEB)
+    client = await world.boot("client", "10.0.0.6", reach("10.0.0.1"))
+    await world.until_console(client, "got [gate]")
+
+
 async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT,))
     await world.until_console(web, "serving")

@@ -126,14 +126,18 @@ class Switch:
             cabling.links.add_address(name, address)
 
     def add_routes(self, cabling: Cabling, addresses: tuple[Address, ...], name: str) -> None:
-        """Add the gateways and host routes of a server's port; the link must be up."""
+        """Add the gateways and host routes of a server's port; the link must be up.
+
+        A server may be the gateway of its subnet itself: it has no route to itself.
+        """
         priority = _ROUTE_PRIORITY + list(cabling.names.values()).index(name)
         for address in addresses:
             default = "::/0" if ":" in address.ip else "0.0.0.0/0"
-            if address.gateway:
+            own = ("0.0.0.0", "::", address.ip)  # noqa: S104 - on-link routes, not listeners
+            if address.gateway and address.gateway not in own:
                 cabling.links.add_route(default, address.gateway, name, priority)
             for destination, hop in address.routes:
-                if hop not in ("0.0.0.0", "::"):  # noqa: S104 - an on-link route, not a listener
+                if hop not in own:
                     cabling.links.add_route(destination, hop, name, priority)
 
     def ensure_router(self, router: Router) -> list[socket.socket]:
