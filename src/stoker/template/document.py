@@ -149,7 +149,8 @@ def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = 
     """As :func:`parse`, of a template that counts for the one around it."""
     source = template if isinstance(template, Source) else read_template(template, file)
     taken, diagnostics = take_apart(source)
-    diagnostics.raise_errors()
+    if diagnostics.errors:
+        raise DiagnosticError(first_of([*diagnostics, *source.warnings]))
     return taken
 
 

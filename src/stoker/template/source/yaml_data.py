@@ -6,6 +6,7 @@ before it can hurt; what aliases share is built once, but counts each time that 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -26,6 +27,9 @@ LONG_TEXT = 64
 MAX_WARNINGS = 100
 MAX_DIGITS = 3000
 """Of a number; Python writes none out that has more than 4,300."""
+
+_ODD_SPACE = re.compile(r"^(?:-|[^\s:]+:)?([\u00a0\u2000-\u200b\u202f\u3000\ufeff])")
+"""What looks like a space before a key, behind it, or behind a dash."""
 
 _TAG = "tag:yaml.org,2002:"
 _STRINGS = frozenset({"!", _TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge"})
@@ -271,6 +275,10 @@ class _Builder:
     def _implicit(self, event: Any) -> Any:
         """The value of plain text, which may spell something else than text."""
         text = event.value
+        if not text.isascii() and len(self.warnings) < MAX_WARNINGS:
+            odd = _ODD_SPACE.search(text)
+            if odd is not None:
+                self.warnings.append(_odd_space(odd[1], self._position(event)))
         return self._converted(_implicit_tag(text), text, event)
 
     def _converted(self, tag: str, text: str, event: Any) -> Any:
@@ -319,6 +327,17 @@ class _Builder:
     def _position(self, event: Any) -> Position:
         mark = event.start_mark
         return Position(self._file, mark.line + 1, mark.column + 1)
+
+
+def _odd_space(character: str, position: Position) -> Diagnostic:
+    message = f"this has U+{ord(character):04X}, which looks like a space and is text to YAML"
+    return Diagnostic(
+        "odd-space",
+        message,
+        severity=Severity.WARNING,
+        position=position,
+        suggestion="write a space, or put the text into quotes",
+    )
 
 
 def _implicit_tag(text: str) -> str:
