@@ -105,8 +105,8 @@ def test_a_template_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
 
 
 def test_a_template_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "main.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="UTF-8"):
+    (tmp_path / "main.yaml").write_bytes("a\nb: Größe".encode("latin-1"))
+    with pytest.raises(BadInput, match="not UTF-8 text: line 2 has the byte 0xf6"):
         bundle(tmp_path / "main.yaml")
 
 

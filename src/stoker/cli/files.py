@@ -217,8 +217,12 @@ def _read_file(path: Path) -> str:
         raise BadInput(f'there is no file "{path}"') from None
     except OSError as error:
         raise BadInput(f'"{path}" cannot be read: {error.strerror}') from None
-    except UnicodeDecodeError:
-        raise BadInput(f'"{path}" is not UTF-8 text') from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise BadInput(
+            f'"{path}" is not UTF-8 text: line {line} has the byte 0x{byte:02x} (save it as UTF-8)'
+        ) from None
 
 
 def _fetch(url: str) -> str:
