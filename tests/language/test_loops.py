@@ -96,6 +96,7 @@ def test_loops_stand_in_loops_and_in_properties_and_conditions() -> None:
         (["N", ["a"], []], "a loop is"),
         (["N-", ["a"], {}], "letters and digits"),
         ([1, ["a"], {}], "letters and digits"),
+        ([["N", "M"], [["a", "b"]], {}], "one identifier"),
         (["N", ["a"], {"Fn::ForEach::I": ["N", ["b"], {}]}], "those around"),
         (["N", {"a": 1}, {}], "through a list"),
         (["N", [["a"]], {}], "texts and numbers"),

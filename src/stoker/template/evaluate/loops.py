@@ -137,6 +137,8 @@ class _Loops:
         name, collection, body = loop
         if not isinstance(name, str) or not _NAME.fullmatch(name) or name in bound:
             message = "a loop is identified by letters and digits, and by others than those around"
+            if isinstance(name, list):
+                message = "a loop has one identifier here, not a list of them"
             self._report("bad-loop", message, (*path, 0))
             return
         for item in self._items(collection, bound, (*path, 1)):
