@@ -222,6 +222,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return None
     words = [other for other in islice(known, _MOST_WORDS) if len(other) <= _LONGEST_WORD]
     _here.left = left - len(words)
+    spelt_alike = next((other for other in words if other.lower() == word.lower()), None)
+    if spelt_alike is not None:
+        return spelt_alike
     return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=0.6)), None)
 
 
