@@ -107,6 +107,13 @@ def declare(
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, diagnostics)
+            if _looks_like_call(parameter.default, version):
+                diagnostics.report(
+                    "odd-value",
+                    "a default calls no functions: it is taken as it is written",
+                    (*path, version.dialect.default),
+                    severity=Severity.WARNING,
+                )
             if budget is not None and _has_patterns(parameter):
                 parameter = _compiled(parameter, budget, path)
             if budget is not None or not _has_patterns(parameter):
@@ -286,6 +293,13 @@ def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
 def _is_empty(constraint: Length | Range) -> bool:
     low, high = constraint.min, constraint.max
     return low is not None and high is not None and low > high
+
+
+def _looks_like_call(default: Any, version: Version) -> bool:
+    if not isinstance(default, Mapping) or len(default) != 1:
+        return False
+    name = str(next(iter(default)))
+    return name in version.functions and ("_" in name or "::" in name or name == "Ref")
 
 
 def _check_default(parameter: Parameter, path: Path) -> None:
