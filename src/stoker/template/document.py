@@ -202,6 +202,9 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
     return template, diagnostics
 
 
+_QUOTED = "put names as yes, no, on and off into quotes: YAML takes them for booleans"
+
+
 def _check_names(template: Template, diagnostics: Diagnostics) -> None:
     """A name must fit into an address; and a parameter's cannot be told from a resource's."""
     parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
@@ -214,7 +217,8 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
             diagnostics.report("invalid-resource-name", message, body.path)
         if name in parameters:
             message = f'"{name}" is already the name of a parameter'
-            diagnostics.report("duplicate-name", message, body.path)
+            advice = _QUOTED if name in ("true", "false") else None
+            diagnostics.report("duplicate-name", message, body.path, suggestion=advice)
 
 
 def _check_texts(template: Template, diagnostics: Diagnostics) -> None:

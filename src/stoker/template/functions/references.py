@@ -38,6 +38,9 @@ def get_param(arguments: Any, scope: Scope) -> Any:
         name, *path = path
     else:
         name, path = path, []
+    if isinstance(name, bool | int | float):
+        message = f"a parameter is named by text, not {kind_of(name)}"
+        raise failed("bad-value", message, suggestion="put the name into quotes")
     check_kind(str, name, "a parameter is named by text")
     value = parameter(name, scope)
     known = unknown_in(path)

@@ -109,6 +109,18 @@ def _tagged(event: Any) -> str | None:
     return None if call is None else next(iter(call))
 
 
+def _key(event: Any) -> str:
+    """A key as the data has it: words without quotes may be booleans, or nothing."""
+    text: str = event.value
+    return _WORDS.get(text.lower(), text) if event.implicit[0] else text
+
+
+_WORDS = {
+    **dict.fromkeys(("yes", "on", "true"), "true"),
+    **dict.fromkeys(("no", "off", "false"), "false"),
+    **dict.fromkeys(("", "~", "null"), "null"),
+}
+
 Place = tuple[_Found, Tree | None, Any]
 
 
@@ -121,7 +133,7 @@ def _place(event: Any, opened: list[_Open], root: Tree, top: _Found) -> Place | 
         around.index += 1
         key = str(around.index)
     elif around.key is None:
-        key = around.key = event.value if type(event) is yaml.ScalarEvent else ""
+        key = around.key = _key(event) if type(event) is yaml.ScalarEvent else ""
     else:
         key, around.key = around.key, None
         if key not in around.tree:
