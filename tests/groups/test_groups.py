@@ -94,6 +94,14 @@ def in_stack(properties: dict[str, Any], **outputs: list[Any]) -> dict[str, Any]
     return template({"g": body}, outputs=shown)
 
 
+def test_what_a_group_shows_is_what_its_members_show() -> None:
+    assert ResourceGroup().gathered("show", ["id"]) == ("show", ["id"])
+    made = expand(group(2), attributes_used=frozenset({"show"}))
+    assert not isinstance(made.template, str)
+    shown = made.template["outputs"]["show"]["value"]
+    assert shown == [{"get_attr": ["0", "show"]}, {"get_attr": ["1", "show"]}]
+
+
 async def _outputs(lab: Lab) -> dict[str, Any]:
     return dict((await lab.rows())["g"].attributes)
 

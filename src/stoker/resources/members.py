@@ -37,7 +37,7 @@ def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list
     """
     if first == "attributes" and rest and isinstance(rest[0], str):
         return by_name(rest[0]), rest[1:]
-    if first in own or first == "show" or first.startswith(MEMBER):
+    if first in own or first.startswith(MEMBER):
         return None
     return first, rest
 
@@ -76,7 +76,7 @@ def outputs(
         elif attribute in own and own[attribute].of_members:
             # asked for with all others, without the name of an attribute of the members
             values[attribute] = [] if own[attribute].type is Type.LIST else {}
-        elif attribute not in own and attribute != "show":
+        elif attribute not in own:
             values[attribute] = [{"get_attr": [name, attribute]} for name in names]
     return {name: {"value": value} for name, value in values.items()}
 

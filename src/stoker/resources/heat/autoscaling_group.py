@@ -97,7 +97,8 @@ class AutoScalingResourceGroup(ScalableType):
         changes = call.previous and call.previous.get("resource") != call.properties["resource"]
         # outside, members are numbered from the oldest: their names are random
         numbered = {str(number): name for number, name in enumerate(names)}
-        shown = members.outputs(names, self.attributes, call.attributes_used, numbered)
+        used = set(call.attributes_used) - {"show"}
+        shown = members.outputs(names, self.attributes, used, numbered)
         shown["current_size"] = {"value": len(names)}
         return Nested(
             members.template(bodies, shown),
