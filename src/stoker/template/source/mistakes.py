@@ -59,6 +59,7 @@ class _Place(NamedTuple):
         return Mistake(message, self.line, self.column, remedy)
 
 
+_QUOTES = "put the text into quotes"
 _TABS = "indent with spaces: YAML takes no tabs"
 _KEY = re.compile(r"[\s-]*([^\s#:][^:]*):(?:\s|$)")
 _BLOCK = re.compile(r":\s+[|>][-+0-9]*\s*$")
@@ -148,8 +149,7 @@ def _second_colon(place: _Place) -> Mistake:
         if curly is not None:
             message = f"{curly[1]} is no quote of YAML, which takes this for a text without quotes"
             return place._replace(column=curly.start(1)).mistake(message, 'write " in its place')
-        remedy = "put the text into quotes"
-        return place.mistake('a text without quotes has ": " inside', remedy)
+        return place.mistake('a text without quotes has ": " inside', _QUOTES)
     key = place._replace(column=len(place.before) - len(place.before.lstrip()))
     if len(place.before.strip()) > _LONGEST_KEY:
         return key.mistake(
@@ -211,28 +211,31 @@ def _open_bracket(place: _Place) -> Mistake:
     start = place.beginning
     bracket = start.after[:1]
     closing = {"[": "]", "{": "}"}.get(bracket)
+    if closing is None and place.after[:1] == ":":
+        return place.mistake('a text without quotes cannot begin with ":" here', _QUOTES)
     if closing is None:
         return place.mistake("something is missing here", 'check that each "[" and "{" is closed')
     if bracket == "{" and place.after[:1] in ("{", "[") and place.before.rstrip()[-1:] == '"':
         return place.mistake('":" is missing before this', "add it after the key")
     missing = f'"," or "{closing}" is missing before this'
-    if place.line == start.line or place.before.strip():
-        remedy = "add it, or put text that has one of , : [ ] { } inside into quotes"
-        return place.mistake(missing, remedy)
-    if _goes_on(place, start):
+    if place.line != start.line and not _goes_on(place, start):
+        message = f'this "{bracket}" is still open where line {place.line + 1} begins'
+        return start.mistake(message, f'close it with "{closing}"')
+    if place.line != start.line and not place.before.strip():
         return place.mistake(missing, f"add it at the end of line {place.above()[0] + 1}")
-    message = f'this "{bracket}" is still open where line {place.line + 1} begins'
-    return start.mistake(message, f'close it with "{closing}"')
+    remedy = "add it, or put text that has one of , : [ ] { } inside into quotes"
+    return place.mistake(missing, remedy)
 
 
 def _goes_on(place: _Place, start: _Place) -> bool:
     """Whether a line looks like one more entry between the brackets that began above."""
     if not place.after.strip():
         return False
-    around = len(start.before) - len(start.before.lstrip())
-    first = place.lines[start.line + 1]
-    is_alone = not start.after[1:].strip()
-    return place.column > around or (is_alone and len(first) - len(first.lstrip()) == place.column)
+    around, first, here = (
+        len(line) - len(line.lstrip())
+        for line in (start.before, place.lines[start.line + 1], place.lines[place.line])
+    )
+    return here > around or (here == first and not start.after[1:].strip())
 
 
 def _open_quote(place: _Place) -> Mistake:
@@ -249,10 +252,13 @@ def _escape(place: _Place) -> Mistake:
 def _special(place: _Place) -> Mistake | None:
     """A text that begins with a character which YAML keeps for itself."""
     character = place.beginning.after[:1]
+    if character in ("|", ">"):
+        message = f'a text that begins with "{character}" cannot stand between brackets'
+        return place.beginning.mistake(message, "put the text into quotes, or do without brackets")
     if character not in ("@", "`", "%", "*", "&", "!"):
         return None
     message = f'a text without quotes cannot begin with "{character}"'
-    return place.beginning.mistake(message, "put the text into quotes")
+    return place.beginning.mistake(message, _QUOTES)
 
 
 def _short(text: str) -> str:

@@ -292,6 +292,8 @@ class _Builder:
         if tag in _NUMBERS and len(text) > MAX_DIGITS:
             message = f"a number has at most {MAX_DIGITS} digits; put longer text into quotes"
             self._refuse("bad-number", message, event)
+        if tag in _NUMBERS and ":" in text and len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(_base_60(text, self._position(event)))
         try:
             if tag == _TAG + "int":
                 return self._loader.construct_yaml_int(node)
@@ -312,7 +314,7 @@ class _Builder:
                 self._refuse("bad-tag", str(error), event)
         function = short_tag(tag, value)
         if function is None:
-            message = f'the tag "{tag}" is not known'
+            message = f'the tag "{tag.replace(_TAG, "!!")}" is not known'
             self._refuse("unknown-tag", message, event, advice_on_tag(tag, value))
         return function
 
@@ -327,6 +329,16 @@ class _Builder:
     def _position(self, event: Any) -> Position:
         mark = event.start_mark
         return Position(self._file, mark.line + 1, mark.column + 1)
+
+
+def _base_60(text: str, position: Position) -> Diagnostic:
+    return Diagnostic(
+        "base-60",
+        f"YAML takes {text[:40]} for a number in base 60",
+        severity=Severity.WARNING,
+        position=position,
+        suggestion="put it into quotes if it is text",
+    )
 
 
 def _odd_space(character: str, position: Position) -> Diagnostic:
