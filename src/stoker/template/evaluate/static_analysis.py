@@ -362,6 +362,8 @@ class Evaluator:
                 place = path if names is not body.depends_on else (*path, index)
                 message = f'The specified reference "{name}" (in {body.name}) is incorrect'
                 near = did_you_mean(str(name), self.template.resources)
+                if near is None and isinstance(name, str) and "," in name:
+                    near = f"write a list, as [{name}]"
                 message = f"{message}: there is no such resource"
                 found.report("unknown-resource", message, place, INVALID_REFERENCE, suggestion=near)
         return frozenset(dependencies)

@@ -18,6 +18,7 @@ from stoker.schema.resource_type import (
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
+    SHAPE,
     Failure,
     bad_arguments,
     bad_name,
@@ -116,9 +117,17 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
             f'The specified reference "{name}" is incorrect: there is no enabled resource'
             " of that name",
             error_type=INVALID_REFERENCE,
-            suggestion=did_you_mean(str(name), scope.resources),
+            suggestion=_advice_on(str(name), scope),
         )
     return name
+
+
+def _advice_on(name: str, scope: Scope) -> str | None:
+    """What to do about a name that no resource has."""
+    resource, dot, rest = name.partition(".")
+    if dot and resource in scope.resources:
+        return f'"{resource}" is a resource: name its attribute "{rest}" on its own'
+    return did_you_mean(name, scope.resources)
 
 
 def get_attr_of_name(arguments: Any, scope: Scope) -> Any:
@@ -135,7 +144,9 @@ def get_attr(arguments: Any, scope: Scope) -> Any:
         if isinstance(arguments, Unknown):
             return arguments
     if arguments is not None and not isinstance(arguments, list):
-        bad_arguments(f"the arguments are a list, not {kind_of(arguments)}")
+        message = f"the arguments are a list, not {kind_of(arguments)}"
+        first, dot, rest = str(arguments).partition(".")
+        raise failed(SHAPE, message, suggestion=f"write [{first}, {rest}]" if dot else None)
     if not arguments:
         bad_arguments("the arguments are [resource, attribute, path...]")
     name, *path = scope.resolve(arguments)
