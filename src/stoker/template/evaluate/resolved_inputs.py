@@ -115,6 +115,21 @@ class ResolvedInputs:
         return tuple(self._enabled(self._template.resources.values()))
 
     @lazy
+    def disabled(self) -> frozenset[str]:
+        """The resources that their conditions disable."""
+        return frozenset(
+            body.name
+            for body in self._template.resources.values()
+            if body.condition is not NO_CONDITION and self._fails(body.condition)
+        )
+
+    def _fails(self, condition: Any) -> bool:
+        try:
+            return not self.holds(condition)
+        except Failure:
+            return False
+
+    @lazy
     def outputs(self) -> tuple[OutputBody, ...]:
         """The outputs that their conditions enable."""
         return tuple(self._enabled(self._template.outputs.values()))

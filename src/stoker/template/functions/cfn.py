@@ -22,7 +22,7 @@ from stoker.template.functions.failure import (
     failed,
     known,
 )
-from stoker.template.functions.references import attribute, resource_name
+from stoker.template.functions.references import advice_on_disabled, attribute, resource_name
 from stoker.template.functions.scope import ABSENT, Scope
 from stoker.template.functions.strings import (
     as_json,
@@ -66,7 +66,8 @@ def ref(arguments: Any, scope: Scope) -> Any:
         "unknown-name",
         f'The specified reference "{arguments}" is incorrect: there is no parameter and no'
         " enabled resource of that name",
-        suggestion=did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
+        suggestion=advice_on_disabled(arguments, scope)
+        or did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
     )
 
 

@@ -28,6 +28,7 @@ from stoker.template.functions.failure import (
 )
 from stoker.template.functions.scope import Scope
 from stoker.template.source.source import find_file
+from stoker.template.versions import HOT
 
 
 def get_param(arguments: Any, scope: Scope) -> Any:
@@ -117,9 +118,20 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
             f'The specified reference "{name}" is incorrect: there is no enabled resource'
             " of that name",
             error_type=INVALID_REFERENCE,
-            suggestion=_advice_on(str(name), scope),
+            suggestion=advice_on_disabled(name, scope) or _advice_on(str(name), scope),
         )
     return name
+
+
+def advice_on_disabled(name: Any, scope: Scope) -> str | None:
+    """What to do about a resource that its condition disables."""
+    if not isinstance(name, str) or name not in scope.disabled():
+        return None
+    choice = "if" if scope.version.dialect is HOT else "Fn::If"
+    return (
+        f'the condition of "{name}" does not hold: give what refers to it the same condition,'
+        f' or choose with "{choice}"'
+    )
 
 
 def _advice_on(name: str, scope: Scope) -> str | None:

@@ -7,7 +7,7 @@ is wrong comes out together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -91,6 +91,8 @@ class Scope:
     url: str | None = None
     """The file that the template came from, which anchors relative names of files."""
     imports: Imports = field(default_factory=Imports)
+    disabled: Callable[[], Collection[str]] = frozenset
+    """The resources that their conditions disable."""
 
     def resolve(self, snippet: Any) -> Any:
         """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
@@ -152,6 +154,7 @@ class Scope:
             budget,
             self.url,
             self.imports,
+            self.disabled,
         )
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:

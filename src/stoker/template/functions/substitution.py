@@ -19,7 +19,7 @@ from stoker.template.functions.failure import (
     check_kind,
     known,
 )
-from stoker.template.functions.references import attribute
+from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import as_number, as_text, bounded
 
@@ -63,8 +63,8 @@ def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
     if name in values:
         return values[name]
     resource, dot, rest = name.partition(".")
-    if dot and resource in scope.resources and name not in scope.parameters:
-        return attribute(resource, [rest], scope)
+    if dot and name not in scope.parameters:
+        return attribute(resource_name(resource, scope), [rest], scope)
     return ref(name, scope)
 
 

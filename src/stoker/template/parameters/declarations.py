@@ -107,13 +107,7 @@ def declare(
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, diagnostics)
-            if _looks_like_call(parameter.default, version):
-                diagnostics.report(
-                    "odd-value",
-                    "a default calls no functions: it is taken as it is written",
-                    (*path, version.dialect.default),
-                    severity=Severity.WARNING,
-                )
+            _warn_of_default(snippet, version, path, diagnostics)
             if budget is not None and _has_patterns(parameter):
                 parameter = _compiled(parameter, budget, path)
             if budget is not None or not _has_patterns(parameter):
@@ -293,6 +287,26 @@ def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
 def _is_empty(constraint: Length | Range) -> bool:
     low, high = constraint.min, constraint.max
     return low is not None and high is not None and low > high
+
+
+def _warn_of_default(
+    snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
+) -> None:
+    """Warn of a default that is hardly meant as it is written."""
+    key = version.dialect.default
+    if key not in snippet:
+        return
+    message, advice = "", None
+    if snippet[key] is None:
+        message = "an empty default is none: every stack has to give a value"
+        advice = f'leave "{key}" out, or write "" for empty text'
+    elif _looks_like_call(snippet[key], version):
+        message = "a default calls no functions: it is taken as it is written"
+    if message:
+        where = (*path, key)
+        diagnostics.report(
+            "odd-value", message, where, severity=Severity.WARNING, suggestion=advice
+        )
 
 
 def _looks_like_call(default: Any, version: Version) -> bool:
