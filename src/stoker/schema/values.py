@@ -25,6 +25,7 @@ from stoker.schema.conversion import (
     to_string,
 )
 from stoker.schema.properties import NameLookup, Property, Type
+from stoker.schema.shapes import advice_on
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in
 
@@ -153,7 +154,7 @@ class _Checker:
             converted = self._convert(value, declared, path)
         except Mismatch as mismatch:
             message = "the value has the wrong type" if declared.sensitive else str(mismatch)
-            self._error("wrong-type", message, path, None)
+            self._error("wrong-type", message, path, advice_on(value, declared))
             return value
         self._constrain(converted, declared, path)
         if declared.finder is not None and isinstance(converted, str) and converted:
