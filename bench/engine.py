@@ -62,6 +62,9 @@ class NoCloud:
     def lacking(self, stack: Stack, dependencies: Sequence[Any]) -> Sequence[None]:
         return [None] * len(dependencies)
 
+    def known_faults(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
+        return [None] * len(checks)
+
     def lookup(self, stack: Stack, lookups: Sequence[Any]) -> Sequence[str]:
         return []
 

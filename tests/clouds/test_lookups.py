@@ -99,6 +99,7 @@ def test_a_constraint_says_what_is_wrong(lookups: Lookups) -> None:
     assert good is None
     assert missing == "there is no network 'red'"
     assert odd == "5 is neither a name nor an id"
+    assert lookups.known_faults(cloud.connection, checks) == [good, missing, odd]
 
 
 def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> None:
@@ -107,6 +108,8 @@ def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> N
     [reason] = lookups.check_many(cloud.connection, [("neutron.network", "blue")])
     assert reason is not None
     assert "maintenance" in reason
+    cloud.refuse("GET", "/networks", 503, "maintenance")
+    assert lookups.known_faults(cloud.connection, [("neutron.network", "blue")]) == [None]
 
 
 def test_every_constraint_has_a_lookup() -> None:

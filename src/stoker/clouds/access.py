@@ -43,8 +43,13 @@ class CloudAccess:
 
     def check(self, stack: HasCredentials, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         """For each custom constraint None, or what is wrong with the value."""
-        wanted = [(item.constraint, item.value) for item in checks]
-        return self._lookups.check_many(self.connection(stack), wanted) if wanted else []
+        return self._lookups.check_many(self.connection(stack), _values(checks)) if checks else []
+
+    def known_faults(
+        self, stack: HasCredentials, checks: Sequence[CustomCheck]
+    ) -> Sequence[str | None]:
+        """The same; None also where the cloud cannot say now."""
+        return self._lookups.known_faults(self.connection(stack), _values(checks)) if checks else []
 
     def lacking(
         self, stack: HasCredentials, dependencies: Sequence[tuple[str, str]]
@@ -60,6 +65,10 @@ class CloudAccess:
             if not is_cloud_fault(fault):
                 raise
             return [None] * len(dependencies)  # nobody can tell; the first call will
+
+
+def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:
+    return [(item.constraint, item.value) for item in checks]
 
 
 def _extensions(cloud: Any) -> Collection[str]:

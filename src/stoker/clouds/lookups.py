@@ -36,6 +36,10 @@ class LookupFault(NotFound):
     """A name that means nothing, or more than one thing, to the cloud."""
 
 
+class Unanswered(str):
+    """Why the service could not say whether a value is right."""
+
+
 class Lookups:
     """Finds objects by name or id. Every method blocks, and is safe to use from many threads."""
 
@@ -87,7 +91,8 @@ class Lookups:
         except Exception as fault:
             if not is_cloud_fault(fault):
                 raise
-            return f"the {where.words} {value!r} cannot be checked: {describe(fault)}"
+            message = f"the {where.words} {value!r} cannot be checked: {describe(fault)}"
+            return Unanswered(message)
         return None
 
     def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
@@ -97,6 +102,11 @@ class Lookups:
     def check_many(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
         """The reason, or None where the constraint holds, for each; in parallel, each once."""
         return self._each_once(checks, lambda item: self.check(cloud, item[0], item[1]))
+
+    def known_faults(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
+        """The same; None also where the service could not say."""
+        reasons = self.check_many(cloud, checks)
+        return [None if isinstance(reason, Unanswered) else reason for reason in reasons]
 
     def close(self) -> None:
         """Begin no more questions."""

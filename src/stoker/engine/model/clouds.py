@@ -53,6 +53,9 @@ class Clouds(Protocol):
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         """For each custom constraint None, or what is wrong with the value."""
 
+    def known_faults(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
+        """The same; None also where the cloud cannot say now."""
+
     def lacking(
         self, stack: Stack, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:

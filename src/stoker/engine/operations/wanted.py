@@ -7,10 +7,12 @@ from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.plans import Definitions, Nothing
 from stoker.engine.model.records import Action, Operation, OperationStatus
 from stoker.engine.model.secrets import masking_of
+from stoker.engine.planning.constraints import constraint_diagnostics
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.engine.planning.restoring import Restored
 from stoker.engine.planning.sizes import require_resources
+from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Invalid
 from stoker.kernel.masking import Masking
 
@@ -39,6 +41,11 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
         return masking_of(wanted, *(each for each in known if each is not wanted))
 
     session.masking = await ports.workers.compute(look)
+    if begins_nested and operation.action is Action.CREATE:
+        # what an update or a rollback keeps may have lost what it was made with
+        found = await constraint_diagnostics(ports, stack, wanted, ports.clouds.known_faults)
+        if found:
+            raise DiagnosticError(found)
     most = ports.limits.resources_per_stack
     if begins_nested and most >= 0:
         # a group learns its size, and a template its nested stacks, when nobody asks for a stack

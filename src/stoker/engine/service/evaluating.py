@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Input, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.secrets import masking_of
+from stoker.engine.planning.constraints import constraint_diagnostics
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.planning.sizes import require_resources
@@ -129,15 +129,8 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> N
     if most >= 0:
         require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
     await require_services(ports, stack, evaluation)
-    checks = evaluation.custom_checks()
-    if not checks:
-        return
-    verdicts = await ports.workers.run("identity", lambda: ports.clouds.check(stack, checks))
-    masking = await ports.workers.compute(lambda: masking_of(evaluation))
-    for each, verdict in zip(checks, verdicts, strict=True):
-        if verdict is not None:
-            told = Diagnostic("not-in-cloud", masking.text(verdict), each.path)
-            findings.append(evaluation.template.source.located(told))
+    for each in await constraint_diagnostics(ports, stack, evaluation, ports.clouds.check):
+        findings.append(each)
     findings.raise_errors()
 
 
