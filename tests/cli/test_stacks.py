@@ -180,9 +180,11 @@ def test_status_as_json_has_resources_and_outputs(service: Served, web_app: str)
     assert {r["name"] for r in shown["resources"]} >= {"server", "network", "ready"}
 
 
-@pytest.mark.parametrize("name", ["web-app", "web-app/server"])
-def test_logs_finds_a_server_by_its_stack(service: Served, web_app: str, name: str) -> None:
-    done = service.run("logs", name)
+@pytest.mark.parametrize("named", [("web-app",), ("web-app/server",), ("web-app", "server")])
+def test_logs_finds_a_server_by_its_stack(
+    service: Served, web_app: str, named: tuple[str, ...]
+) -> None:
+    done = service.run("logs", *named)
     assert done.exit_code == 0
     assert "finished at" in done.output
 

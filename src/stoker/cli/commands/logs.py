@@ -10,7 +10,7 @@ import click
 from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.patience import Patience
-from stoker.cli.servers import find_server
+from stoker.cli.servers import find_server, wanted_server
 from stoker.cli.service import connect
 from stoker.cli.stacks import console_log
 from stoker.cli.target import Target
@@ -19,23 +19,27 @@ _PAUSE_SECONDS = 0.5
 
 
 @click.command("logs")
-@click.argument("server")
+@click.argument("stack")
+@click.argument("server", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last N lines.")
 @shared.service
-def command(server: str, follow: bool, lines: int | None, target: Target) -> None:
-    """Print the console log of SERVER, including the output of its user data.
+def command(
+    stack: str, server: str | None, follow: bool, lines: int | None, target: Target
+) -> None:
+    """Print the console log of a server, including the output of its user data.
 
-    SERVER is a name or an id, STACK/RESOURCE, or a STACK with one server.
+    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
+    meant.
 
     \b
     Examples
       stoker logs web-app
-      stoker logs web-app/server -f
+      stoker logs web-app server -f
       stoker logs -n 20 web-app-server-pnjqgg3ubzj7
     """
     with closing(connect(target)) as client, suppress(KeyboardInterrupt):
-        found = find_server(client, server).id
+        found = find_server(client, wanted_server(stack, server)).id
         text = console_log(client, found)
         shown = text if lines is None else "".join(text.splitlines(keepends=True)[-lines:])
         click.echo(shown, nl=not follow and bool(shown) and not shown.endswith("\n"))
