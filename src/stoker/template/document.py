@@ -268,7 +268,8 @@ class _Reader:
             return {}
         if not isinstance(content, Mapping):
             message = f"{key} must be a map, not {kind_of(content)}"
-            self.diagnostics.report("bad-section", message, (key,), error_type)
+            advice = _by_name(content)
+            self.diagnostics.report("bad-section", message, (key,), error_type, suggestion=advice)
             return {}
         if self.version.dialect is HOT:
             return content
@@ -279,6 +280,15 @@ class _Reader:
             advice = 'loops need "Transform: AWS::LanguageExtensions"'
             self.diagnostics.report("bad-loop", message, (key, name), suggestion=advice)
         return {name: content[name] for name in content if name not in loops} if loops else content
+
+
+def _by_name(section: Any) -> str | None:
+    """What to do about a section that is a list of what has names."""
+    if not isinstance(section, list) or not all(isinstance(each, Mapping) for each in section):
+        return None
+    if any("name" in each for each in section):
+        return 'write each name as a key with the rest below it, in place of "- name:"'
+    return 'leave out the "- " before each name'
 
 
 _TRANSFORMS = ("AWS::LanguageExtensions",)
