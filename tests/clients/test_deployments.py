@@ -96,7 +96,7 @@ def test_a_wait_condition_hears_what_was_written_to_a_temporary_address(heat: An
     }
     condition = {
         "type": "OS::Heat::WaitCondition",
-        "properties": {"handle": {"get_resource": "handle"}, "timeout": 60},
+        "properties": {"handle": {"get_resource": "handle"}, "timeout": 60, "count": 3},
     }
     template = {
         "heat_template_version": "2018-08-31",
@@ -107,15 +107,17 @@ def test_a_wait_condition_hears_what_was_written_to_a_temporary_address(heat: An
 
     def begun() -> bool:
         reasons = [each.resource_status_reason for each in heat.resources.list("temporary")]
-        return any("0 of 1" in reason for reason in reasons)
+        return any("0 of 3" in reason for reason in reasons)
 
     until(begun, "it waits")
     shown = heat.resources.get("temporary", "handle").attributes
     url = json.loads(shown["signal"])["alarm_url"]
-    assert httpx.put(url, json={"id": "a", "data": "x"}, timeout=30).status_code == 201
+    for name in "abc":  # at once: the object store keeps what is written over
+        signal = {"id": name, "data": name.upper()}
+        assert httpx.put(url, json=signal, timeout=30).status_code == 201
     until(lambda: heat.stacks.get("temporary").stack_status == "CREATE_COMPLETE", "it is made")
     [output] = heat.stacks.get("temporary").outputs
-    assert output["output_value"] == '{"a": "x"}'
+    assert json.loads(output["output_value"]) == {"a": "A", "b": "B", "c": "C"}
     heat.stacks.delete("temporary")
     until(lambda: not list(heat.stacks.list(filters={"name": "temporary"})), "it is deleted")
     assert httpx.put(url, timeout=30).status_code == 404

@@ -38,6 +38,7 @@ def capabilities(largest: int) -> dict[str, Any]:
             "max_manifest_size": large_objects.MANIFEST_BYTES,
             "min_segment_size": 1,
         },
+        "versioned_writes": {"allowed_flags": ["x-versions-location"]},
         "tempurl": {
             "allowed_digests": list(temporary_urls.DIGESTS),
             "methods": list(temporary_urls.METHODS),

@@ -14,6 +14,8 @@ HEADER_BYTES = 8192
 SECRETS = ("temp-url-key", "temp-url-key-2")
 """Metadata that owners alone see."""
 LISTING_LIMIT = 10_000
+MANIFEST = "x-object-manifest"
+"""The header of objects that stand for others."""
 CONTAINERS = 10_000
 """Containers of one account."""
 OBJECTS = 100_000

@@ -1,6 +1,7 @@
 """The requests on containers."""
 
 from typing import Any
+from urllib.parse import quote, unquote
 
 from starlette.responses import Response
 
@@ -20,10 +21,10 @@ from localcloud.store import Document
 
 STORAGE_POLICY = "Policy-0"
 _RIGHTS = ("read", "write")
+_VERSIONS = "x-versions-location"
 _NOT_HERE = {
-    "x-versions-location": "keeps no versions of objects",
-    "x-history-location": "keeps no versions of objects",
-    "x-versions-enabled": "keeps no versions of objects",
+    "x-history-location": "keeps versions by X-Versions-Location alone",
+    "x-versions-enabled": "keeps versions by X-Versions-Location alone",
     "x-container-sync-to": "synchronizes no containers",
 }
 
@@ -50,6 +51,7 @@ class Containers:
             "accept-ranges": "bytes",
             **shown_metadata(container["metadata"], "container", secrets=owner),
             **(lists if owner else {}),
+            **({_VERSIONS: quote(container["versions"])} if container.get("versions") else {}),
         }
 
         def find(name: str) -> Document | None:
@@ -127,6 +129,20 @@ def _changes(call: Call, container: Document) -> dict[str, Any]:
         if f"x-remove-container-{right}" in call.headers:
             access[right] = ""
     return {
+        "versions": _versions(call, container),
         "metadata": merged(container["metadata"], changes),
         "access": {right: text for right, text in access.items() if text},
     }
+
+
+def _versions(call: Call, container: Document) -> str:
+    """Return the name of the container that keeps versions of what is in this one, or nothing."""
+    if "x-remove-versions-location" in call.headers and not call.headers.get(_VERSIONS):
+        return ""
+    if _VERSIONS not in call.headers:
+        return str(container.get("versions", ""))
+    name = unquote(call.headers[_VERSIONS]).strip("/")
+    if "/" in name:
+        raise Refused(412, f"{_VERSIONS.title()} names a container, without a slash.")
+    check_names(name, "")
+    return name

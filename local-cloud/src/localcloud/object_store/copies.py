@@ -7,13 +7,13 @@ from starlette.responses import Response
 from localcloud.http import boolean
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import check_names, merged
+from localcloud.object_store.constraints import MANIFEST, check_names, merged
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.downloads import require_conditions
 from localcloud.object_store.errors import Refused
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.records import Records, http_date
-from localcloud.object_store.uploads import MANIFEST, Uploads, attributes, created, must_be_new
+from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
 
 
 class Copies:

@@ -10,13 +10,13 @@ from urllib.parse import unquote_to_bytes
 from localcloud.http import TooLarge, read_body
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import LISTING_LIMIT, check_names
+from localcloud.object_store.constraints import LISTING_LIMIT, MANIFEST, check_names
 from localcloud.object_store.data import DataFiles, Part, Piece, cut, length
 from localcloud.object_store.downloads import Content, ranges_of
 from localcloud.object_store.errors import Refused
 from localcloud.object_store.listings import Selection
 from localcloud.object_store.records import Records, http_date, iso_date, stamp
-from localcloud.object_store.uploads import MANIFEST, Uploads, attributes
+from localcloud.object_store.uploads import Uploads, attributes
 from localcloud.store import Document
 
 SEGMENTS = 1000

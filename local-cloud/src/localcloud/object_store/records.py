@@ -11,7 +11,7 @@ from email.utils import formatdate
 from math import ceil
 
 from localcloud.cloud import Cloud
-from localcloud.object_store.constraints import CONTAINERS, OBJECTS
+from localcloud.object_store.constraints import CONTAINERS, MANIFEST, OBJECTS
 from localcloud.object_store.errors import Refused
 from localcloud.store import Document
 
@@ -98,10 +98,41 @@ class Records:
             self.ensure_account(container["account"])
             self.containers.put(container)
 
-    def put_object(self, item: Document) -> None:
-        """Keep an object; raises :class:`Refused` where quotas or counts forbid it."""
+    def put_object(self, item: Document) -> str | None:
+        """Keep an object; returns the file that no record names any more, if there is one.
+
+        What it takes the place of becomes a version where its container keeps versions. Raises
+        :class:`Refused` where quotas or counts forbid it, or that container is missing.
+        """
         before = self.objects.get(item["id"])
         container = self.container(item["container"])
+        self._require_room(container, item, before)
+        version = None if before is None else self._version(container, before)
+        with self._cloud.store.transaction():
+            if version is not None:
+                self._require_room(self.container(version["container"]), version, None)
+                self.objects.put(version)
+            self.objects.put(item)
+        return str(before["data"]) if before is not None and version is None else None
+
+    def remove_object(self, object_id: str) -> str:
+        """Forget an object and return its file; raises :class:`Refused` where there is none.
+
+        The newest of its versions takes its place.
+        """
+        found = self.object(object_id)
+        if found is None:
+            raise Refused(404)
+        version = self._newest_version(found)
+        with self._cloud.store.transaction():
+            self.objects.delete(object_id)
+            if version is not None:
+                self.objects.delete(version["id"])
+                place = {key: found[key] for key in ("id", "container", "name")}
+                self.objects.put({**version, **place, "timestamp": self.now()})
+        return str(found["data"])
+
+    def _require_room(self, container: Document, item: Document, before: Document | None) -> None:
         tally = self.tally(container["id"])
         more = int(before is None)
         if more and self.tally(container["account"]).objects >= OBJECTS:
@@ -111,15 +142,32 @@ class Records:
             limit = container["metadata"].get(quota)
             if limit is not None and used > int(limit):
                 raise Refused(413, "Upload exceeds quota.")
-        self.objects.put(item)
 
-    def remove_object(self, object_id: str) -> str:
-        """Forget an object and return its file; raises :class:`Refused` where there is none."""
-        found = self.object(object_id)
-        if found is None:
-            raise Refused(404)
-        self.objects.delete(object_id)
-        return str(found["data"])
+    def _version(self, container: Document, item: Document) -> Document | None:
+        """An object as the version that is kept of it; None where none is.
+
+        Raises :class:`Refused` where the container for versions is missing.
+        """
+        kept_in = container.get("versions")
+        if not kept_in or MANIFEST in item["headers"] or _is_over(item, self.now()):
+            return None
+        container_id = f"{container['account']}/{kept_in}"
+        if container_id not in self.containers:
+            raise Refused(412)
+        name = f"{_prefix_of_versions(item)}{item['timestamp']:016.5f}"
+        return {**item, "id": f"{container_id}/{name}", "container": container_id, "name": name}
+
+    def _newest_version(self, item: Document) -> Document | None:
+        container = self.container(item["container"])
+        kept_in = container.get("versions")
+        if not kept_in:
+            return None
+        container_id, prefix = f"{container['account']}/{kept_in}", _prefix_of_versions(item)
+        names = self.tally(container_id).names
+        for name in reversed(names[bisect_left(names, prefix) : bisect_left(names, f"{prefix}:")]):
+            if (found := self.object(f"{container_id}/{name}")) is not None:
+                return found
+        return None
 
     def tally(self, key: str) -> Tally:
         """Return what an account or a container holds."""
@@ -150,6 +198,11 @@ class Records:
             self._tally(before["container"]).remove(before["name"])
         elif before is None and after is not None:
             self._tally(after["container"]).add(after["name"])
+
+
+def _prefix_of_versions(item: Document) -> str:
+    """What the names of an object's versions begin with, as in Swift; their times come after it."""
+    return f"{len(item['name'].encode()):03x}{item['name']}/"
 
 
 def _is_over(item: Document, now: float) -> bool:

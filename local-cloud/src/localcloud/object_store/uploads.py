@@ -8,13 +8,12 @@ from starlette.responses import HTMLResponse, Response
 
 from localcloud.http import boolean
 from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import HEADER_BYTES, metadata_changes
+from localcloud.object_store.constraints import HEADER_BYTES, MANIFEST, metadata_changes
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.errors import Refused
 from localcloud.object_store.records import Records, http_date
 from localcloud.store import Document
 
-MANIFEST = "x-object-manifest"
 KEPT_HEADERS = (
     "cache-control",
     "content-disposition",
@@ -62,18 +61,17 @@ class Uploads:
             "slo_etag": "",
             **attributes,
         }
-        before = self._records.objects.get(object_id)
         try:
             if etag and etag != received.md5:
                 raise Refused(422)
             if fresh and self._records.object(object_id):
                 raise Refused(412)
-            self._records.put_object(item)
+            unused = self._records.put_object(item)
         except BaseException:
             await self._files.remove([received.name])
             raise
-        if before is not None:
-            await self._files.remove([before["data"]])
+        if unused is not None:
+            await self._files.remove([unused])
         return item
 
 
