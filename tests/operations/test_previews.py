@@ -109,6 +109,8 @@ resources: {one: {type: Sim::Thing, properties: {value: {get_param: value}}}}
             ("n",): "unknown",
             ("n", "one"): "unknown",
         }
+        # a nested stack stays what it is, whatever it is given
+        assert not any(line.may_force for line in plan.changes)
         same = StackRequest(template=wanted("v"), files={"n.yaml": inner})
         plan = await lab.engine.service.previews.update(CALLER, address, same, show_nested=True)
         assert [line.inside for line in plan.changes] == [None, "same", None]

@@ -19,6 +19,7 @@ from stoker.schema.resource_type import (
     MakesStack,
     NestingType,
     Replaces,
+    ResourceType,
     Snapshots,
     Updates,
     UpdatesAnyway,
@@ -151,10 +152,9 @@ def _compare(
     drifted = observed.drifted.get(row.id, {})
     changed = differing | frozenset(row.dirty) | drifted.keys() | brought_back
     refuse_immutable(definition, changed)
-    is_nesting = isinstance(definition.type, NestingType)
     if changed:
         forcing = changed
-        if is_nesting or can(definition.type, Updates):
+        if changes_in_place(definition.type):
             forcing = frozenset(
                 name for name in changed if name in schema and not schema[name].update_allowed
             )
@@ -179,8 +179,13 @@ def _compare(
     ):
         return Decision(Change.UPDATE, Reason.TYPE_DECIDES)
     # what is inside such a stack may change though nothing here does
-    is_stack = is_nesting or can(definition.type, MakesStack)
+    is_stack = isinstance(definition.type, NestingType) or can(definition.type, MakesStack)
     return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP
+
+
+def changes_in_place(type_: ResourceType) -> bool:
+    """Whether some properties of a type can change without a new object."""
+    return isinstance(type_, NestingType) or can(type_, Updates)
 
 
 def _differs(row: Resource, definition: Definition) -> bool:

@@ -13,11 +13,12 @@ from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
+from stoker.engine.planning.decision import changes_in_place
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
 from stoker.schema.properties import Property
-from stoker.schema.resource_type import Replaces, Updates, can
+from stoker.schema.resource_type import Replaces, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
@@ -121,7 +122,7 @@ def _may_force(
 ) -> tuple[str, ...]:
     """Those of the properties for which a new object may be needed."""
     type_ = definition.type
-    if not can(type_, Updates):
+    if not changes_in_place(type_):
         return names
     forcing = tuple(
         name
