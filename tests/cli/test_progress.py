@@ -133,7 +133,8 @@ def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
     assert expected in console.file.getvalue()
     now[0] = 25.0
     display.show(STACK, [], [])
-    assert f"still {STACK.state}  {STACK.name}  for 25.0 s" in console.file.getvalue()
+    asks = f'{STACK.name}  for 25.0 s  "stoker why {STACK.name}" says what it waits for'
+    assert f"still {STACK.state}  {asks}" in console.file.getvalue()
 
 
 def test_what_is_planned_is_shown_until_it_begins() -> None:
@@ -150,6 +151,20 @@ def test_what_is_planned_is_shown_until_it_begins() -> None:
     text = console.file.getvalue()
     assert "waits for network" in text
     assert "0 of 2 done" in text
+
+
+def test_a_tree_in_which_nothing_is_done_says_who_knows_why() -> None:
+    now = [0.0]
+    console = Console(file=io.StringIO(), width=200, force_terminal=True, height=30)
+    display = LiveDisplay(console, now=lambda: now[0])
+    made = [resource("network", "CREATE_COMPLETE")]
+    display.show(STACK, made, [])
+    now[0] = 11.0
+    assert isinstance(console.file, io.StringIO)
+    assert "stoker why" not in console.file.getvalue()
+    display.show(STACK, made, [])
+    display.close()
+    assert f'"stoker why {STACK.name}" says what it waits for' in console.file.getvalue()
 
 
 def test_a_reason_is_cut_only_where_it_must_fit_a_screen() -> None:

@@ -43,12 +43,18 @@ class Display(Protocol):
 class LiveDisplay:
     """A tree that is drawn again and again."""
 
-    def __init__(self, console: Console, planned: Sequence[Resource] = ()) -> None:
+    def __init__(
+        self,
+        console: Console,
+        planned: Sequence[Resource] = (),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         """``planned`` are the resources that will be; they are shown until they begin."""
         self._console = console
         self._planned = planned
-        self._clocks = Clocks(time.monotonic)
-        self._began = time.monotonic()
+        self._now = now
+        self._clocks = Clocks(now)
+        self._began = now()
         self._spinner = Spinner("dots")
         self._live = Live(console=console, refresh_per_second=8, transient=False)
         self._live.start()
@@ -61,7 +67,10 @@ class LiveDisplay:
         most = max(self._console.size.height - 6, 5)
         tree = as_tree(stack, resources, self._clocks, most)
         done = sum(status_of(resource) == "COMPLETE" for resource in resources)
-        words = f"{done} of {len(resources)} done, {elapsed(time.monotonic() - self._began)}"
+        took = self._now() - self._began
+        words = f"{done} of {len(resources)} done, {elapsed(took)}"
+        if not _busy(resources) and took > _SILENCE_SECONDS:
+            words += f"; {_ASK.format(stack.name)}"
         self._spinner.update(text=words)
         busy = stack.status == "IN_PROGRESS"
         self._live.update(Group(tree, self._spinner) if busy else Group(tree))
@@ -99,12 +108,7 @@ class PlainDisplay:
             self._print(event_line(event, stack))
         if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
             levels = by_stack(resources)
-            busy = [
-                r
-                for r in resources
-                if status_of(r) in ("IN_PROGRESS", "PAUSED")
-                and (r.nested_id is None or r.hook is not None)
-            ]
+            busy = _busy(resources)
             for resource in busy[:_MOST_BUSY]:
                 reason = why(resource, levels[resource.stack_id], stack.action)
                 took = elapsed(self._clocks.seconds(resource) or 0)
@@ -114,7 +118,8 @@ class PlainDisplay:
                 self._print(f"         and {len(busy) - _MOST_BUSY} more")
             if not busy:
                 took = elapsed(self._now() - self._began)
-                self._print(f"         still {stack.state}  {stack.name}  for {took}")
+                words = f"{stack.name}  for {took}  {_ASK.format(stack.name)}"
+                self._print(f"         still {stack.state}  {words}")
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -122,6 +127,20 @@ class PlainDisplay:
     def _print(self, line: str) -> None:
         self._spoke = self._now()
         say(self._console, line)
+
+
+_ASK = '"stoker why {}" says what it waits for'
+"""Where no resource shows it: the object of one that was replaced, say, is being deleted."""
+
+
+def _busy(resources: Sequence[Resource]) -> list[Resource]:
+    """The resources that something is done to, without the nested stacks around them."""
+    return [
+        resource
+        for resource in resources
+        if status_of(resource) in ("IN_PROGRESS", "PAUSED")
+        and (resource.nested_id is None or resource.hook is not None)
+    ]
 
 
 def event_line(event: Event, stack: Stack) -> str:
