@@ -19,11 +19,10 @@ from stoker.schema.resource_type import (
     MakesStack,
     NestingType,
     Replaces,
-    ResourceType,
     Snapshots,
-    Updates,
     UpdatesAnyway,
     can,
+    changes_in_place,
 )
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
@@ -181,11 +180,6 @@ def _compare(
     # what is inside such a stack may change though nothing here does
     is_stack = isinstance(definition.type, NestingType) or can(definition.type, MakesStack)
     return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP
-
-
-def changes_in_place(type_: ResourceType) -> bool:
-    """Whether some properties of a type can change without a new object."""
-    return isinstance(type_, NestingType) or can(type_, Updates)
 
 
 def _differs(row: Resource, definition: Definition) -> bool:

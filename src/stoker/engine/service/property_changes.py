@@ -13,12 +13,11 @@ from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
-from stoker.engine.planning.decision import changes_in_place
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
 from stoker.schema.properties import Property
-from stoker.schema.resource_type import Replaces, can
+from stoker.schema.resource_type import Replaces, can, changes_in_place
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation

@@ -56,6 +56,7 @@ from stoker.schema.resource_type.nesting import (
     NestingCall,
     NestingType,
     Referred,
+    changes_in_place,
     has_attribute,
 )
 from stoker.schema.resource_type.outcomes import Done, Failed, Outcome, Wait
@@ -76,5 +77,5 @@ __all__ = [
     "Referred", "Releases", "Replaces", "Resized", "ResourceType", "RestartsResource",
     "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
     "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "UpdatesAnyway",
-    "Validates", "Wait", "can", "has_attribute",
+    "Validates", "Wait", "can", "changes_in_place", "has_attribute",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from msgspec import Struct, field
 
 from stoker.kernel.diagnostics import Path
+from stoker.schema.resource_type.capabilities import Updates, can
 from stoker.schema.resource_type.types import ResourceType
 
 
@@ -114,3 +115,8 @@ def has_attribute(type_: ResourceType, name: str) -> bool:
     if name in type_.attributes or name == "show":
         return True
     return isinstance(type_, NestingType) and type_.has_attribute(name)
+
+
+def changes_in_place(type_: ResourceType) -> bool:
+    """Whether some properties of a type can change without a new object."""
+    return isinstance(type_, NestingType) or can(type_, Updates)
