@@ -20,6 +20,8 @@ import yaml
 
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.05
+_TOKEN_SECONDS = 1800.0
+"""Half the life of a token of the local cloud."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -103,7 +105,8 @@ class Service:
     environment: dict[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     """Further ones of the command."""
-    _tokens: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _tokens: dict[str, tuple[float, str, str]] = field(default_factory=dict)
+    """By the name of the cloud: when it was given, the token, the id of its project."""
     _config: Path | None = None
 
     @property
@@ -203,8 +206,9 @@ class Service:
         return auth
 
     def authenticate(self, cloud: str = "stoker") -> tuple[str, str]:
-        """A token and the id of its project; kept, as tokens outlive the service."""
-        if cloud not in self._tokens:
+        """A token and the id of its project; kept for a while, as tokens outlive the service."""
+        given, token, project_id = self._tokens.get(cloud, (-_TOKEN_SECONDS, "", ""))
+        if given + _TOKEN_SECONDS < time.monotonic():
             auth = self.credentials(cloud)
             user = {
                 "name": auth["username"],
@@ -224,8 +228,9 @@ class Service:
             answer = httpx.post(f"{auth['auth_url']}/auth/tokens", json=body, timeout=20)
             answer.raise_for_status()
             token = answer.headers["X-Subject-Token"]
-            self._tokens[cloud] = (token, answer.json()["token"]["project"]["id"])
-        return self._tokens[cloud]
+            project_id = answer.json()["token"]["project"]["id"]
+            self._tokens[cloud] = (time.monotonic(), token, project_id)
+        return token, project_id
 
     def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
         """A request to the orchestration API, below the project."""

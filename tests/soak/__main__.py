@@ -22,13 +22,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import sqlalchemy as sa
 
-from stoker.kernel.values import replace
 from tests.engines.installation import QUICK, SECONDS, engines, further_process, installation, up
 from tests.postgresql import server
 from tests.recovery import inventory
@@ -78,6 +78,18 @@ class Api:
         self._running.close()
 
 
+@dataclass
+class Member(Service):
+    """A service as a member of another project of its cloud sees it."""
+
+    project: str = ""
+
+    def credentials(self, cloud: str) -> dict[str, str]:
+        """Those of the ordinary user, for the project."""
+        found = super().credentials(cloud)
+        return {**found, "project_name": self.project} if cloud == "stoker" else found
+
+
 class Client:
     """Somebody who works with stacks of a project, by whichever API answers."""
 
@@ -89,9 +101,9 @@ class Client:
 
     def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
         """The answer to a request, sent again until one comes."""
-        token, project = self._project.authenticate()
         deadline = time.monotonic() + PATIENCE
         while True:
+            token, project = self._project.authenticate()
             url = f"{random.choice(self._urls)}/v1/{project}{path}"
             with contextlib.suppress(httpx.TransportError):
                 headers = {"X-Auth-Token": token}
@@ -185,28 +197,18 @@ def projects(service: Service) -> list[Service]:
     users = httpx.get(f"{identity}/users", params={"name": own["username"]}, headers=headers)
     roles = httpx.get(f"{identity}/roles", params={"name": "member"}, headers=headers)
     user, role = users.json()["users"][0]["id"], roles.json()["roles"][0]["id"]
-    found = []
-    for number in range(PROJECTS):
-        body = {"project": {"name": f"soak-{number}", "domain_id": "default"}}
+    found: list[Service] = []
+    for name in (f"soak-{number}" for number in range(PROJECTS)):
+        body = {"project": {"name": name, "domain_id": "default"}}
         made = httpx.post(f"{identity}/projects", json=body, headers=headers).raise_for_status()
         project = made.json()["project"]["id"]
         path = f"{identity}/projects/{project}/users/{user}/roles/{role}"
         httpx.put(path, headers=headers).raise_for_status()
-        password = {
-            "name": own["username"],
-            "password": own["password"],
-            "domain": {"id": "default"},
-        }
-        auth = {
-            "identity": {"methods": ["password"], "password": {"user": password}},
-            "scope": {"project": {"id": project}},
-        }
-        got = httpx.post(f"{identity}/auth/tokens", json={"auth": auth}).raise_for_status()
-        token = got.headers["X-Subject-Token"]
+        member = Member(service.data_dir, service.port, service.cloud_port, project=name)
         # a project's own security group appears with the first look at the groups
-        groups, mine = "/network/v2.0/security-groups", {"X-Auth-Token": token}
+        groups, mine = "/network/v2.0/security-groups", {"X-Auth-Token": member.authenticate()[0]}
         httpx.get(f"{service.cloud_url}{groups}", headers=mine).raise_for_status()
-        found.append(replace(service, _tokens={"stoker": (token, project)}))
+        found.append(member)
     return found
 
 
