@@ -31,6 +31,7 @@ test: $(READY)  ## all tests but the long ones
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
 	@$(PYTHON) -m pytest -m long
 	@$(PYTHON) -m pytest -m "not long" tests/attacks
+	@$(PYTHON) -m pytest -m "not long" -p tests.many_engines tests/clients tests/isolation tests/rest
 	@$(PYTHON) -m tests.simulation --seeds 2000
 	@$(PYTHON) -m tests.simulation --engines 3 --seeds 500
 	@$(PYTHON) -m tests.simulation --sweep all

@@ -24,7 +24,10 @@ resources:
 
 
 def hooked(shell: Shell, options: str = "") -> list[tuple[str, str]]:
-    found = shell.data(f"stack hook poll hooked {options}")
+    command = f"stack hook poll hooked {options}"
+    if "list index out of range" in shell.run(command):
+        return []  # heatclient's way to say that there are none
+    found = shell.data(command)
     return [(entry["Resource Name"], entry["Resource Status Reason"]) for entry in found]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import sqlalchemy as sa
 
 from tests.recovery.service import Service, until
 
@@ -105,11 +105,10 @@ def token_of(service: Service, user: str, password: str, project: str) -> str:
 
 def rows(service: Service) -> dict[str, int]:
     """How many rows each table has."""
-    with sqlite3.connect(service.data_dir / "stoker.db") as database:
-        return {
-            table: database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in TABLES
-        }
+    url = service.environment.get("STOKER_DATABASE", f"sqlite:///{service.data_dir}/stoker.db")
+    with sa.create_engine(url, poolclass=sa.NullPool).connect() as database:
+        counts = {table: sa.text(f"SELECT count(*) FROM {table}") for table in TABLES}
+        return {table: database.execute(count).scalar_one() for table, count in counts.items()}
 
 
 def left(service: Service) -> dict[str, int]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import yaml
@@ -105,6 +105,10 @@ class Service:
     environment: dict[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     """Further ones of the command."""
+    new_database: ClassVar[Callable[[], str] | None] = None
+    """Makes a database that two engines in processes of their own share; without, one process on
+    SQLite does everything.
+    """
     _tokens: dict[str, tuple[float, str, str]] = field(default_factory=dict)
     """By the name of the cloud: when it was given, the token, the id of its project."""
     _config: Path | None = None
@@ -132,6 +136,10 @@ class Service:
 
     def launch(self) -> None:
         """Start the process; returns at once."""
+        new_database = type(self).new_database
+        if new_database is not None and "STOKER_DATABASE" not in self.environment:
+            self.environment = {**self.environment, "STOKER_DATABASE": new_database()}
+            self.arguments = (*self.arguments, "--engines", "2")
         command = [str(Path(sys.executable).parent / "stoker"), "serve"]
         if self._config is not None:
             command += ["--config-file", str(self._config)]
