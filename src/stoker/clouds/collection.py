@@ -87,8 +87,8 @@ class Collection:
     it alone does, if the service has one."""
     makes_missing: bool = False
     """Asked for one object, the service makes it: only the list tells what is there."""
-    filters_names: bool = True
-    """The service narrows its list by name; where it cannot, the whole list is read."""
+    filters: bool = True
+    """The service narrows its list by a field; where it cannot, or refuses, the whole is read."""
 
     def at(self, object_id: str, suffix: str = "") -> str:
         """The path of one object, whose id may be its address."""

@@ -54,7 +54,7 @@ QOS_POLICIES = collection(
 )
 
 SERVERS = collection("compute", "server", detailed="/servers/detail")
-FLAVORS = collection("compute", "flavor", filters_names=False)
+FLAVORS = collection("compute", "flavor", filters=False)
 KEYPAIRS = collection(
     "compute",
     "keypair",
@@ -62,10 +62,10 @@ KEYPAIRS = collection(
     words="key pair",
     id_field="name",
     item_key="keypair",
-    filters_names=False,
+    filters=False,
 )
 SERVER_GROUPS = collection(
-    "compute", "server_group", path="/os-server-groups", microversion="2.15", filters_names=False
+    "compute", "server_group", path="/os-server-groups", microversion="2.15", filters=False
 )
 
 VOLUMES = collection(
@@ -75,14 +75,14 @@ VOLUMES = collection(
     detailed="/volumes/detail",
 )
 BACKUPS = collection("block_storage", "backup", words="volume backup")
-VOLUME_TYPES = collection("block_storage", "volume_type", path="/types", filters_names=False)
+VOLUME_TYPES = collection("block_storage", "volume_type", path="/types", filters=False)
 QOS_SPECS = collection(
     "block_storage",
     "qos_specs",
     plural="qos_specs",
     words="QoS specs",
     path="/qos-specs",
-    filters_names=False,
+    filters=False,
 )
 
 IMAGES = collection("image", "image")

@@ -43,7 +43,7 @@ _SYNONYMS = {
     "nova.network": "neutron.network",
 }
 """Constraints that do not name their service and the kind of the object."""
-_WHOLE = {"filters_names": False}
+_WHOLE = {"filters": False}
 
 
 def _asked(

@@ -123,12 +123,12 @@ class Lookups:
 def find_id(cloud: Any, where: Collection, value: str) -> str:
     """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
     is_reference = where.id_field.endswith("_ref")
-    asks_by_id = is_reference or _ID.fullmatch(value) or not where.filters_names
+    asks_by_id = is_reference or _ID.fullmatch(value) or not where.filters
     if asks_by_id and not where.makes_missing:
         found = by_id(cloud, where, urlsplit(value).path.rsplit("/", 1)[-1])
         if found is not None:
             return str(found.get(where.id_field) or value)
-    if where.filters_names:
+    if where.filters:
         matches = where.named(cloud, value)
     else:
         matches = [item for item in where.select(cloud) if item.get(where.name_field) == value]
@@ -140,7 +140,7 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
         )
     if ids:
         return ids.pop()
-    if where.filters_names and not is_reference:
+    if where.filters and not is_reference:
         found = by_id(cloud, where, value)
         if found is not None:
             return str(found.get(where.id_field) or value)

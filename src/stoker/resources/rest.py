@@ -240,9 +240,10 @@ class RestResource(ManagedType):
             return self.alike(call)
         if not self.marker:
             return []
-        where = self.of(call)
-        listed = where.select(call.cloud, where.detailed, **{self.marker: marker_text(call)})
-        return [item for item in listed if item.get(self.marker) == marker_text(call)]
+        where, text = self.of(call), marker_text(call)
+        query = {self.marker: text} if where.filters else {}
+        listed = where.select(call.cloud, where.detailed, **query)
+        return [item for item in listed if item.get(self.marker) == text]
 
     def alike(self, call: Call) -> list[Object]:
         """The objects that nothing but their ids tells from this one."""
@@ -253,8 +254,9 @@ class RestResource(ManagedType):
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """Objects, among them those like this; not every service can filter by name."""
-        query = {"name": like["name"]} if "name" in like else {}
-        return self.of(call).select(call.cloud, **query)
+        where = self.of(call)
+        query = {"name": like["name"]} if "name" in like and where.filters else {}
+        return where.select(call.cloud, **query)
 
     def judge(self, call: Call, found: Object) -> Outcome:
         """The outcome for the object's status: done, still waiting, or failed."""

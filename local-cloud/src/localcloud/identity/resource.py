@@ -34,6 +34,8 @@ class Kind:
     fields: tuple[Field, ...]
     filters: tuple[str, ...] = ()
     """Members by which lists can be narrowed."""
+    refuses_others: bool = False
+    """A list with any other filter is refused, and not just not narrowed by it."""
     hidden: frozenset[str] = frozenset()
     """Members that are never shown."""
     unique_names: bool = False
@@ -91,6 +93,11 @@ class Resource:
         action = f"list_{self._kind.plural}"
         require(self._rules.lists(who), action)
         query = request.query_params
+        unknown = [name for name in query if name not in self._kind.filters]
+        if unknown and self._kind.refuses_others:
+            raise BadRequest(
+                f"Additional properties are not allowed ('{unknown[0]}' was unexpected)"
+            )
         choose = self._rules.candidates
         documents = self._collection.values() if choose is None else choose(who, query)
         chosen = [

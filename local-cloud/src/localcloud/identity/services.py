@@ -37,6 +37,7 @@ REGION = Kind(
     "regions",
     fields=(Field("id"), Field("parent_region_id"), DESCRIPTION),
     filters=("parent_region_id",),
+    refuses_others=True,
 )
 
 
