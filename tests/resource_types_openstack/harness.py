@@ -291,8 +291,22 @@ def drifts(ground: Ground, case: Case) -> None:
         return
     row = ground.row(case, case.given)
     row.create()
-    where = type_.of(row.call("READ"))
-    extras = {extra.property for extra in type_.extras}
+    try:
+        _changes_show(ground, row, case)
+        theirs = ground.row(case, row.given)
+        theirs.physical_id, theirs.data = row.physical_id, row.data
+        assert isinstance(theirs.delete(), Done)
+        assert type_.of(row.call("READ")).find(row.cloud, str(row.physical_id)) is None
+        assert looked(row).gone
+        assert isinstance(row.run("CHECK"), Failed)
+    finally:
+        assert isinstance(row.delete(), Done)
+
+
+def _changes_show(ground: Ground, row: PatientRow, case: Case) -> None:
+    """Each property that others change shows, alone, and is set back."""
+    assert isinstance(case.type, RestResource)
+    extras = {extra.property for extra in case.type.extras}
     for name in sorted(set(case.changed) - extras - case.untold):
         value, before = ground.place(case.changed[name]), row.given
         if row.call("READ").properties[name] is None:
@@ -309,13 +323,6 @@ def drifts(ground: Ground, case: Case) -> None:
         assert isinstance(row.run("UPDATE", update=Update(live, frozenset({name}))), Done)
         assert_same(row, name)
         assert row.given == before
-    theirs = ground.row(case, row.given)
-    theirs.physical_id, theirs.data = row.physical_id, row.data
-    assert isinstance(theirs.delete(), Done)
-    assert where.find(row.cloud, str(row.physical_id)) is None
-    assert looked(row).gone
-    assert isinstance(row.run("CHECK"), Failed)
-    assert isinstance(row.delete(), Done)
 
 
 def is_found_again(ground: Ground, case: Case, given: Mapping[str, Any]) -> None:

@@ -73,6 +73,11 @@ def _connected(body: Object) -> Object:
     return {"status": "PENDING_CREATE", "auth_mode": "psk"}
 
 
+def _chain(item: Object) -> Object:
+    """A chain, with parameters that nobody has given."""
+    return {**item, "chain_parameters": {"symmetric": False, **item["chain_parameters"]}}
+
+
 _ENDS = "peer_id peer_address peer_cidrs"
 _VPN = (
     Kind(
@@ -159,6 +164,7 @@ _CHAINS = (
         "port_chains",
         f"{_NAMED} port_pair_groups! flow_classifiers chain_parameters",
         "name description port_pair_groups flow_classifiers",
+        told=_chain,
     ),
     Kind(
         "/sfc/flow_classifiers",
@@ -442,8 +448,7 @@ CASES = (
         "OS::Neutron::PortChain",
         {"port_pair_groups": ["@group"]},
         {**NAMES, "flow_classifiers": ["@flow"], "port_pair_groups": ["@group", "@other"]},
-        {"chain_parameters": {"correlation": "nsh"}},
-        {"@group": PAIRS, "@other": OTHER_PAIRS, "@flow": FLOW},
+        dependencies={"@group": PAIRS, "@other": OTHER_PAIRS, "@flow": FLOW},
         one_name=True,  # and one chain for each group
     ),
     TAP,

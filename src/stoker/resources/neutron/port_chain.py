@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources import declare
 from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus
 
 
@@ -38,3 +42,12 @@ class PortChain(RestResource):
             items=declare.by_name("neutron.port_pair_group", "Group of port pairs"),
         ),
     }
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """Of the parameters those that are given: the service adds the others to them."""
+        told = super().properties_of(call, found)
+        given = call.properties["chain_parameters"] or {}
+        told["chain_parameters"] = {
+            name: value for name, value in told["chain_parameters"].items() if name in given
+        }
+        return told
