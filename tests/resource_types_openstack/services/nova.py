@@ -7,10 +7,14 @@ from tests.resource_types_openstack.harness import Case
 CASES = (
     Case(
         "OS::Nova::HostAggregate",
-        {"name": "ours", "metadata": {"ssd": "true", "fast": "true"}},
+        {
+            "name": "ours",
+            "availability_zone": "zone",
+            "metadata": {"ssd": "true", "fast": "true"},
+        },
         {
             "name": "x",
-            "availability_zone": "zone",
+            "availability_zone": "other-zone",
             "hosts": ["HOST"],
             "metadata": {"ssd": "false"},
         },

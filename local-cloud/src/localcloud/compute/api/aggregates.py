@@ -82,6 +82,8 @@ async def update_aggregate(call: Call, aggregate: Document) -> Document:
     values.allowed(body, {"name", "availability_zone"}, "aggregate")
     name = values.name(body) if "name" in body else aggregate["name"]
     _require_free_name(call, name, aggregate["id"])
+    if not body.get("availability_zone", True):
+        raise BadRequest(f"Aggregate {name} does not support empty named availability zone.")
     return _put(call, aggregate, name=name, metadata=_zone(body, aggregate["metadata"]))
 
 
