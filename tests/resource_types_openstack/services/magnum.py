@@ -21,9 +21,10 @@ class ClusterService(Service):
     """Every field is there, so that none can be added which has a value.
 
     A change of a cluster is accepted, and begins a while later. A cluster that is nearly gone
-    cannot be shown: it has no masters.
+    cannot be shown: it has no masters. Nor can the list with one that is new, and has none yet.
     """
 
+    without_masters: bool = False
     accepted: list[tuple[int, Kind, Object, Any]] = field(default_factory=list)
 
     def _step(self) -> None:
@@ -37,6 +38,13 @@ class ClusterService(Service):
             elif not item["status"].endswith("IN_PROGRESS"):
                 item["updated_at"] = str(next(self.numbers))
                 self._begin(kind, item, "UPDATE_IN_PROGRESS", "UPDATE_COMPLETE")
+
+    def _collection(self, kind: Kind, method: str, path: str, body: Any, params: Any) -> Any:
+        if kind.key == "cluster" and method == "GET" and self.without_masters:
+            self.without_masters = False
+            raise Refusal(400, "Invalid input for field/attribute master_count. Value: '0'.")
+        self.without_masters |= kind.key == "cluster" and method == "POST"
+        return super()._collection(kind, method, path, body, params)
 
     def _object(self, kind: Kind, method: str, path: str, key: str, body: Any) -> Any:
         item = self.objects(path).get(key, {})

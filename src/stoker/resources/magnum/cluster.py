@@ -120,5 +120,14 @@ class Cluster(RestResource):
             return Wait(polling_pause(call), reason="the last of the cluster is being deleted")
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All clusters: the list cannot be narrowed."""
-        return self.collection.select(call.cloud)
+        """All clusters: the list cannot be narrowed.
+
+        The service cannot show it while a cluster has yet to get its nodes, or has lost them.
+        """
+        try:
+            return self.collection.select(call.cloud)
+        except CloudFault as fault:
+            if fault.status_code != HTTPStatus.BAD_REQUEST:
+                raise
+            words = f"the clusters cannot be listed now: {fault.message}"
+            raise CloudFault(HTTPStatus.SERVICE_UNAVAILABLE, words, fault.request_id) from fault
