@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from stoker.clouds.credentials import Endpoints, Password
@@ -35,6 +36,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.openstack", description=__doc__)
     parser.add_argument("services", nargs="*", help=f"of: {', '.join(SERVICES)}")
     parser.add_argument("--type", default="", help="only types with this in their names")
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=1,
+        help="services tried at the same time; with more than 1 all of them run from the beginning",
+    )
     parser.add_argument("--running", action="store_true", help="use services that run already")
     parser.add_argument("--record", action="store_true", help=f"note in {RECORD.name} what works")
     given = parser.parse_args()
@@ -46,9 +53,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     results: list[Result] = []
     try:
-        for name in names:
-            with machine.running(() if given.running else SERVICES[name].lab, CORE):
-                told = [*_told(name, given.type)]
+        for told in _results(names, given):
             if given.record:
                 _record(told)
             results += told
@@ -57,6 +62,19 @@ def main() -> int:
             machine.stop()
     _table(results)
     return int(not all(result.good for result in results))
+
+
+def _results(names: list[str], given: argparse.Namespace) -> Iterator[list[Result]]:
+    """The results of each service; what runs for it alone is stopped after it."""
+    runs = {name: () if given.running else SERVICES[name].lab for name in names}
+    if given.at_once == 1:
+        for name in names:
+            with machine.running(runs[name], CORE):
+                yield [*_told(name, given.type)]
+        return
+    together = dict.fromkeys(each for name in names for each in runs[name])
+    with machine.running([*together], CORE), ThreadPoolExecutor(given.at_once) as pool:
+        yield from pool.map(lambda name: [*_told(name, given.type)], names)
 
 
 def _in_namespace(names: list[str]) -> int:
