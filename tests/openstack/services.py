@@ -8,19 +8,23 @@ from fnmatch import fnmatch
 from typing import Any
 
 from stoker.kernel.values import replace
+from tests.openstack.cases import ATTACHMENTS, COMPUTE, NETWORKING, VOLUME
 from tests.resource_types_openstack.harness import Case
 from tests.resource_types_openstack.services import (
     aodh,
     barbican,
     cinder,
     designate,
+    ec2,
     keystone,
     magnum,
     manila,
     mistral,
     neutron,
+    nova,
     object_store,
     octavia,
+    quotas,
     zaqar,
 )
 
@@ -33,8 +37,17 @@ def _project(connections: Mapping[str, Any]) -> dict[str, str]:
     return {"project": connections["demo"].current_project_id}
 
 
-def _demo(connections: Mapping[str, Any]) -> dict[str, str]:
-    return {"@project": connections["demo"].current_project_id}
+def _compute(connections: Mapping[str, Any]) -> dict[str, str]:
+    """What servers are made of, and projects that quotas are for."""
+    cloud, project = connections["admin"], connections["demo"].current_project_id
+    return {
+        "@project": project,
+        "PROJECT": project,
+        "HOST": next(cloud.compute.hypervisors()).name,
+        "cirros": cloud.image.find_image("cirros").id,
+        "nano": cloud.compute.find_flavor("m1.nano").id,
+        "micro": cloud.compute.find_flavor("m1.micro").id,
+    }
 
 
 def _resource_types(connections: Mapping[str, Any]) -> dict[str, str]:
@@ -102,7 +115,9 @@ def _as_admin(case: Case) -> Case:
 
 
 def _public(connections: Mapping[str, Any]) -> dict[str, str]:
-    return {"public": connections["admin"].network.find_network("public").id}
+    network = connections["admin"].network.find_network("public").id
+    project = connections["demo"].current_project_id
+    return {"public": network, "PUBLIC": network, "PROJECT": project}
 
 
 def _coreos(connections: Mapping[str, Any]) -> dict[str, str]:
@@ -169,7 +184,7 @@ def by_reference(type_name: str) -> bool:
 SERVICES = {
     "octavia": Tried(
         ("neutron", "octavia"),
-        octavia.CASES,
+        (*octavia.CASES, ec2.BALANCER),
         {
             "net": _net("net"),
             "subnet": _subnet("net"),
@@ -180,9 +195,22 @@ SERVICES = {
     ),
     "neutron": Tried(
         ("neutron", "neutron-vpnaas", "networking-sfc", "tap-as-a-service", "nova", "glance"),
-        tuple(_as_admin(case) for case in neutron.CASES),
+        (
+            *(_as_admin(case) for case in (*neutron.CASES, *NETWORKING)),
+            *(case for case in quotas.CASES if case.type_name == "OS::Neutron::Quota"),
+            *(case for case in ec2.CASES if case is not ec2.BALANCER),
+        ),
         {word: _as_admin(case) for word, case in NEUTRON.items()},
         _public,
+    ),
+    "nova": Tried(
+        ("nova", "glance", "neutron"),
+        (
+            *(_as_admin(case) for case in (*COMPUTE, *ATTACHMENTS, *nova.CASES)),
+            *(case for case in quotas.CASES if case.type_name == "OS::Nova::Quota"),
+        ),
+        {word: _as_admin(case) for word, case in NETWORKS.items()},
+        _compute,
     ),
     "barbican": Tried(("barbican",), barbican.CASES),
     "designate": Tried(
@@ -196,6 +224,10 @@ SERVICES = {
     "manila": Tried(("neutron", "manila"), manila.CASES, NETWORKS),
     "keystone": Tried(("keystone",), keystone.CASES),
     "swift": Tried(("swift",), object_store.CASES),
-    "cinder": Tried(("cinder", "nova", "glance", "neutron"), tuple(cinder.CASES), words=_demo),
+    "cinder": Tried(
+        ("cinder", "nova", "glance", "neutron"),
+        (*cinder.CASES, _as_admin(VOLUME)),
+        words=_compute,
+    ),
     "magnum": Tried(("glance", "neutron", "nova", "magnum"), magnum.CASES, words=_coreos),
 }

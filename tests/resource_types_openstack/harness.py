@@ -284,10 +284,12 @@ def replaces(ground: Ground, row: PatientRow, case: Case) -> None:
         return
     assert not any(case.type.properties[name].update_allowed for name in case.other)
     new = ground.row(case, {**case.given, **case.other}, "replacement")
-    new.create()
-    assert new.physical_id != row.physical_id
-    is_as_given(new, case)
-    assert isinstance(new.delete(), Done)
+    try:
+        new.create()
+        assert new.physical_id != row.physical_id
+        is_as_given(new, case)
+    finally:
+        assert isinstance(new.delete(), Done)
     is_well(row)
 
 

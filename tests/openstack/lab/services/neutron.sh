@@ -22,6 +22,8 @@ notify_nova_on_port_status_changes = true
 notify_nova_on_port_data_changes = true
 allow_automatic_dhcp_failover = false
 max_subnet_host_routes = 500
+# with the domain that is set by default the names of ports are thrown away
+dns_domain = lab.example.
 [service_providers]
 $providers
 [sfc]
