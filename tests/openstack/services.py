@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 from stoker.kernel.values import replace
@@ -16,6 +18,7 @@ from tests.resource_types_openstack.services import (
     cinder,
     designate,
     ec2,
+    glance,
     keystone,
     magnum,
     manila,
@@ -142,6 +145,25 @@ def _coreos(connections: Mapping[str, Any]) -> dict[str, str]:
     return {**found, "n": network.id, "f": flavor.id}
 
 
+class _Image(BaseHTTPRequestHandler):
+    """An image on the web."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"an image")
+
+    def log_message(self, *told: Any) -> None:
+        """Say nothing of requests."""
+
+
+def _published(connections: Mapping[str, Any]) -> dict[str, str]:
+    """An address from which Glance takes images: it does so from the usual ports alone."""
+    server = ThreadingHTTPServer(("127.0.0.1", 80), _Image)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return {"http://example.org/image": "http://127.0.0.1/image"}
+
+
 NET = _net("n")
 NETWORKS = {
     "n": NET,
@@ -203,6 +225,7 @@ SERVICES = {
         {word: _as_admin(case) for word, case in NEUTRON.items()},
         _public,
     ),
+    "glance": Tried(("glance",), tuple(_as_admin(case) for case in glance.CASES), words=_published),
     "nova": Tried(
         ("nova", "glance", "neutron"),
         (
