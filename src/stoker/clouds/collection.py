@@ -148,8 +148,10 @@ class Collection:
         for _ in range(_MOST_PAGES):
             answer = self.ask(cloud, "GET", path or self.path, params=params)
             items = answer.get(self.plural) or []
-            found += [item[self.item_key] if self.item_key else item for item in items]
             following = _next_page(answer, self.plural)
+            if following and following == params:
+                break  # a page that leads to itself has nothing new: Zaqar's last one, on Redis
+            found += [item[self.item_key] if self.item_key else item for item in items]
             if not following or not items:
                 break
             params = following

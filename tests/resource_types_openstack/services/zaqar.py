@@ -47,15 +47,16 @@ def _share(service: Service, match: Any, body: Any) -> Object:
 
 
 class Messaging(Service):
-    """Lists ten at a time."""
+    """Lists ten at a time. Where there is one object, its page leads to itself."""
 
     def _collection(self, kind: Kind, method: str, path: str, body: Any, params: Any) -> Any:
         answer = super()._collection(kind, method, path, body, {})
         if method != "GET":
             return answer
-        start = int(params.get("marker", 0))
-        end = start + _PAGE
-        listed = answer[kind.plural][start:end]
+        every = answer[kind.plural]
+        start = int(params.get("marker", 0)) if len(every) > 1 else 0
+        end = min(start + _PAGE, len(every))
+        listed = every[start:end]
         following = {"rel": "next", "href": f"/v2{path}?marker={end}"}
         return {kind.plural: listed, "links": [following] if listed else []}
 
