@@ -36,8 +36,10 @@ def _no_words(connections: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _project(connections: Mapping[str, Any]) -> dict[str, str]:
-    return {"project": connections["demo"].current_project_id}
+def _balanced(connections: Mapping[str, Any]) -> dict[str, str]:
+    """The project, and servers that no addresses of Neutron's cases are given to meanwhile."""
+    project = connections["demo"].current_project_id
+    return {"project": project, "server-1": "balanced-1", "server-2": "balanced-2"}
 
 
 def _compute(connections: Mapping[str, Any]) -> dict[str, str]:
@@ -213,7 +215,7 @@ SERVICES = {
             "net-2": _net("net-2"),
             "other": _subnet("net-2"),
         },
-        _project,
+        _balanced,
     ),
     "neutron": Tried(
         ("neutron", "neutron-vpnaas", "networking-sfc", "tap-as-a-service", "nova", "glance"),

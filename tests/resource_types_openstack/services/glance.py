@@ -102,7 +102,7 @@ CASES = (
             "tags": ["t"],
             "visibility": "private",
         },
-        {"disk_format": "qcow2"},
+        {"min_disk": 1},
         untold=frozenset({"location"}),
     ),
 )
