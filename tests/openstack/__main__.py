@@ -70,11 +70,25 @@ def _results(names: list[str], given: argparse.Namespace) -> Iterator[list[Resul
     if given.at_once == 1:
         for name in names:
             with machine.running(runs[name], CORE):
-                yield [*_told(name, given.type)]
+                yield _each(name, given.type)
         return
     together = dict.fromkeys(each for name in names for each in runs[name])
     with machine.running([*together], CORE), ThreadPoolExecutor(given.at_once) as pool:
-        yield from pool.map(lambda name: [*_told(name, given.type)], names)
+        yield from pool.map(lambda name: _each(name, given.type), names)
+
+
+def _each(name: str, only: str) -> list[Result]:
+    """The results of a service, the last of which may be that it went no further."""
+    results: list[Result] = []
+
+    def gather() -> None:
+        results.extend(_told(name, only))
+
+    rest = Result(f"({name}: all that follows)", name)
+    if rest.step("create", gather):
+        return results
+    print(_line(rest), *rest.traces, sep="\n", flush=True)
+    return [*results, rest]
 
 
 def _in_namespace(names: list[str]) -> int:
