@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,9 @@ class NamedConditions:
     makes what they are evaluated with: one that was kept would hold these conditions, which hold
     it, and the whole evaluation would wait for a garbage collection.
     """
+
+    disabled: Collection[str] = frozenset()
+    """Conditions refer to no resources."""
 
     def __init__(
         self,

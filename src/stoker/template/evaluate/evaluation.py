@@ -133,7 +133,6 @@ class Evaluation:
             budget=self.inputs.budget,
             url=self.inputs.url,
             imports=self.inputs.imports,
-            disabled=lambda: self.resolved.disabled,
         )
 
     @lazy

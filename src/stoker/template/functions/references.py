@@ -125,7 +125,7 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
 
 def advice_on_disabled(name: Any, scope: Scope) -> str | None:
     """What to do about a resource that its condition disables."""
-    if not isinstance(name, str) or name not in scope.disabled():
+    if not isinstance(name, str) or name not in scope.conditions.disabled:
         return None
     choice = "if" if scope.version.dialect is HOT else "Fn::If"
     return (

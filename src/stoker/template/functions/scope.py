@@ -37,6 +37,10 @@ class Conditions(Protocol):
     def holds(self, condition: Any) -> bool:
         """Whether a condition holds, given by its name or as it was written."""
 
+    @property
+    def disabled(self) -> Collection[str]:
+        """The resources that their conditions disable."""
+
 
 OF_STACK = frozenset({"OS::stack_name", "OS::stack_id", "AWS::StackName", "AWS::StackId"})
 """The pseudo parameters that differ between stacks of one template and the same parameters."""
@@ -91,8 +95,6 @@ class Scope:
     url: str | None = None
     """The file that the template came from, which anchors relative names of files."""
     imports: Imports = field(default_factory=Imports)
-    disabled: Callable[[], Collection[str]] = frozenset
-    """The resources that their conditions disable."""
 
     def resolve(self, snippet: Any) -> Any:
         """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
@@ -154,7 +156,6 @@ class Scope:
             budget,
             self.url,
             self.imports,
-            self.disabled,
         )
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:
