@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,17 @@ class Signalled:
         assert not self.call.progress  # which is not encrypted
         return outcome
 
+    def sent_one_by_one(self, bodies: Sequence[str]) -> Done:
+        """The end after the last of them; before each it waits, and looks again soon."""
+        for body in bodies:
+            waiting = self.look()
+            assert isinstance(waiting, Wait)
+            assert waiting.after <= 1
+            self.send(body)
+        done = self.look()
+        assert isinstance(done, Done)
+        return done
+
 
 def test_the_address_is_shown_in_several_forms() -> None:
     made = Signalled().made
@@ -71,14 +83,7 @@ def test_the_address_is_shown_in_several_forms() -> None:
     ],
 )
 def test_as_many_signals_as_are_wanted_complete_it(bodies: list[str], data: str) -> None:
-    signalled = Signalled(len(bodies))
-    for body in bodies:
-        waiting = signalled.look()
-        assert isinstance(waiting, Wait)
-        assert waiting.after <= 1
-        signalled.send(body)
-    done = signalled.look()
-    assert isinstance(done, Done)
+    done = Signalled(len(bodies)).sent_one_by_one(bodies)
     assert done.attributes == {"data": data}
 
 
@@ -96,6 +101,17 @@ def test_a_store_without_versions_shows_the_last_one_at_each_look() -> None:
     assert isinstance(signalled.look(), Wait)
     signalled.send('{"id": "b"}')
     assert isinstance(signalled.look(), Done)
+
+
+@pytest.mark.parametrize(("body", "most"), [("", 1000), ("x" * 1024 * 1024, 4)])
+def test_signals_count_up_to_a_bound(body: str, most: int) -> None:
+    signalled = Signalled(most + 1, is_condition=True)
+    for _ in range(most + 5):
+        signalled.send(body)
+    for _ in range(2):
+        waiting = signalled.look()
+        assert isinstance(waiting, Wait)
+        assert waiting.reason == f"{most} of {most + 1} received"
 
 
 def test_two_signals_with_one_id_count_once() -> None:
@@ -151,13 +167,7 @@ def test_nothing_is_left_of_a_handle(is_condition: bool) -> None:
 def test_a_wait_condition_with_a_temporary_address_reads_the_signals_in_the_object_store() -> None:
     signalled = Signalled(2, is_condition=True)
     assert signalled.type.service_for(signalled.call.properties) == "object-store"
-    for body in ("", '{"id": "b", "data": 5}'):
-        waiting = signalled.look()
-        assert isinstance(waiting, Wait)
-        assert waiting.after <= 1
-        signalled.send(body)
-    done = signalled.look()
-    assert isinstance(done, Done)
+    done = signalled.sent_one_by_one(("", '{"id": "b", "data": 5}'))
     assert done.attributes == {"data": '{"1": null, "b": 5}'}
     assert signalled.type.read(signalled.call) == done.attributes
 

@@ -47,9 +47,9 @@ class StoredObject:
         headers = {"X-Versions-Location": self.container}
         self.call.cloud.object_store.request(self._container, "POST", headers=headers)
 
-    def versions(self) -> list[bytes]:
-        """All contents that the object has had, as far as they are kept, oldest first."""
-        return [self._other(name).read() for name in self._names()]
+    def versions(self) -> list[StoredObject]:
+        """What the object has been, as far as that is kept, oldest first; itself the last."""
+        return [replace(self, name=name) for name in self._names()]
 
     def write(self, content: bytes) -> None:
         """Give the object this content."""
@@ -80,8 +80,8 @@ class StoredObject:
         # else the version before comes back with each that is removed
         headers = {"X-Remove-Versions-Location": "yes"}
         self.call.cloud.object_store.request(self._container, "POST", headers=headers)
-        for name in self._names():
-            self._delete(self._other(name)._path)  # noqa: SLF001 - it is of this class
+        for version in self.versions():
+            self._delete(version._path)  # noqa: SLF001 - it is of this class
         self._delete(self._container)
 
     def url(self, method: str) -> str:
@@ -100,9 +100,6 @@ class StoredObject:
     @property
     def _path(self) -> str:
         return f"{self._container}/{quote(self.name)}"
-
-    def _other(self, name: str) -> StoredObject:
-        return replace(self, name=name)
 
     def _names(self) -> list[str]:
         """The object, if it is there, after the earlier versions of it."""

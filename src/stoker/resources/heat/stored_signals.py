@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,6 +18,10 @@ _POLLING = 1.0
 """Seconds between looks at the object store."""
 _PARTS = 4
 """Of the path of an address: version, account, container, object."""
+_MOST = 1000
+"""Signals that count, as of those that the API is told."""
+_MOST_CHARACTERS = 4 * 1024 * 1024
+"""Of all signals together: whoever has the address may write as much as the store takes."""
 _SEEN = "seen"
 """Key of the data: the signals that have come so far; they may be anything, so they are kept
 encrypted, and an update that waits for more counts them as well.
@@ -64,7 +69,8 @@ class AwaitsStoredSignals(AwaitsSignals):
         return super().read(self._told(call, self._seen(call)))
 
     def _seen(self, call: Call) -> list[str]:
-        return _with_new(call.data.get(_SEEN, []), self._object(call).versions())
+        found = _counted(map(_text, self._object(call).versions()))
+        return _counted(_with_new(call.data.get(_SEEN, []), found))
 
     def _told(self, call: Call, seen: Sequence[str]) -> Call:
         """The call with these texts as signals, after those that the API was told."""
@@ -88,13 +94,28 @@ def _own_object(call: Call) -> StoredObject:
     return StoredObject(call, call.stack.id, call.physical_name)
 
 
-def _with_new(seen: Sequence[str], contents: Sequence[bytes]) -> list[str]:
+def _text(stored: StoredObject) -> str:
+    content = stored.read()
+    return content.decode(json.detect_encoding(content), errors="replace")
+
+
+def _counted(texts: Iterable[str]) -> list[str]:
+    """Those that count; no more are read."""
+    found, room = [], _MOST_CHARACTERS
+    for text in islice(texts, _MOST):
+        room -= len(text)
+        if room < 0:
+            break
+        found.append(text)
+    return found
+
+
+def _with_new(seen: Sequence[str], found: Sequence[str]) -> Sequence[str]:
     """What has been seen before, and what is new.
 
     An object store that keeps all versions shows all that came; of another one, what is written
     over between two looks is lost.
     """
-    found = [each.decode(json.detect_encoding(each), errors="replace") for each in contents]
     if found[: len(seen)] == list(seen):
         return found
     return [*seen, *(text for text in found if text not in seen)]
