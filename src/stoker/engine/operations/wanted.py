@@ -12,7 +12,7 @@ from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.engine.planning.restoring import Restored
 from stoker.engine.planning.sizes import require_resources
-from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.diagnostics import DiagnosticError, first_of
 from stoker.kernel.errors import Invalid
 from stoker.kernel.masking import Masking
 
@@ -45,7 +45,7 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
         # what an update or a rollback keeps may have lost what it was made with
         found = await constraint_diagnostics(ports, stack, wanted, ports.clouds.known_faults)
         if found:
-            raise DiagnosticError(found)
+            raise DiagnosticError(first_of(found))
     most = ports.limits.resources_per_stack
     if begins_nested and most >= 0:
         # a group learns its size, and a template its nested stacks, when nobody asks for a stack

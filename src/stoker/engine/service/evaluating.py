@@ -129,8 +129,8 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> N
     if most >= 0:
         require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
     await require_services(ports, stack, evaluation)
-    for each in await constraint_diagnostics(ports, stack, evaluation, ports.clouds.check):
-        findings.append(each)
+    asked = ports.clouds.check
+    findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
     findings.raise_errors()
 
 
