@@ -157,7 +157,8 @@ def get_attr(arguments: Any, scope: Scope) -> Any:
             return arguments
     if arguments is not None and not isinstance(arguments, list):
         message = f"the arguments are a list, not {kind_of(arguments)}"
-        first, dot, rest = str(arguments).partition(".")
+        text = arguments if isinstance(arguments, str) else ""
+        first, dot, rest = text.partition(".")
         raise failed(SHAPE, message, suggestion=f"write [{first}, {rest}]" if dot else None)
     if not arguments:
         bad_arguments("the arguments are [resource, attribute, path...]")
