@@ -32,6 +32,8 @@ class HostService:
 
     port: int = 0
     posts: list[str] = field(default_factory=list)
+    heard: Callable[[str], None] = lambda _: None
+    """Called with what is posted, before it is answered."""
 
     @property
     def url(self) -> str:
@@ -43,6 +45,7 @@ class HostService:
             (int(line[15:]) for line in head.splitlines() if line.startswith("content-length:")), 0
         )
         self.posts.append((await reader.readexactly(length)).decode())
+        self.heard(self.posts[-1])
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nConnection: close\r\n\r\nfrom host")
         await writer.drain()
         writer.close()

@@ -112,6 +112,33 @@ async def test_the_host_reaches_a_server_under_its_floating_address(world):
     assert await fetch("127.24.4.21", forwarding.host_port) == "web\n"
 
 
+async def test_what_a_server_says_of_its_ports_is_true_when_a_service_hears_it(world):
+    await world.router("r1", net="10.0.0.1")
+    late: list[str] = []
+
+    def heard(port: str) -> None:
+        if int(port) not in {each.server_port for each in world.fabric.forwardings()}:
+            late.append(port)
+
+    world.service.heard = heard
+    script = f"""#!/usr/bin/env python3
+import os, socket, time, urllib.request
+while not os.path.exists("/root/begin"):
+    time.sleep(0.02)
+opened = []
+for port in range(8081, 8101):
+    opened.append(socket.create_server(("0.0.0.0", port)))
+    urllib.request.urlopen({world.service.url!r}, str(port).encode())
+print("all said")
+"""
+    rules = (ALLOW_OUT, Rule(Direction.INGRESS, "IPv4", "tcp", 8081, 8100))
+    web = await world.boot("web", "10.0.0.5", script, rules=rules)
+    await world.floating_ip(web, "127.24.4.25", "r1")
+    await world.run(web, "touch /root/begin")
+    await world.until_console(web, "all said")
+    assert late == []
+
+
 async def test_a_floating_address_refuses_what_the_security_group_closes(world):
     await world.router("r1", net="10.0.0.1")
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))

@@ -2,9 +2,10 @@
 
 A server's listening TCP ports are read from its table of sockets while it has a floating address:
 ten times a second where these are few, and at rest with a twentieth of the time of one processor
-where they are many, as each look takes about a millisecond. A port that its security groups close
-has no listener, so that the host is refused at once; what is open goes through the server's packet
-filter like any other traffic.
+where they are many, as each look takes about a millisecond; and when the server calls a service of
+the host, for it may say there that it can be reached. A port that its security groups close has no
+listener, so that the host is refused at once; what is open goes through the server's packet filter
+like any other traffic.
 """
 
 import asyncio
@@ -91,6 +92,9 @@ class _Bound:
     floating_ip: FloatingIP
     listeners: dict[int, tuple[relays.Listener, Forwarding]] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
+    looked_at: float = 0.0
+    rests_until: float = 0.0
+    """No look for the server's sake before then: it may ask as often as it likes."""
 
 
 def _open_listener(address: str, port: int) -> socket.socket | None:
@@ -189,6 +193,16 @@ class Forwards:
         plugged = self._plugged.get(port_id)
         return None if plugged is None else plugged.server_id
 
+    async def look_at(self, server_id: str) -> None:
+        """Return when what the server listens on by now can be reached."""
+        asked_at = time.monotonic()
+        for bound in list(self._bound.values()):
+            if self.holder(bound.floating_ip.port_id) == server_id:
+                await asyncio.sleep(bound.rests_until - asked_at)
+                known = self._bound.get(bound.floating_ip.id) is bound
+                if known and bound.looked_at < asked_at:
+                    self._bring_up_to_date(bound)
+
     def bind(self, floating_ip: FloatingIP) -> None:
         """Lead a floating address to its fixed address."""
         known = self._bound.get(floating_ip.id)
@@ -243,12 +257,15 @@ class Forwards:
                 self._bring_up_to_date(bound)
 
     def _bring_up_to_date(self, bound: _Bound) -> None:
+        bound.looked_at = time.monotonic()
         wanted = self._open_ports(bound.floating_ip)
         for port in set(bound.listeners) - wanted:
             bound.listeners.pop(port)[0].close()
         bound.refused &= wanted
         for port in wanted - set(bound.listeners) - bound.refused:
             self._open(bound, port)
+        now = time.monotonic()
+        bound.rests_until = now + _PAUSE_LIVELY * (now - bound.looked_at)
 
     def _open_ports(self, floating_ip: FloatingIP) -> set[int]:
         plugged = self._plugged.get(floating_ip.port_id)

@@ -260,6 +260,7 @@ class Servers:
         elif target == NAMES:
             await relay_names(near, host_resolver())
         elif target in self._services:
+            await self.forwards.look_at(booted.server.id)
             await relays.relay(near, lambda: asyncio.open_connection(*target))
         elif (floating_ip := self.forwards.bound(target[0])) is not None:
             await relays.relay(near, lambda: self._dial(floating_ip, target[1]))
