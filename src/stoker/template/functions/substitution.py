@@ -8,6 +8,7 @@ from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
 
+from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.unknown import unknown_in
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
@@ -20,7 +21,7 @@ from stoker.template.functions.failure import (
     known,
 )
 from stoker.template.functions.references import attribute, resource_name
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import MAX_FAULTS, Scope
 from stoker.template.functions.strings import as_number, as_text, bounded
 
 _VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")
@@ -39,6 +40,7 @@ def sub(arguments: Any, scope: Scope) -> Any:
     place = (0,) if isinstance(arguments, list) else ()
     parts: list[str] = []
     unknown: list[Any] = []
+    faults: list[Diagnostic] = []
     size = end = 0
     for match in _VARIABLE.finditer(text):
         parts.append(text[end : match.start()])
@@ -47,7 +49,10 @@ def sub(arguments: Any, scope: Scope) -> Any:
         try:
             value = f"${{{name}}}" if literal else _variable(name, values, scope)
         except Failure as failure:  # what it names is a part of the text
-            raise Failure(replace(each, path=place) for each in failure.diagnostics) from None
+            faults += (replace(each, path=place) for each in failure.diagnostics)
+            if len(faults) >= MAX_FAULTS:
+                break
+            continue
         found = unknown_in(value)
         if found is not None:
             unknown.append(found)
@@ -55,6 +60,8 @@ def sub(arguments: Any, scope: Scope) -> Any:
         parts.append(as_text(value))
         size += len(parts[-1])
         check_text(size)
+    if faults:
+        raise Failure(dict.fromkeys(faults))  # what is named twice is told once
     parts.append(text[end:])
     return unknown_in(unknown) if unknown else bounded("", parts)
 
