@@ -21,6 +21,7 @@ from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
 from stoker.api.signed import Senders
+from stoker.background import Background
 from stoker.clouds import faults
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
@@ -68,6 +69,8 @@ else:
 
 log = Log(__name__)
 
+FORGET_EVERY = 300.0
+"""Seconds after which an evaluation that nobody has asked for is given up."""
 _SHARED = {"block-storage": "volumev3"}
 """Types in the catalog, where they are not those by which services are called."""
 _DEPLOYMENTS = (
@@ -144,6 +147,7 @@ class App:
         )
         ports.store.observe(self._counts)
         self._purge = Purge(clock, kept_for(conf, self._store.store))
+        self._forgetting = Background(self._forget)
         self._loading: asyncio.Future[None] | None = None
         self._driving: Driving = self._drives(ports, conf.host or socket.gethostname())
         ports = self._driving.ports
@@ -247,6 +251,7 @@ class App:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
         freeing.start()
         self._pauses.start()
+        self._forgetting.start()
         self._gate.open()
         await self._start_driving()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
@@ -265,6 +270,11 @@ class App:
         if self._part is not Part.API:
             self._purge.start()
             self._rotation.start()
+
+    async def _forget(self) -> None:
+        while True:
+            await asyncio.sleep(FORGET_EVERY)
+            self._driving.ports.kept.forget_unused()
 
     def _load(self) -> None:
         try:
@@ -287,6 +297,7 @@ class App:
     async def close(self) -> None:
         """Stop driving stacks and close everything; what is stored stays as it is."""
         self._pauses.close()
+        await self._forgetting.close()
         await self._purge.close()
         await self._rotation.close()
         await self.service.cloudformation.detections.close()

@@ -44,3 +44,14 @@ def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None
     assert kept.get("large") is not None
     kept.put("next", evaluation(1))
     assert kept.get("large") is None
+
+
+def test_what_nobody_asks_for_any_more_is_given_up() -> None:
+    kept = KeptEvaluations()
+    for name in "ab":
+        kept.put(name, evaluation(1))
+    kept.forget_unused()
+    assert kept.get("a") is not None
+    kept.put("c", evaluation(1))
+    kept.forget_unused()
+    assert [name for name in "abc" if kept.get(name)] == ["a", "c"]

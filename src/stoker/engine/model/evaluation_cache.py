@@ -21,16 +21,28 @@ class KeptEvaluations:
         # an evaluation larger than the whole cache is kept alone
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
         self._kept: LRUCache[str, Evaluation] = LRUCache(size, lambda each: min(_size(each), size))
+        self._used: set[str] = set()
+        """Inputs that were asked for since unused ones were last given up."""
 
     def get(self, input_id: str) -> Evaluation | None:
         """The evaluation of an input, if it is kept."""
-        return self._kept.get(input_id)
+        found = self._kept.get(input_id)
+        if found is not None:
+            self._used.add(input_id)
+        return found
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
         """Keep an evaluation unless the input already has one. Returns the one that is kept."""
+        self._used.add(input_id)
         # the first one, so that none is reached through many others
         self._alike.setdefault(id(evaluation.template), evaluation)
         return self._kept.setdefault(input_id, evaluation)
+
+    def forget_unused(self) -> None:
+        """Give up what nobody has asked for since the last time: of many a stack that is gone."""
+        for input_id in set(self._kept) - self._used:
+            del self._kept[input_id]
+        self._used.clear()
 
     def alike(self, template: Template) -> Evaluation | None:
         """An evaluation of the same template, if there is one."""
