@@ -13,7 +13,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import ModuleType
@@ -30,6 +29,7 @@ from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import LocalCloud, cloud_credentials
 from stoker.cli.serve_options import Listeners, ServeOptions
 from stoker.cli.service_log import configure_log
+from stoker.cli.supervision import is_supervised
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
@@ -81,7 +81,7 @@ async def _serve(
         _running(options, listeners, cloud) as app,
         _engines(options) as (processes, engines),
     ):
-        if not sys.stdin.isatty():  # else it tells that the terminal has gone
+        if is_supervised():
             loop.add_signal_handler(signal.SIGHUP, _reload, app, options, processes)
         stopping = asyncio.ensure_future(stop.wait())
         starting: list[asyncio.Future[Any]] = [stopping, engines]
@@ -239,7 +239,8 @@ async def _serve_engine(
         if listener is not None:
             await closing.enter_async_context(_answering(app.operators, listener))
         await app.start()
-        loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
+        if is_supervised():
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
         on_ready(app.name)
         stopping = asyncio.ensure_future(stop.wait())
         overtaken = asyncio.ensure_future(app.overtaken())

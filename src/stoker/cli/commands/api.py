@@ -17,6 +17,7 @@ from stoker.cli.serve_options import (
     port_of,
     url_of,
 )
+from stoker.cli.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.parts import Part
 
@@ -73,4 +74,4 @@ def command(
     with ExitStack() as closing:
         listeners = listen_for_apis(options, None, closing)
         url = url_of(options.host, port_of(listeners.api))
-        load_service().serve(options, listeners, None, lambda: click.echo(f"ready {url}"))
+        load_service().serve(options, listeners, None, lambda: tell_ready(url))

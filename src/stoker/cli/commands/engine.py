@@ -13,6 +13,7 @@ import click
 from stoker.cli import options as shared
 from stoker.cli.commands.serve import listen_once_free, load_service
 from stoker.cli.serve_options import ServeOptions
+from stoker.cli.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.parts import Part
 
@@ -71,7 +72,7 @@ def command(
         if port is not None:
             settings = "--port or STOKER_ENGINE_PORT"
             listener = closing.enter_context(listen_once_free(host, port, settings))
-        load_service().serve_engine(options, listener, lambda name: click.echo(f"ready {name}"))
+        load_service().serve_engine(options, listener, tell_ready)
 
 
 def _end_with(parent: int) -> None:

@@ -32,6 +32,7 @@ from stoker.cli.serve_options import (
     port_of,
     url_of,
 )
+from stoker.cli.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.parts import Part
 
@@ -197,7 +198,7 @@ def _serve(options: ServeOptions) -> None:
 
         def ready() -> None:
             lock.write(replace(running, ready=True))
-            click.echo(f"ready {url}")
+            tell_ready(url)
             addresses = floating_range(options.data_dir) if options.local_cloud else None
             if addresses is not None:
                 click.echo(f"floating IPs are in {addresses}")
@@ -231,6 +232,7 @@ def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.soc
 
 def load_service() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
+    expect_reloads()
     # What is loaded stays: there is no garbage to look for.
     gc.disable()
     serving = importlib.import_module("stoker.cli.serving")

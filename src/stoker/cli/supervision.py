@@ -1,0 +1,39 @@
+"""What a service manager is told by a process of the service, and what it tells by SIGHUP."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+
+import click
+
+
+def is_supervised() -> bool:
+    """Whether SIGHUP asks to read the keys anew; at a terminal it says that this has gone."""
+    return not os.isatty(0)
+
+
+def expect_reloads() -> None:
+    """Survive SIGHUP from now on: what is read at the start is new anyway."""
+    if is_supervised():
+        # a handler, since processes that are started inherit what is ignored
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
+
+
+def tell_ready(name: str) -> None:
+    """Say that everything answers: on the standard output, and to systemd (``Type=notify``).
+
+    Source: sd_notify(3).
+    """
+    click.echo(f"ready {name}")
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        if address.startswith("@"):
+            address = f"\0{address[1:]}"
+        with (
+            contextlib.suppress(OSError),  # whoever started it may have gone
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to,
+        ):
+            to.sendto(b"READY=1", address)
