@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stoker.administration import RESET
-from stoker.cli import heat_manage
+from stoker.cli import administered, heat_manage
 from stoker.cli.main import main
+from stoker.config.files import NO_FILES, ConfigFiles
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Operation, Stack, Status
@@ -199,3 +200,20 @@ def test_heats_own_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
         assert done.exit_code == 1
         assert "names a mysql database" in done.output
         assert "geheim" not in done.output
+
+
+def test_without_a_data_directory_the_configuration_of_the_machine_is_read(
+    tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nothing"))
+    monkeypatch.delenv("STOKER_DATA_DIR", raising=False)
+    file = tmp_path / "stoker.conf"
+    file.write_text(f"[DEFAULT]\ndata_dir = {data_dir}\n")
+    purge = ["db", "purge", "--project", "q", "--older-than", "0"]
+    found = ConfigFiles((file,))
+    for files, code, said in ((NO_FILES, 1, "there is no service in"), (found, 0, "Purged 1 ")):
+        monkeypatch.setattr(administered, "usual_files", lambda files=files: files)
+        done = CliRunner().invoke(main, purge)
+        assert done.exit_code == code
+        assert said in done.output
+    assert not (tmp_path / "nothing").exists()

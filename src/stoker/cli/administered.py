@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -14,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from stoker.administration import Administration
 from stoker.cli import configuration, options
 from stoker.cli.failures import CommandFailed
-from stoker.config.files import ConfigFiles
+from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.errors import NotFound
 
 
@@ -28,7 +29,9 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
         data_dir: Path, config: ConfigFiles, database: str | None, **others: Any
     ) -> Any:
         source = click.get_current_context().get_parameter_source("data_dir")
-        named = source is not ParameterSource.DEFAULT
+        named = source is not ParameterSource.DEFAULT or "STOKER_DATA_DIR" in os.environ
+        if not (named or config or database or data_dir.exists()):
+            config = _installed(data_dir)
         conf = administered_conf(config, data_dir, database, named=named)
         with_refusals = telling_refusals(command)
         return with_refusals(
@@ -36,6 +39,18 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return options.data_dir(options.config_files(options.database(with_database)))
+
+
+def _installed(data_dir: Path) -> ConfigFiles:
+    """The files of the service of this machine. Raises CommandFailed where there is none."""
+    found = usual_files()
+    if not found:
+        raise CommandFailed(
+            f"there is no service in {data_dir}, nor an /etc/stoker/stoker.conf: name the database"
+            " with --database, the configuration with --config-file, or the data directory with"
+            " --data-dir"
+        )
+    return found
 
 
 def administered_conf(
