@@ -126,6 +126,8 @@ class BaseImage:
 
     def begin(self) -> None:
         """Make it while others go on; to be called once."""
+        if "directory" in vars(self):
+            return  # it is in use: were the host another by now, this one would be removed
         pid = os.fork()
         if pid == 0:
             try:

@@ -1,0 +1,37 @@
+"""What all servers of the ``host`` image have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import pytest
+
+from localcloud.fabric import base_image
+from localcloud.fabric.base_image import BaseImage
+
+
+def test_what_is_in_use_stays_though_the_host_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = BaseImage(tmp_path, many_users=False)
+    used = image.directory
+    monkeypatch.setattr(base_image, "_stamp", lambda many_users: "changed")
+    image.begin()
+    with contextlib.suppress(ChildProcessError):  # nobody makes another
+        os.wait()
+    assert image.directory == used
+    assert list(tmp_path.iterdir()) == [used]
+
+
+def test_a_new_start_makes_it_anew_where_the_host_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = BaseImage(tmp_path, many_users=False).directory
+    assert BaseImage(tmp_path, many_users=False).directory == before
+    monkeypatch.setattr(base_image, "_stamp", lambda many_users: "changed")
+    begun = BaseImage(tmp_path, many_users=False)
+    begun.begin()
+    assert begun.directory != before
+    assert list(tmp_path.iterdir()) == [begun.directory]
