@@ -229,6 +229,15 @@ def test_boto3_is_told_by_the_codes_of_aws_what_is_wrong(api: Any, steady: str) 
     assert (code, "there are no stack sets" in message) == ("InvalidAction", True)
 
 
+def test_boto3_knows_the_ids_of_its_requests(api: Any, steady: str) -> None:
+    answers = [api.describe_stacks(StackName=steady)]
+    with pytest.raises(api.exceptions.ClientError) as refusal:
+        api.describe_stacks(StackName="nosuch")
+    answers.append(refusal.value.response)
+    ids = [each["ResponseMetadata"]["HTTPHeaders"]["x-amzn-requestid"] for each in answers]
+    assert [each[:4] for each in ids] == ["req-", "req-"]
+
+
 def test_boto3_rolls_back_and_waits_for_it(api: Any) -> None:
     failing = {
         **TEMPLATE,

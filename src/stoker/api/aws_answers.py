@@ -32,6 +32,8 @@ from stoker.kernel.errors import (
 )
 
 XML = "application/xml; charset=UTF-8"
+REQUEST_ID = "x-amzn-RequestId"
+"""The header in which clients of AWS look for the id of their request, to show it with errors."""
 
 _CODES: Mapping[ErrorType, ErrorType] = {
     ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),

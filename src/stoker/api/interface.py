@@ -34,9 +34,14 @@ log = Log(__name__)
 
 
 def interface(
-    respond: Callable[[Request, str], Awaitable[Response]], fault: Callable[[Exception], Response]
+    respond: Callable[[Request, str], Awaitable[Response]],
+    fault: Callable[[Exception], Response],
+    *headers: str,
 ) -> ASGIApp:
-    """An application: ``respond`` answers a request with its id, ``fault`` where that raises."""
+    """An application: ``respond`` answers a request with its id, ``fault`` where that raises.
+
+    Clients find the id in the header of OpenStack, and in further ones.
+    """
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         request, request_id = Request(scope, receive), f"req-{uuid.uuid4()}"
@@ -55,7 +60,8 @@ def interface(
                 response = fault(told)
         if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
             response.headers.setdefault("Retry-After", str(RETRY_AFTER))
-        response.headers[_HEADER] = request_id
+        for header in (_HEADER, *headers):
+            response.headers[header] = request_id
         await response(scope, receive, send)
 
     return application

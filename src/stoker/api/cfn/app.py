@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from stoker.api.aws_answers import REQUEST_ID
 from stoker.api.cfn.actions import ACTIONS
 from stoker.api.cfn.call import Api, Call
 from stoker.api.cfn.client_tokens import client_token
@@ -41,7 +42,7 @@ PATHS = ("/v1", "/v1/")
 
 def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
     """The API as an application; its path is that of the version."""
-    return interface(_Queries(api, senders, policy).respond, fault)
+    return interface(_Queries(api, senders, policy).respond, fault, REQUEST_ID)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from stoker.api.aws_answers import REQUEST_ID
 from stoker.api.cloudwatch.actions import ACTIONS
 from stoker.api.cloudwatch.call import Call
 from stoker.api.cloudwatch.members import Members
@@ -49,7 +50,7 @@ class Api:
 def application(api: Api) -> ASGIApp:
     """The API as an application; its paths begin with the version, or not."""
     by_protocol = {
-        name: interface(_Requests(api, spoken).respond, spoken.fault)
+        name: interface(_Requests(api, spoken).respond, spoken.fault, REQUEST_ID)
         for name, spoken in PROTOCOLS.items()
     }
 
@@ -83,9 +84,7 @@ class _Requests:
             message = f"The policy cloudwatch:{action} does not allow this to you."
             raise Forbidden(message, ACCESS_DENIED)
         call = Call(self.api.service, replace(caller, request_id=request_id), Members(asked.input))
-        response = await self.spoken.answer(asked, await respond(call), compute)
-        response.headers["x-amzn-RequestId"] = request_id
-        return response
+        return await self.spoken.answer(asked, await respond(call), compute)
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
