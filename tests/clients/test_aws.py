@@ -200,6 +200,20 @@ def test_boto3_reads_all_of_a_stack(api: Any, steady: str) -> None:
     assert dict(api.get_template(StackName=steady)["TemplateBody"]) == TEMPLATE
 
 
+def test_boto3_gets_a_template_as_it_was_written(api: Any) -> None:
+    text = "AWSTemplateFormatVersion: 2010-09-09\nResources: {a: {Type: 'OS::Heat::None'}} # one\n"
+    api.create_stack(StackName="written", TemplateBody=text)
+    api.get_waiter("stack_create_complete").wait(StackName="written", WaiterConfig=FAST)
+    for _ in range(2):
+        shown = api.get_template(StackName="written", TemplateStage="Original")
+        assert shown["TemplateBody"] == text
+        api.update_stack(StackName="written", UsePreviousTemplate=True)
+        api.get_waiter("stack_update_complete").wait(StackName="written", WaiterConfig=FAST)
+    parsed = api.get_template(StackName="written", TemplateStage="Processed")["TemplateBody"]
+    assert parsed["Resources"] == {"a": {"Type": "OS::Heat::None"}}
+    api.delete_stack(StackName="written")
+
+
 def test_boto3_asks_about_templates(api: Any, steady: str) -> None:
     checked = api.validate_template(TemplateBody=BODY)
     assert {each["ParameterKey"] for each in checked["Parameters"]} == {"Text", "Secret"}
@@ -520,7 +534,8 @@ def test_boto3_lists_what_stacks_share(api: Any) -> None:
     pages = api.get_paginator("list_imports").paginate(ExportName="exporting-text")
     assert [name for page in pages for name in page["Imports"]] == ["importing"]
     code, message = refused(api.delete_stack, StackName="exporting")
-    assert (code, "in use by importing" in message) == ("ValidationError", True)
+    # clients take a ValidationError for a stack that has gone
+    assert (code, "in use by importing" in message) == ("InvalidOperationException", True)
     code, _ = refused(api.list_imports, ExportName="none")
     assert code == "ValidationError"
 

@@ -63,6 +63,7 @@ INVALID_ACTION = ErrorType("InvalidAction", 400)
 INVALID_COMBINATION = ErrorType("InvalidParameterCombination", 400)
 INVALID_NEXT_TOKEN = ErrorType("InvalidNextToken", 400)
 MISSING_PARAMETER = ErrorType("MissingParameter", 400)
+INVALID_OPERATION = ErrorType("InvalidOperationException", 400)
 NOT_IMPLEMENTED = ErrorType("APINotImplemented", 501)
 UNKNOWN_ACCESS_KEY = ErrorType("InvalidClientTokenId", 403)
 CHANGE_SET_NOT_FOUND = ErrorType("ChangeSetNotFound", 404)
@@ -143,6 +144,10 @@ class NotSupported(Refused):
     """The service or the resource type cannot do this."""
 
     error_type = NOT_SUPPORTED
+
+
+class ExportInUse(NotSupported):
+    """Other stacks import what would go."""
 
 
 def is_final(error: Exception) -> bool:

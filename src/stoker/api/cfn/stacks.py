@@ -19,7 +19,7 @@ from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import INVALID_COMBINATION, Invalid
+from stoker.kernel.errors import INVALID_COMBINATION, INVALID_OPERATION, ExportInUse, Invalid
 from stoker.kernel.values import replace
 from stoker.template.definition import Output
 
@@ -95,7 +95,11 @@ async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
 async def delete(call: Call) -> dict[str, Any]:
     """Start deleting a stack."""
     refuse_unsupported(call.parameters)
-    await _once_on_stack(call, call.service.operations.delete)
+    try:
+        await _once_on_stack(call, call.service.operations.delete)
+    except ExportInUse as refusal:
+        # a ValidationError would tell Terraform that the stack has gone
+        raise Invalid(refusal.message, INVALID_OPERATION) from None
     return {}
 
 

@@ -54,7 +54,11 @@ async def _fetched(call: Call, url: str) -> str:
 
 
 async def show(call: Call) -> dict[str, Any]:
-    """The template of a stack, as JSON text."""
+    """The template of a stack, as JSON text; as it was written for a client that asks for that."""
+    if call.parameters.get("TemplateStage") == "Original":
+        written = await call.service.views.template_text(call.caller, await call.stack())
+        if written is not None:
+            return {"TemplateBody": written}
     found = await call.service.views.template(call.caller, await call.stack())
     text = await call.api.compute(lambda: json.dumps(found, ensure_ascii=False, default=str))
     return {"TemplateBody": text}

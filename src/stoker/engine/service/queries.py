@@ -79,6 +79,11 @@ class Queries:
         stack = await self._finder.at(caller, address)
         return (await self._evaluation(stack)).template.data
 
+    async def template_text(self, caller: Caller, address: StackAddress) -> str | None:
+        """The stack's template as it was written; None if it came as data."""
+        stack = await self._finder.at(caller, address)
+        return (await self._store.input(stack.input_id)).text
+
     async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
         """The stack's stored environment, with the parameters that were given for the stack."""
         stack = await self._finder.at(caller, address)

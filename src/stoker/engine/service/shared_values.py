@@ -8,7 +8,7 @@ from stoker.engine.model.exports import Export
 from stoker.engine.model.interfaces import Inside, Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller
-from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.errors import ExportInUse, InProgress, NotSupported
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -62,7 +62,7 @@ def _require_unused(inside: Inside, stack: Stack, names: frozenset[str]) -> None
     for name in sorted(names):
         others = [other for other in used.get(name, ()) if other != stack.name]
         if others:
-            raise NotSupported(
+            raise ExportInUse(
                 f"Export {name} cannot be deleted as it is in use by {', '.join(others[:10])}"
             )
 
