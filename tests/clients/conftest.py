@@ -116,3 +116,18 @@ def openstack(service: Service, *words: str) -> subprocess.CompletedProcess[str]
         timeout=60,
         check=False,
     )
+
+
+@pytest.fixture(scope="session")
+def keys(shells: Callable[[str], Shell]) -> dict[str, str]:
+    """The address in the catalog, and a key of the user, as boto3 takes them."""
+    shell = shells("stoker")
+    made = shell.data("ec2 credentials create")
+    endpoints = shell.data("catalog show cloudformation")["endpoints"]
+    [endpoint] = [each for each in endpoints if each["interface"] == "public"]
+    return {
+        "endpoint_url": endpoint["url"],
+        "aws_access_key_id": made["access"],
+        "aws_secret_access_key": made["secret"],
+        "region_name": endpoint["region"],
+    }
