@@ -19,12 +19,12 @@ def installed(name: str, *packages: str) -> Path:
     Skips the test, with pip's words, where pip cannot get them.
     """
     place = CACHE / name
-    done = place / "installed"
-    if not done.exists():
+    done, wanted = place / "installed", "\n".join(packages)
+    if not done.exists() or done.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
         pip = [place / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *packages]
         ended = subprocess.run(pip, capture_output=True, text=True, timeout=_SECONDS, check=False)
         if ended.returncode != 0:
             pytest.skip(f"pip cannot get {', '.join(packages)} here:\n{ended.stderr[-500:]}")
-        done.touch()
+        done.write_text(wanted)
     return place / "bin"
