@@ -25,8 +25,8 @@ from stoker.template.document import Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
 from stoker.template.evaluate.loops import written_out
 from stoker.template.evaluate.nested_stacks import (
-    diagnostic_in,
     found_in_nested,
+    found_in_separate,
     nested_in,
     separate_in,
     without_repetitions,
@@ -264,15 +264,15 @@ def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
         if analysis.definition is None or not can(analysis.definition.type, MakesStack):
             continue
         version = evaluation.template.version
-        path = (*evaluation.template.resources[name].path, version.dialect.properties, "template")
+        path = (*evaluation.template.resources[name].path, version.dialect.properties)
         try:
             separate = separate_in(analysis.definition, evaluation.inputs)
             if separate is not None:
                 made = Evaluation(*separate, evaluation.known_types)
-                errors = as_template_diagnostics(made.validate()).errors
-                found += (diagnostic_in(each, path) for each in errors)
+                errors = as_template_diagnostics(made.validate(), made.template.source.file).errors
+                found += (found_in_separate(each, path) for each in errors)
         except DiagnosticError as error:
-            found += (diagnostic_in(each, path) for each in error.diagnostics)
+            found += (found_in_separate(each, path) for each in error.diagnostics)
     return found
 
 

@@ -24,6 +24,7 @@ from stoker.template.environment.environment import Environment, child_environme
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
+from stoker.template.versions import CFN, HOT
 
 UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
 """Finds the attributes that are referred to, by resource."""
@@ -126,7 +127,8 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
     if made is None or inputs.depth >= inputs.max_depth:
         return None
     text, parameters = made
-    return _counted(_parsed(text, None, inputs), inputs), replace(
+    file = next((name for name, content in inputs.files.items() if content == text), None)
+    return _counted(_parsed(text, file, inputs), inputs), replace(
         inputs,
         identity=Identity(project_id=inputs.identity.project_id, region=inputs.identity.region),
         environment=inherited(inputs.environment, definition),
@@ -135,6 +137,23 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
         depth=inputs.depth + 1,
         url=None,
     )
+
+
+def found_in_separate(diagnostic: Diagnostic, properties: Path) -> Diagnostic:
+    """A diagnostic about a stack that a resource has made elsewhere, where it can be mended.
+
+    ``properties`` leads to the properties of the resource. Lines are those of a file: a template
+    that is the value of a property has none.
+    """
+    section, *name = diagnostic.path or ("",)
+    if diagnostic.code == "unknown-parameter" and section in (HOT.parameters, CFN.parameters):
+        given = (*properties, "parameters", *name)
+        return replace(
+            diagnostic, path=given, file=None, position=None, error_type=VALIDATION_FAILED
+        )
+    if diagnostic.position is not None and diagnostic.position.file is None:
+        diagnostic = replace(diagnostic, position=None)
+    return diagnostic_in(diagnostic, (*properties, "template"))
 
 
 def inherited(environment: Environment, definition: Definition) -> Environment:
