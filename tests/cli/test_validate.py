@@ -87,6 +87,24 @@ def test_a_missing_file_does_not_hide_other_findings(bad: Path) -> None:
     assert "could not be found" in done.output
 
 
+@pytest.mark.parametrize(
+    "nesting",
+    [
+        "{type: nested.yaml}",
+        "{type: OS::Heat::Stack, properties: {template: {get_file: nested.yaml}}}",
+    ],
+)
+def test_a_nested_template_that_cannot_be_read_is_named_with_its_line(
+    tmp_path: Path, nesting: str
+) -> None:
+    template, nested = tmp_path / "main.yaml", tmp_path / "nested.yaml"
+    template.write_text(f"heat_template_version: 2018-08-31\nresources:\n  a: {nesting}\n")
+    nested.write_text("heat_template_version: 2018-08-31\n\n\n\nresources:\n  - a\n  b\n")
+    done = stoker("validate", str(template))
+    assert f"{nested}:7:3: error: resources.a." in done.output
+    assert "    7 |   b\n" in done.output
+
+
 def test_values_are_checked_where_they_are_given(tmp_path: Path) -> None:
     template = tmp_path / "sized.yaml"
     template.write_text(

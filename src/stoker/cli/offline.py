@@ -127,4 +127,6 @@ def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:
     file = diagnostic.file
     if diagnostic.position is None and file is not None and file in sent.files:
         diagnostic = read(sent.files[file], file).located(diagnostic)
+    if diagnostic.position is not None and diagnostic.position.file is not None:
+        file = diagnostic.position.file  # where a nested template cannot be read
     return finding_of(diagnostic, sent.place(file))
