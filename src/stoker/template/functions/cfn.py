@@ -83,7 +83,8 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
         "unknown-name",
         f"The Parameter ({arguments}) was not provided.",
         error_type=INVALID_REFERENCE,
-        suggestion=did_you_mean(str(arguments), scope.parameters),
+        suggestion=did_you_mean(str(arguments), scope.parameters)
+        or 'conditions refer to parameters alone: declare it in the section "Parameters"',
     )
 
 

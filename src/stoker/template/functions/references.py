@@ -71,8 +71,16 @@ def parameter(name: str, scope: Scope) -> Any:
     raise failed(
         "unknown-parameter",
         f"The Parameter ({name}) was not provided.",
-        suggestion=did_you_mean(name, scope.parameters),
+        suggestion=_advice_on_parameter(name, scope),
     )
+
+
+def _advice_on_parameter(name: str, scope: Scope) -> str:
+    """What to do about a name that no parameter has."""
+    if name in scope.resources:
+        return f'"{name}" is a resource: use get_resource, or get_attr for an attribute of it'
+    section = scope.version.dialect.parameters
+    return did_you_mean(name, scope.parameters) or f'declare it in the section "{section}"'
 
 
 def _index_as_written(part: Any) -> Any:
@@ -139,6 +147,9 @@ def _advice_on(name: str, scope: Scope) -> str | None:
     resource, dot, rest = name.partition(".")
     if dot and resource in scope.resources:
         return f'"{resource}" is a resource: name its attribute "{rest}" on its own'
+    if name in scope.parameters:
+        function = "get_param" if scope.version.dialect is HOT else "Ref"
+        return f'"{name}" is a parameter: use {function}'
     return did_you_mean(name, scope.resources)
 
 
