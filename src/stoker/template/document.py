@@ -21,6 +21,7 @@ from stoker.kernel.diagnostics import (
     Diagnostics,
     Path,
     first_of,
+    nearest,
     refusal,
     renew_suggestions,
 )
@@ -407,7 +408,10 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
             reader.diagnostics.report("bad-output", message, path)
             continue
         if dialect.value not in body:
-            reader.diagnostics.report("no-value", f'an output needs "{dialect.value}"', path)
+            message = f'an output needs "{dialect.value}"'
+            near = nearest(dialect.value, map(str, body))
+            advice = None if near is None else f'write "{dialect.value}" for "{near}"'
+            reader.diagnostics.report("no-value", message, path, suggestion=advice)
             continue
         found[name] = OutputBody(
             name=name,

@@ -21,7 +21,14 @@ from stoker.schema.constraints import (
 from stoker.schema.conversion import Mismatch
 from stoker.schema.helpers import NotComputed, PatternBudget
 from stoker.schema.words import shown
-from stoker.template.parameters.constraints import invalid, named, read_cfn, read_hot, title
+from stoker.template.parameters.constraints import (
+    KEYS,
+    invalid,
+    named,
+    read_cfn,
+    read_hot,
+    title,
+)
 from stoker.template.parameters.parameters import (
     Parameter,
     ParameterType,
@@ -142,13 +149,23 @@ def _read_hot(
 
 
 def _check_keys(snippet: Mapping[str, Any], known: frozenset[str], path: Path) -> None:
+    found = Diagnostics()
     for key in snippet:
         if key not in known:
-            raise invalid(
-                (*path, key),
-                f'a parameter cannot have "{key}" in this version of the language',
-                did_you_mean(str(key), known),
-            )
+            message = f'a parameter cannot have "{key}" in this version of the language'
+            found += invalid((*path, key), message, _advice_on(str(key), known)).diagnostics
+    if found:
+        raise DiagnosticError(found)
+
+
+def _advice_on(key: str, known: frozenset[str]) -> str | None:
+    """What to do about a key that no parameter has."""
+    if "constraints" in known:
+        plain = key.replace("_", "").lower()
+        for name, others in KEYS.values():
+            if plain in {word.replace("_", "").lower() for word in (name, *others.values())}:
+                return f'write "- {name}: ..." below "constraints"'
+    return did_you_mean(key, known)
 
 
 def _type(
