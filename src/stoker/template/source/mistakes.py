@@ -217,6 +217,9 @@ def _open_bracket(place: _Place) -> Mistake:
         return place.mistake("something is missing here", 'check that each "[" and "{" is closed')
     if bracket == "{" and place.after[:1] in ("{", "[") and place.before.rstrip()[-1:] == '"':
         return place.mistake('":" is missing before this', "add it after the key")
+    unclosed = _unclosed_above(place)
+    if unclosed is not None:
+        return unclosed
     missing = f'"," or "{closing}" is missing before this'
     if place.line != start.line and not _goes_on(place, start):
         message = f'this "{bracket}" is still open where line {place.line + 1} begins'
@@ -225,6 +228,24 @@ def _open_bracket(place: _Place) -> Mistake:
         return place.mistake(missing, f"add it at the end of line {place.above()[0] + 1}")
     remedy = "add it, or put text that has one of , : [ ] { } inside into quotes"
     return place.mistake(missing, remedy)
+
+
+def _unclosed_above(place: _Place) -> Mistake | None:
+    """A quote between the brackets that only the opening quote of a text below closes."""
+    quote = place.before.rstrip()[-1:]
+    if quote not in ("'", '"') or len(_unescaped(quote, place.before)) % 2 == 0:
+        return None
+    for number in range(place.line - 1, place.beginning.line - 1, -1):
+        quotes = _unescaped(quote, place.lines[number])
+        if len(quotes) % 2:
+            message = f"the quote that begins here is not closed before line {place.line + 1}"
+            return Mistake(message, number, quotes[-1], f"add {quote} at the end of its text")
+    return None
+
+
+def _unescaped(quote: str, line: str) -> list[int]:
+    """Where a line has this quote, without those that a backslash makes a part of the text."""
+    return [found.start() for found in re.finditer(rf"(?<!\\){quote}", line)]
 
 
 def _goes_on(place: _Place, start: _Place) -> bool:
