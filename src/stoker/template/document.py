@@ -173,13 +173,23 @@ def take_apart(source: Source) -> tuple[Template, Diagnostics]:
     return template, Diagnostics(source.all_located(first_of(diagnostics)))
 
 
+_PLAYBOOK = "this is a playbook of Ansible: run it with ansible-playbook"
+
+
+def _is_playbook(data: Any) -> bool:
+    return isinstance(data, list) and any(
+        isinstance(play, Mapping) and "hosts" in play for play in islice(data, 10)
+    )
+
+
 def _parse(source: Source) -> tuple[Template, Diagnostics]:
     data = source.data
     if data is None:
         data = {}
     if not isinstance(data, Mapping):
         message = f"{NOT_VALID}: The template is not a JSON object or YAML mapping of sections, but"
-        raise refusal("not-a-map", f"{message} {kind_of(data)}", (), BAD_REQUEST)
+        advice = _PLAYBOOK if _is_playbook(data) else None
+        raise refusal("not-a-map", f"{message} {kind_of(data)}", (), BAD_REQUEST, suggestion=advice)
     version = version_of(data)
     diagnostics = Diagnostics()
     _check_sections(data, version, diagnostics)
