@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -21,6 +22,7 @@ from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
 
 _FILE = click.Path(path_type=Path)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.argument("template", type=_FILE),
     environments,
@@ -124,7 +126,7 @@ class Given:
         if sent.missing:
             raise BadDocument(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
-        return Wanted(self.name or self.template.stem, sent, values, self.converge)
+        return Wanted(self.name or _name_of(self.template), sent, values, self.converge)
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,6 +149,20 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     for parameter in reversed(_PARAMETERS):
         decorated = parameter(decorated)
     return decorated
+
+
+def _name_of(template: Path) -> str:
+    """The name of a stack for which none is given."""
+    name = template.stem
+    if _NAME.fullmatch(name):
+        return name
+    fit = re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9]+$", "", name)
+    fit = re.sub(r"[^A-Za-z0-9_.-]+", "-", fit) or "my-stack"
+    raise BadInput(
+        f'the file\'s name, "{name}", cannot be the name of the stack, which starts with a letter'
+        ' and holds letters, digits, "_", "-" and "." alone; give the stack another name, as with'
+        f" --name {fit}"
+    )
 
 
 def _read(files: Mapping[str, str]) -> dict[str, str]:

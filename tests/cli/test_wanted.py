@@ -1,0 +1,38 @@
+"""The stack that the arguments describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stoker.cli.failures import BadInput
+from stoker.cli.wanted import Given
+
+
+def given(template: Path, name: str | None = None) -> Given:
+    template.write_text("heat_template_version: 2018-08-31\nresources: {}\n")
+    return Given(template, (), {}, {}, name, converge=False)
+
+
+def test_a_stack_is_called_as_its_file_or_as_it_is_said(tmp_path: Path) -> None:
+    assert given(tmp_path / "web-app.yaml").wanted().name == "web-app"
+    assert given(tmp_path / "01_master.yaml", "main").wanted().name == "main"
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("01_master.yaml", "master"),
+        ("my first stack.yaml", "my-first-stack"),
+        ("web (copy).yaml", "web-copy"),
+        ("2024.yaml", "my-stack"),
+    ],
+)
+def test_a_file_that_lends_no_name_is_refused_with_one_that_would_do(
+    tmp_path: Path, file: str, name: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        given(tmp_path / file).wanted()
+    assert refused.value.message.startswith(f'the file\'s name, "{Path(file).stem}", cannot be')
+    assert refused.value.message.endswith(f" --name {name}")
