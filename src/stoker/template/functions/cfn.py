@@ -31,7 +31,7 @@ from stoker.template.functions.strings import (
     replace_words,
     split,
 )
-from stoker.template.source.yaml_data import text_key
+from stoker.template.source.yaml_data import text_key, unquoted_key
 from stoker.template.versions import CFN
 
 
@@ -187,13 +187,25 @@ def _in_map(arguments: Any, scope: Scope) -> Any:
     value: Any = scope.mappings
     for position, key in enumerate(path):
         if not isinstance(value, Mapping) or key not in value:
-            names = [str(name) for name in value] if isinstance(value, Mapping) else []
             message = f'there is no key "{key}" in {".".join(["Mappings", *path[:position]])}'
-            raise failed(
-                UNKNOWN_KEY, message, (position,), suggestion=did_you_mean(str(key), names)
-            )
+            raise failed(UNKNOWN_KEY, message, (position,), suggestion=_key_meant(key, value))
         value = value[key]
     return value
+
+
+_WORDS_OF_YAML = {"true": "the boolean true", "false": "the boolean false", "null": "null"}
+
+
+def _key_meant(key: str, mapping: Any) -> str | None:
+    names = [str(name) for name in mapping] if isinstance(mapping, Mapping) else []
+    read = unquoted_key(key)
+    if read in names:
+        taken = _WORDS_OF_YAML.get(read, f"the number {read}")
+        return (
+            f'did you mean "{read}"? If {key} stands there without quotes, YAML takes it for'
+            f" {taken}: put it into quotes"
+        )
+    return did_you_mean(key, names)
 
 
 def get_azs(arguments: Any, scope: Scope) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
 from stoker.template.source.mistakes import forbidden_character, foreign_tag, mistake_in
 from stoker.template.source.tags import TAGS, advice_on_tag, plain_value, short_tag
@@ -39,6 +39,7 @@ _BOOLEANS = {
 }
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
 _NUMBERS = frozenset({_TAG + "int", _TAG + "float"})
+_LONGEST_WORD = 40
 _ABSENT = object()
 _ENTRY = object()
 _MERGE = object()
@@ -63,6 +64,16 @@ def text_key(key: Any) -> str:
     if isinstance(key, bool):
         return "true" if key else "false"
     return str(key)
+
+
+def unquoted_key(key: str) -> str:
+    """The key that this text is where it stands without quotes."""
+    if len(key) > _LONGEST_WORD or _implicit_tag(key) in _STRINGS:
+        return key
+    try:
+        return text_key(read_yaml(key, None)[0])
+    except DiagnosticError:
+        return key
 
 
 def duplicate_key(key: str, position: Position | None = None) -> Diagnostic:
