@@ -199,6 +199,9 @@ class Diagnostics(list[Diagnostic]):
 
 MAX_COMPARED = 20_000
 """Words that are compared for the suggestions of one document: some 0.3 s of computing."""
+FAR = 0.6
+"""How like a word another is at least that may have been meant; 1 is the same."""
+
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100
 _here = threading.local()
@@ -215,7 +218,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return None if near is None else f'did you mean "{near}"?'
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], likeness: float = FAR) -> str | None:
     """The known word that is most like ``word``; None if there is none, or after too many."""
     left = getattr(_here, "left", MAX_COMPARED)
     if len(word) > _LONGEST_WORD or left <= 0:
@@ -225,7 +228,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     spelt_alike = next((other for other in words if other.lower() == word.lower()), None)
     if spelt_alike is not None:
         return spelt_alike
-    return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=0.6)), None)
+    return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=likeness)), None)
 
 
 def type_of(error: Exception) -> ErrorType | None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
 
 from stoker.kernel.diagnostics import (
+    FAR,
     DiagnosticError,
     Diagnostics,
     Path,
@@ -30,6 +32,13 @@ from stoker.template.definition import TypeRegistry
 
 TEMPLATE_SUFFIXES = (".yaml", ".template", ".yml", ".json")
 HOOKS = ("pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete")
+_COMMONLY_MEANT = {
+    "OS::Neutron::Network": "OS::Neutron::Net",
+    "OS::Nova::Instance": "OS::Nova::Server",
+}
+_MOST_NAMED = 3
+_CLOSE = 0.8
+"""AWS has many types that are not here: what is less like one than this is another one."""
 NOT_TYPES: Mapping[str, tuple[Collection[str], ErrorType]] = {
     "hooks": (HOOKS, INVALID_HOOK),
     "restricted_actions": (("update", "replace"), INVALID_RESTRICTED_ACTION),
@@ -269,7 +278,13 @@ def _advice(name: str, known: Collection[str]) -> str:
     """
     service, _, own = name.rpartition("::")
     beside = [other.rpartition("::")[2] for other in known if other.rpartition("::")[0] == service]
-    near = nearest(own, beside)
+    is_spelt_alike = any(other.lower() == own.lower() for other in beside)
+    elsewhere = _of_other_services(name, known) if beside and not is_spelt_alike else []
+    if elsewhere:
+        meant = " or ".join(f'"{other}"' for other in elsewhere)
+        return f"did you mean {meant}?"
+    is_aws = name.startswith("AWS::")
+    near = nearest(own, beside, _CLOSE if is_aws else FAR)
     if near is not None:
         return f'did you mean "{service}::{near}"?'
     if not beside:
@@ -278,8 +293,16 @@ def _advice(name: str, known: Collection[str]) -> str:
         if near is not None and nearest(_service(name), [_service(near)]) is not None:
             return f'did you mean "{spelt[near]}"?'
     stands_for = "the resource_registry of an environment can say what this name stands for"
-    is_aws = name.startswith("AWS::")
     return f"this type of AWS is not available here; {stands_for}" if is_aws else stands_for
+
+
+def _of_other_services(name: str, known: Collection[str]) -> list[str]:
+    """Types that have the name, but for the service."""
+    if name in _COMMONLY_MEANT:
+        return [_COMMONLY_MEANT[name]]
+    vendor, own = f"{name.partition('::')[0]}::", f"::{name.rpartition('::')[2]}".lower()
+    found = (other for other in known if other.startswith(vendor) and other.lower().endswith(own))
+    return list(islice(found, _MOST_NAMED))
 
 
 def _service(name: str) -> str:
