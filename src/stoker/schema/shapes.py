@@ -10,6 +10,10 @@ from stoker.schema.properties import Property, Type
 
 _WITH_UNIT = re.compile(r"\d+(\.\d+)?\s*[A-Za-z%]+")
 _LIST_OF_ONE = 'put it into [ ], or after "- ", to make a list of one'
+_TEXT_OF = (
+    "this is the text of a {}: leave out the quotes around it, or declare the parameter that it"
+    " comes from as json"
+)
 
 
 def advice_on(value: Any, declared: Property) -> str | None:
@@ -26,6 +30,8 @@ def advice_on(value: Any, declared: Property) -> str | None:
 
 
 def _as_list(value: Any, items: Property | None) -> str | None:
+    if _is_between(value, "[", "]"):
+        return _TEXT_OF.format("list")
     if isinstance(value, Mapping):
         # others may be calls that are misspelt
         known = (items and items.entries) or {}
@@ -33,17 +39,27 @@ def _as_list(value: Any, items: Property | None) -> str | None:
     if items is not None and items.type not in (Type.STRING, Type.INTEGER, Type.ANY):
         return None
     if isinstance(value, str) and "," in value:
-        return "write what is between the commas as entries of a list: [first, second]"
+        return (
+            "write what is between the commas as entries of a list, [first, second], or declare the"
+            " parameter that it comes from as comma_delimited_list"
+        )
     return _LIST_OF_ONE
 
 
 def _as_map(value: Any) -> str | None:
+    if _is_between(value, "{", "}"):
+        return _TEXT_OF.format("map")
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
         return None
     keys = [key for each in value for key in each]
     if not keys or len(set(keys)) < len(keys):
         return None
     return 'leave out the "- " or [ ]: only lists have them'
+
+
+def _is_between(value: Any, start: str, end: str) -> bool:
+    text = value.strip() if isinstance(value, str) else ""
+    return text.startswith(start) and text.endswith(end)
 
 
 def _as_scalar(value: Any, wanted: Type) -> str | None:

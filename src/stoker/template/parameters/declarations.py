@@ -114,7 +114,7 @@ def declare(
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, diagnostics)
-            _warn_of_default(snippet, version, path, diagnostics)
+            _warn_of_default(parameter.type, snippet, version, path, diagnostics)
             if budget is not None and _has_patterns(parameter):
                 parameter = _compiled(parameter, budget, path)
             if budget is not None or not _has_patterns(parameter):
@@ -307,7 +307,11 @@ def _is_empty(constraint: Length | Range) -> bool:
 
 
 def _warn_of_default(
-    snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
+    kind: ParameterType,
+    snippet: Mapping[str, Any],
+    version: Version,
+    path: Path,
+    diagnostics: Diagnostics,
 ) -> None:
     """Warn of a default that is hardly meant as it is written."""
     key = version.dialect.default
@@ -319,11 +323,25 @@ def _warn_of_default(
         advice = f'leave "{key}" out, or write "" for empty text'
     elif _looks_like_call(snippet[key], version):
         message = "a default calls no functions: it is taken as it is written"
+    elif kind is ParameterType.STRING and isinstance(snippet[key], list | Mapping):
+        message, advice = _no_text(snippet[key], version)
     if message:
         where = (*path, key)
         diagnostics.report(
             "odd-value", message, where, severity=Severity.WARNING, suggestion=advice
         )
+
+
+def _no_text(default: list[Any] | Mapping[str, Any], version: Version) -> tuple[str, str]:
+    """What is odd about a list or a map in the place of text, and what to do about it."""
+    fitting = ParameterType.LIST if isinstance(default, list) else ParameterType.JSON
+    names = HOT_TYPES if version.dialect is HOT else CFN_TYPES
+    name = next(each for each, kind in names.items() if kind is fitting)
+    advice = f"declare the parameter as {name}"
+    if not default:
+        advice = f'write "" for empty text, or {advice}'
+    written = "list" if isinstance(default, list) else "map"
+    return f"the parameter is text: this {written} becomes the text {str(default)[:40]}", advice
 
 
 def _looks_like_call(default: Any, version: Version) -> bool:
