@@ -336,3 +336,52 @@ def test_what_refers_to_a_nested_stack_changes_as_what_that_shows_does(
         assert await lab.status() == "UPDATE_COMPLETE"
 
     in_lab(story)
+
+
+GROUPED = template(
+    {
+        "group": {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": 1, "resource_def": {"type": "n.yaml"}},
+        },
+        "one": thing(value={"get_attr": ["group", "resource.0.shown"]}),
+        "each": thing(value={"list_join": ["", {"get_attr": ["group", "shown"]}]}),
+        "outer": {"type": "outer.yaml"},
+        "last": thing(value={"get_attr": ["outer", "shown"]}),
+    }
+)
+OUTER = """
+heat_template_version: 2018-08-31
+resources:
+  inner: {type: n.yaml}
+outputs:
+  shown: {value: {get_attr: [inner, shown]}}
+"""
+REFERRING = ("one", "each", "last")
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ("{get_attr: [one, id]}", dict.fromkeys(REFERRING, "unchanged")),
+        ("other", dict.fromkeys(REFERRING, "updated")),
+    ],
+)
+def test_what_refers_to_stacks_nested_deeper_changes_as_what_these_show_does(
+    shown: str, expected: dict[str, str]
+) -> None:
+    async def story(lab: Lab) -> None:
+        before = {"outer.yaml": OUTER, **showing(shown="{get_attr: [one, id]}")}
+        files = {**before, **showing(shown=shown)}
+        await lab.create(GROUPED, files=before)
+        address = (await lab.stack()).address
+        plan = await lab.engine.service.previews.update(
+            CALLER, address, StackRequest(template=GROUPED, files=files), fingerprint=True
+        )
+        changes = {each.resource.name: each for each in plan.changes}
+        assert {name: changes[name].change for name in REFERRING} == expected
+        assert all(changes[name].cause != Reason.UNKNOWN for name in REFERRING)
+        await lab.update(GROUPED, files=files, plan_fingerprint=plan.fingerprint)
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)

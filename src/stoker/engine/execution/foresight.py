@@ -154,7 +154,8 @@ def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, R
         row, rows = stack_rows.current[name], below.stack_rows
         changes = changes_in(below.plan)
         kept = {inner: each for inner, each in rows.current.items() if inner not in changes}
-        facts = facts_amid(rows, below.plan, below.to_be)
+        to_be = below.to_be or _to_be(rows, below.nested)
+        facts = facts_amid(rows, below.plan, to_be)
         outputs = below.evaluation.outputs(facts)
         known = [output for output in outputs if output.known]
         shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
