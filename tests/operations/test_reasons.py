@@ -12,6 +12,7 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.requests import StackRequest
 
 Before = Callable[[Lab], Awaitable[None]]
+BAD_WHEN_KNOWN = {"list_join": [",", {"get_attr": ["b", "id"]}]}
 NESTED = "heat_template_version: 2018-08-31\nresources: {one: {type: Sim::Thing}}\n"
 
 
@@ -48,6 +49,7 @@ async def replaced_in_vain(lab: Lab) -> None:
         (thing(), nothing, {"type": "Sim::Handle"}, "replaced", "type", ()),
         (thing(), unhealthy, thing(), "replaced", "unhealthy", ()),
         (thing(fail="create"), nothing, thing(), "replaced", "failed", ()),
+        (thing(value=BAD_WHEN_KNOWN), nothing, thing(), "replaced", "failed", ()),
         (thing(fixed="x"), replaced_in_vain, thing(fixed="x"), "replaced", "restored", ()),
         (thing(), nothing, thing(value={"get_attr": ["new", "id"]}), "updated", "unknown", ()),
         ({"type": "nest.yaml"}, nothing, {"type": "nest.yaml"}, "updated", "nested", ()),

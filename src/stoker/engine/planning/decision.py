@@ -97,6 +97,8 @@ def _lost(row: Resource, definition: Definition, observed: Observed) -> Reason |
         return Reason.UNHEALTHY
     if row.id in observed.gone:
         return Reason.GONE
+    if not row.implementation:  # no type has been asked: there is no object
+        return Reason.FAILED if row.status is Status.FAILED else Reason.UNFINISHED
     if _other_implementation(row, definition):
         return Reason.TYPE
     if row.action is Action.DELETE:
