@@ -14,6 +14,7 @@ from stoker.engine.model.requests import StackRequest
 Before = Callable[[Lab], Awaitable[None]]
 BAD_WHEN_KNOWN = {"list_join": [",", {"get_attr": ["b", "id"]}]}
 NESTED = "heat_template_version: 2018-08-31\nresources: {one: {type: Sim::Thing}}\n"
+GROUP = {"type": "OS::Heat::ResourceGroup", "properties": {"resource_def": thing()}}
 
 
 async def nothing(lab: Lab) -> None:
@@ -46,6 +47,14 @@ async def replaced_in_vain(lab: Lab) -> None:
             ("fixed",),
         ),
         (thing(), nothing, {**thing(), "metadata": {"k": "v"}}, "updated", "settings", ()),
+        (
+            GROUP,
+            nothing,
+            {**GROUP, "update_policy": {"rolling_update": {"max_batch_size": 2}}},
+            "updated",
+            "settings",
+            (),
+        ),
         (thing(), nothing, {"type": "Sim::Handle"}, "replaced", "type", ()),
         (thing(), unhealthy, thing(), "replaced", "unhealthy", ()),
         (thing(fail="create"), nothing, thing(), "replaced", "failed", ()),
