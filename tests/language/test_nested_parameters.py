@@ -9,6 +9,7 @@ from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
+from stoker.schema.unknown import unknown_in
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment
 from stoker.template.evaluate.evaluation import Evaluation
@@ -95,3 +96,55 @@ def test_a_default_from_the_environment_satisfies_a_required_parameter() -> None
     assert _errors(evaluation) == []
     (output,) = evaluation.children["n"].outputs(Nothing())
     assert output.value == "d"
+
+
+LATE = """
+heat_template_version: 2021-04-16
+parameters: {p: {type: string}}
+conditions:
+  given: {not: {equals: [{get_param: p}, ""]}}
+  both: {and: [given, true]}
+resources:
+  with: {type: OS::Heat::None, condition: given}
+  without: {type: OS::Heat::None, condition: {not: both}}
+  value:
+    type: OS::Heat::Value
+    properties:
+      value: [{if: [both, {get_resource: with}, {get_resource: without}]}, {if: [given, 1]}]
+outputs:
+  o: {condition: {or: [both, false]}, value: {get_attr: [value, value]}}
+"""
+
+
+def test_a_condition_may_hang_on_what_a_nested_stack_gets_from_a_resource() -> None:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {
+            "r": {"type": "OS::Heat::RandomString"},
+            "n": {"type": "child.yaml", "properties": {"p": {"get_resource": "r"}}},
+        },
+    }
+    evaluation = Evaluation(parse(template), with_helpers(files={"child.yaml": LATE}), TYPES)
+    assert _errors(evaluation) == []
+    child = evaluation.children["n"]
+    assert child.names == ("with", "without", "value")  # whichever of them there will be
+    assert unknown_in(child.definition("value", Nothing()).properties) is not None
+
+
+@pytest.mark.parametrize(("given", "names"), [("x", ("with", "value")), ("", ("without", "value"))])
+def test_a_condition_holds_or_not_once_its_parameter_is_known(
+    given: str, names: tuple[str, ...]
+) -> None:
+    evaluation = Evaluation(parse(LATE), with_helpers(parameters={"p": given}), TYPES)
+    assert _errors(evaluation) == []
+    assert evaluation.names == names
+
+
+@pytest.mark.parametrize(("kind", "given"), [("string", {}), ("number", {"p": "x"})])
+def test_of_a_parameter_without_a_value_its_conditions_do_not_complain(
+    kind: str, given: dict[str, str]
+) -> None:
+    template = parse(LATE.replace("type: string", f"type: {kind}"))
+    evaluation = Evaluation(template, with_helpers(parameters=given), TYPES)
+    [found] = [d for d in evaluation.validate() if d.severity is Severity.ERROR]
+    assert found.path == ("parameters", "p")

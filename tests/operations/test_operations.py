@@ -216,6 +216,39 @@ def test_a_nested_stack_is_created_updated_and_deleted_with_its_parent() -> None
     in_lab(story)
 
 
+CHOOSING = """
+heat_template_version: 2018-08-31
+parameters: {value: {type: string}}
+conditions: {one: {equals: [{get_param: value}, one]}}
+resources:
+  first: {type: Sim::Thing, condition: one}
+  second: {type: Sim::Thing, condition: {not: one}}
+outputs:
+  shown: {value: {if: [one, {get_resource: first}, {get_resource: second}]}}
+"""
+
+
+def test_what_a_resource_shows_decides_on_conditions_of_a_nested_stack() -> None:
+    def wanted(value: str) -> dict[str, object]:
+        decides = thing(value=value)
+        nested = {"type": "child.yaml", "properties": {"value": {"get_attr": ["decides", "value"]}}}
+        return template({"decides": decides, "n": nested})
+
+    async def chosen(lab: Lab) -> list[str]:
+        [child] = await lab.engine.ports.store.children((await lab.stack()).id)
+        return [row.name for row in await lab.engine.ports.store.resources(child.id)]
+
+    async def story(lab: Lab) -> None:
+        files = {"child.yaml": CHOOSING}
+        await lab.create(wanted("one"), files=files)
+        assert await chosen(lab) == ["first"]
+        await lab.update(wanted("two"), files=files)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert await chosen(lab) == ["second"]
+
+    in_lab(story)
+
+
 def test_a_failure_in_a_nested_stack_names_the_cause_in_the_parent() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(_parent("one"), files={"child.yaml": CHILD % "create"})

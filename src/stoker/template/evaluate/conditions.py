@@ -9,7 +9,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path, shortened
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
-from stoker.template.functions.failure import Failure, failed
+from stoker.template.functions.failure import Failure, NotKnown, failed
 from stoker.template.functions.scope import Conditions, Scope
 
 MAX_CHAIN = 40
@@ -27,7 +27,8 @@ _REPEATED = "failed-condition"
 class NamedConditions:
     """The conditions section, evaluated on demand.
 
-    ``assumed`` is what conditions are taken for that hang on a value which is not known. ``scope``
+    ``assumed`` is what conditions are taken for that hang on a value which is not known: that of a
+    parameter which nobody has given yet, or which a nested stack gets from a resource. ``scope``
     makes what they are evaluated with: one that was kept would hold these conditions, which hold
     it, and the whole evaluation would wait for a garbage collection.
     """
@@ -46,14 +47,15 @@ class NamedConditions:
         self._section = section
         self._written = written
         self._scope = scope
-        self._known: dict[str, bool | Sequence[Diagnostic]] = {}
+        self._known: dict[str, bool | Unknown | Sequence[Diagnostic]] = {}
         self._open: list[str] = []
 
     def holds(self, condition: Any) -> bool:
         """Whether a condition holds, given by name or inline; None always holds.
 
         Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
-        here the first of them is repeated, at the place of use.
+        here the first of them is repeated, at the place of use. Raises :class:`NotKnown` where
+        nothing is assumed.
         """
         if isinstance(condition, dict):
             condition = self._called(condition) or self._resolved(condition)
@@ -71,6 +73,8 @@ class NamedConditions:
                 if isinstance(written, str):
                     raise _invalid(written)
                 self._value(name)
+            except NotKnown:
+                continue
             except Failure as failure:
                 found.extend(self._diagnostic(name, d) for d in failure.diagnostics)
         return found
@@ -104,9 +108,13 @@ class NamedConditions:
         if known is None:
             try:
                 known = self._evaluate(name)
+            except NotKnown as pending:
+                known = pending.value
             except Failure as failure:
                 known = failure.diagnostics  # with its frames it would hold these conditions
             self._known[name] = known
+        if isinstance(known, Unknown):
+            raise NotKnown(known)
         if not isinstance(known, bool):
             raise Failure(known)
         return known
@@ -143,7 +151,7 @@ class NamedConditions:
         if isinstance(value, Unknown):
             if self._assumed is not None:
                 return self._assumed
-            raise failed("unknown-value", "a condition must be known in advance")
+            raise NotKnown(value)
         raise _invalid(value, self._scope(self).table)
 
 

@@ -16,7 +16,7 @@ from stoker.template.evaluate.nested_stacks import diagnostic_in
 from stoker.template.evaluate.rules import parameter_findings
 from stoker.template.evaluate.static_analysis import RecordedReferences
 from stoker.template.evaluate.type_resolver import MissingTemplate
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import Failure, NotKnown
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Function, ParameterValues, Scope
 from stoker.template.parameters.declarations import declare
@@ -106,12 +106,12 @@ class ResolvedInputs:
         return NamedConditions(section, template.conditions, scope, self._inputs.assumed_conditions)
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds. Raises :class:`Failure`."""
+        """Whether a condition holds. Raises :class:`Failure`, :class:`NotKnown`."""
         return self.conditions.holds(condition)
 
     @lazy
     def resources(self) -> tuple[ResourceBody, ...]:
-        """The resources that their conditions enable, in the order of the template."""
+        """The resources that their conditions enable or may enable, in the template's order."""
         return tuple(self._enabled(self._template.resources.values()))
 
     @lazy
@@ -126,12 +126,12 @@ class ResolvedInputs:
     def _fails(self, condition: Any) -> bool:
         try:
             return not self.holds(condition)
-        except Failure:
+        except (Failure, NotKnown):
             return False
 
     @lazy
     def outputs(self) -> tuple[OutputBody, ...]:
-        """The outputs that their conditions enable."""
+        """The outputs that their conditions enable, or may enable."""
         return tuple(self._enabled(self._template.outputs.values()))
 
     def _enabled(self, bodies: Iterable[Body]) -> list[Body]:
@@ -140,6 +140,8 @@ class ResolvedInputs:
             try:
                 if body.condition is NO_CONDITION or self.holds(body.condition):
                     enabled.append(body)
+            except NotKnown:
+                enabled.append(body)
             except Failure as failure:
                 key = self._template.version.dialect.condition
                 self.diagnostics.extend(failure.inside(*body.path, key).diagnostics)

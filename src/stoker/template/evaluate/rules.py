@@ -9,7 +9,7 @@ from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.words import kind_of
 from stoker.template.document import Template
 from stoker.template.evaluate.comparisons import comparison_findings
-from stoker.template.functions.failure import Failure, check_kind, exactly, known
+from stoker.template.functions.failure import Failure, NotKnown, check_kind, exactly, known
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Conditions, Function, Scope
 from stoker.template.parameters.groups import group_diagnostics
@@ -79,8 +79,7 @@ def _broken_rules(
     if not rules:
         return []
     conditions = conditions_with({**condition_functions_of(version), **_OF_RULES})
-    found = [each for name in rules for each in _findings(rules[name], ("Rules", name), conditions)]
-    return [each for each in found if each.code != "unknown-value"]
+    return [each for name in rules for each in _findings(rules[name], ("Rules", name), conditions)]
 
 
 def _findings(rule: Any, path: Path, conditions: Conditions) -> list[Diagnostic]:
@@ -94,6 +93,8 @@ def _findings(rule: Any, path: Path, conditions: Conditions) -> list[Diagnostic]
     try:
         if not conditions.holds(rule.get("RuleCondition")):
             return []
+    except NotKnown:
+        return []
     except Failure as failure:
         return list(failure.inside(*path, "RuleCondition").diagnostics)
     return [
@@ -109,6 +110,8 @@ def _broken(assertion: Any, path: Path, conditions: Conditions) -> list[Diagnost
     try:
         if conditions.holds(assertion["Assert"]):
             return []
+    except NotKnown:
+        return []
     except Failure as failure:
         return list(failure.inside(*path, "Assert").diagnostics)
     told = str(assertion.get("AssertDescription") or "the parameters do not fit together")

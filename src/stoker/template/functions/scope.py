@@ -35,7 +35,10 @@ class Conditions(Protocol):
     """The conditions of the template."""
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by its name or as it was written."""
+        """Whether a condition holds, given by its name or as it was written.
+
+        Raises :class:`NotKnown` where that hangs on a value which is not known yet.
+        """
 
     @property
     def disabled(self) -> Collection[str]:
