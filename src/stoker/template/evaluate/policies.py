@@ -10,6 +10,7 @@ from stoker.schema.conversion import Mismatch
 from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.properties import AnyName, Property
 from stoker.schema.resource_type import ResourceType, Snapshots, can
+from stoker.schema.unknown import Unknown
 from stoker.schema.values import check_properties
 from stoker.template.definition import Definition, DeletionPolicy
 from stoker.template.versions import Version
@@ -35,7 +36,8 @@ def deletion_policy(
     if isinstance(value, str) and value in policies:
         return DeletionPolicy(policies[value]), []
     names = {name.lower(): name for name in policies}
-    message = f"a deletion policy must be one of {', '.join(sorted(names.values()))}, not {value!r}"
+    told = "a value that only exists later" if isinstance(value, Unknown) else repr(value)
+    message = f"a deletion policy must be one of {', '.join(sorted(names.values()))}, not {told}"
     suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
     found = Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion)
     return DeletionPolicy.DELETE, [found]
