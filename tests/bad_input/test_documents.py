@@ -287,6 +287,27 @@ def test_ten_thousand_mistakes_are_told_in_a_bounded_answer(user: Person) -> Non
     assert len(answer.content) < 100_000
 
 
+LONG = "x" * 500_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"template": {**VERSION, "parameters": {LONG: {"type": "string"}}}},
+        good(environment={LONG: 1}),
+        good(environment={"resource_registry": {LONG: 5}}),
+        good(timeout_mins=LONG),
+        good(tags=LONG),
+        good(stack_name=LONG),
+    ],
+    ids=["parameter", "section", "type", "timeout", "tag", "name"],
+)
+def test_a_long_mistake_is_told_in_a_bounded_answer(user: Person, body: dict[str, Any]) -> None:
+    answer = user.ask("POST", "/stacks", {"stack_name": "bad", **body})
+    assert answer.status_code == 400
+    assert len(answer.content) < 50_000
+
+
 @pytest.mark.parametrize(
     "query", ["limit=x", "limit=-1", "show_deleted=maybe", "limit=9" + "9" * 50]
 )

@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a document."""
 
 MAX_MESSAGE = 2000
-"""Characters of a message: it may quote names and texts of any length."""
+"""Characters of a message, and of a suggestion: they may quote names and texts of any length."""
 _MAX_PART = 260
 """Characters of a key that are shown in a path."""
 
@@ -64,6 +64,8 @@ class Diagnostic:
     def __post_init__(self) -> None:
         if len(self.message) > MAX_MESSAGE:
             object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
+        if self.suggestion is not None and len(self.suggestion) > MAX_MESSAGE:
+            object.__setattr__(self, "suggestion", shortened(self.suggestion, MAX_MESSAGE))
 
     @property
     def place(self) -> str:

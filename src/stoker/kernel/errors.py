@@ -73,12 +73,18 @@ NOT_SIGNED = ErrorType("MissingAuthenticationToken", 403)
 WRONG_SIGNATURE = ErrorType("SignatureDoesNotMatch", 403)
 
 
+MAX_REFUSAL = 10_000
+"""Characters of the message of a refusal: it may quote values of any length."""
+
+
 class Refused(Exception):
     """A request that cannot be done."""
 
     error_type = ErrorType("Error", 400)
 
     def __init__(self, message: str, error_type: ErrorType | None = None) -> None:
+        if len(message) > MAX_REFUSAL:
+            message = f"{message[: MAX_REFUSAL - 1]}…"
         super().__init__(message)
         self.message = message
         if error_type is not None:
