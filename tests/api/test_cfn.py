@@ -359,6 +359,14 @@ async def test_any_output_becomes_xml_that_can_be_read(
     assert found.findtext("_1.x/deep/member") == "\N{REPLACEMENT CHARACTER}"
 
 
+async def test_a_refusal_becomes_xml_that_can_be_read_whatever_it_names(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await ask(client, "DescribeStacks", StackName="a\x01<b>\x1b")
+    message = ET.fromstring(answer.text).findtext("Error/Message") or ""
+    assert "a\N{REPLACEMENT CHARACTER}<b>\N{REPLACEMENT CHARACTER}" in message
+
+
 @pytest.mark.parametrize(
     "action",
     [

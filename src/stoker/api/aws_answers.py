@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
@@ -35,6 +36,7 @@ from stoker.kernel.errors import (
 XML = "application/xml; charset=UTF-8"
 REQUEST_ID = "x-amzn-RequestId"
 """The header in which clients of AWS look for the id of their request, to show it with errors."""
+_NO_TEXT = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _CODES: Mapping[ErrorType, ErrorType] = {
     ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),
@@ -65,12 +67,17 @@ def error_answer(
     that have none.
     """
     code = code_of(error, codes, invalid)
-    message = escape(message_of(error))
+    message = xml_text(message_of(error))
     content = (
         f"<ErrorResponse><Error><Type>{kind_of(code)}</Type><Code>{code.name}</Code>"
         f"<Message>{message}</Message></Error></ErrorResponse>"
     )
     return Response(content, code.status, headers={"Content-Type": XML})
+
+
+def xml_text(text: str) -> str:
+    """A text as XML has it, which cannot hold most control characters."""
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", escape(text))
 
 
 def kind_of(code: ErrorType) -> str:

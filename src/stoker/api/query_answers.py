@@ -6,17 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.sax.saxutils import escape
 
 from starlette.responses import Response
 
-from stoker.api.aws_answers import XML
+from stoker.api.aws_answers import XML, xml_text
 from stoker.api.ports import Compute
 from stoker.schema.unknown import Unknown
 
 _NO_NAME = re.compile(r"[^\w.-]", re.ASCII)
 _NO_START = re.compile(r"^(?=[\d.-])")
-_NO_TEXT = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 async def answer(action: str, result: Any, compute: Compute, *, as_json: bool) -> Response:
@@ -48,7 +46,7 @@ def _content(value: Any) -> Iterator[str]:
     elif isinstance(value, bool):
         yield str(value).lower()
     else:
-        yield _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", escape(str(value)))
+        yield xml_text(str(value))
 
 
 def _element_name(key: str) -> str:

@@ -11,13 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from stoker.api.aws_answers import XML, error_answer
+from stoker.api.aws_answers import XML, error_answer, xml_text
 from stoker.api.documents import parse_object
 from stoker.api.interface import check_address, interface, path_of, read_body
 from stoker.api.ports import Compute
@@ -104,7 +103,7 @@ def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -
     if as_json:
         content = json.dumps({"resource": name, "metadata": dict(metadata)})
         return Response(content, media_type="application/json")
-    return Response(f"<resource>{escape(name)}</resource>", headers={"Content-Type": XML})
+    return Response(f"<resource>{xml_text(name)}</resource>", headers={"Content-Type": XML})
 
 
 def _address(request: Request) -> tuple[str, ResourceAddress]:
