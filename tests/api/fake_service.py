@@ -283,10 +283,16 @@ class FakeService:
         self._ask("mark_unhealthy", (name, unhealthy, reason))
 
     async def signal(
-        self, caller: Caller, stack: StackAddress, name: str, details: Mapping[str, Any] | None
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        name: str,
+        details: Mapping[str, Any] | None,
+        *,
+        must_fit: bool = False,
     ) -> None:
         self._view(stack)
-        if details == {"refuse": True}:
+        if details == {"refuse": True} or (must_fit and details == {"does not": "fit"}):
             raise Invalid("The signal is refused.")
         self._ask("signal", caller)
         self.signalled.append((name, details))

@@ -93,6 +93,17 @@ async def test_body_that_is_no_signal_is_400(
     assert not service.signalled
 
 
+async def test_who_waits_for_the_answer_hears_that_the_body_does_not_fit(
+    client: httpx.AsyncClient, service: FakeService, arn: str
+) -> None:
+    body = b'{"does not": "fit"}'
+    answer = await client.put(f"/v1/waitcondition/{quote(arn)}?Signature=good", content=body)
+    assert (answer.status_code, "The signal is refused." in answer.text) == (400, True)
+    assert not service.signalled
+    answer = await client.post(f"/v1/signal/{quote(arn)}?Signature=good", content=body)
+    assert answer.status_code == 200
+
+
 async def test_a_long_body_is_read_beside_the_event_loop(service: FakeService, arn: str) -> None:
     computed: list[Any] = []
 

@@ -13,7 +13,7 @@ from stoker.engine.model.interfaces import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
-from stoker.kernel.errors import Exists, NotFound, NotSupported, Refused
+from stoker.kernel.errors import Exists, Invalid, NotFound, NotSupported, Refused
 from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.store import SqlStore
@@ -310,6 +310,22 @@ def test_a_fault_of_the_service_ends_an_operation_after_some_tries() -> None:
         assert (await lab.events())[-1].time - begun < 60
         await lab.delete()
         assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_a_signal_that_does_not_fit_is_an_event_and_refused_where_it_must_fit() -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="stack", template=template({"gate": GATE}))
+        address = await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        await lab.engine.signals.signal(CALLER, address, "gate", {})
+        with pytest.raises(Invalid, match="a signal has a number"):
+            await lab.engine.signals.signal(CALLER, address, "gate", {}, must_fit=True)
+        told = [event.reason for event in await lab.events()]
+        assert told.count("Signal refused: a signal has a number") == 2
+        assert (await lab.rows())["gate"].status == "IN_PROGRESS"
+        await lab.delete()
 
     in_lab(story)
 

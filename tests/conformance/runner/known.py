@@ -92,6 +92,7 @@ def page(content: Known) -> str:
             f"- Heat: {each.recorded}",
             f"- Stoker: {each.here}",
             f"- Why: {each.reason}",
-            f"- Recorded cases: {', '.join(f'`{case}`' for case in each.cases)}",
         ]
+        if each.cases:
+            lines.append(f"- Recorded cases: {', '.join(f'`{case}`' for case in each.cases)}")
     return "\n".join(lines) + "\n"

@@ -74,7 +74,10 @@ class _Signals:
         self._enforce("resource:signal", caller)
         project.set(caller.project_id)
         details = await parse_object(body, self.compute) if body.strip() else None
-        await self.service.signals.signal(caller, resource.stack, resource.name, details)
+        waits = kind == "waitcondition"  # its sender hears what comes of it
+        await self.service.signals.signal(
+            caller, resource.stack, resource.name, details, must_fit=waits
+        )
         if kind == "signal":
             return Response(status_code=200, media_type="text/html")
         as_json = request.query_params.get("ContentType") == "JSON"

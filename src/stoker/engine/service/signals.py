@@ -60,6 +60,10 @@ from stoker.template.environment.registry import HOOKS
 _LONGEST_ID = 64
 
 
+class _Unfit(Invalid):
+    """The resource does not take what the signal says."""
+
+
 class SignalService:
     """Accepts signals for resources."""
 
@@ -75,11 +79,14 @@ class SignalService:
         address: StackAddress,
         name: str,
         details: Mapping[str, Any] | None,
+        *,
+        must_fit: bool = False,
     ) -> None:
         """Store a signal and return; it is applied afterwards.
 
         Raises Invalid for a resource that takes no signals, or not now. A signal that clears a
-        hook is for any resource that stands at that hook.
+        hook is for any resource that stands at that hook. One whose body the resource does not
+        take becomes an event and nothing else; Invalid as well where it ``must_fit``.
         """
         stack = await self._finder.at(caller, address)
         lock = self._locks.setdefault(f"{stack.id}/{name}", asyncio.Lock())
@@ -87,6 +94,10 @@ class SignalService:
             for _ in range(MOST_TRIES):
                 try:
                     await self._apply(caller, stack, name, details)
+                    return
+                except _Unfit:
+                    if must_fit:
+                        raise
                     return
                 except CameBetween:
                     continue  # by another process: what it has stored is to be counted with
@@ -162,7 +173,7 @@ class SignalService:
             await self._record(row, f"Signal refused: {invalid.message}", None)
             # nothing else bounds the events of what is refused again and again
             await self._ports.store.tidy(stack.id, stack_rows.events_to_keep)
-            return
+            raise _Unfit(invalid.message) from None
         request = request_by_signal(row, type_)
         if request is not None:
             await self._operate(stack, row, request, accepted)
