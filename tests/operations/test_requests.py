@@ -146,6 +146,27 @@ def test_who_keeps_the_rest_may_give_values_that_nobody_asks_for() -> None:
     in_lab(story)
 
 
+def test_a_value_in_a_new_environment_replaces_one_that_was_given_before() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ASKING, parameters={"value": "given"})
+        address = await lab.engine.operations.find(CALLER, "stack")
+        for more, value in (
+            ({}, "given"),
+            ({"environment": {"parameters": {"value": "newer"}}}, "newer"),
+            ({"environment": {"parameter_defaults": {"value": "default"}}}, "newer"),
+            (
+                {"environment": {"parameters": {"value": "no"}}, "parameters": {"value": "newest"}},
+                "newest",
+            ),
+        ):
+            request = StackRequest(existing=True, **more)
+            await lab.engine.operations.update(CALLER, address, request)
+            await lab.engine.dispatch.idle()
+            assert (await lab.rows())["a"].properties["value"] == value
+
+    in_lab(story)
+
+
 def test_who_gives_everything_anew_may_not() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ASKING)

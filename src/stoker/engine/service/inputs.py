@@ -66,8 +66,12 @@ def _source(request: StackRequest, old: Input | None) -> Source:
 def _over(
     old: Input, given: Input, environment: Environment, clear: Collection[str]
 ) -> tuple[Input, Environment]:
-    """The new input laid over the old one, but for the old parameters that are cleared."""
-    kept = {name: value for name, value in old.parameters.items() if name not in clear}
+    """The new input laid over the old one, but for the old parameters that are cleared.
+
+    Whatever is newer holds: a value in the new environment replaces one that was given before.
+    """
+    gone = {*clear, *environment.parameters}
+    kept = {name: value for name, value in old.parameters.items() if name not in gone}
     whole = replace(
         given,
         parameters={**kept, **given.parameters},
