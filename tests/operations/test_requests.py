@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -13,12 +14,15 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.queries import Queries
+from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Exists, Forbidden, Refused
+from stoker.kernel.values import replace
 from stoker.resources.declared import declared
 from stoker.schema.resource_type import ResourceType
 
 PLAIN = template({"a": thing(value="one")}, outputs={"o": {"value": {"get_attr": ["a", "id"]}}})
+NONE = template({})
 ASKING = template(
     {"a": thing(value={"get_param": "value"})},
     parameters={"value": {"type": "string", "default": "one"}},
@@ -142,6 +146,26 @@ def test_who_keeps_the_rest_may_give_values_that_nobody_asks_for() -> None:
         await lab.engine.dispatch.idle()
         assert await lab.status() == "UPDATE_COMPLETE"
         assert (await lab.rows())["a"].properties["value"] == "two"
+
+    in_lab(story)
+
+
+def test_an_id_names_its_stack_though_another_is_called_so() -> None:
+    async def story(lab: Lab) -> None:
+        operations, numbers = lab.engine.operations, itertools.count()
+        stranger = replace(CALLER, project_id="elsewhere")
+
+        async def made(caller: Caller, name: str) -> StackAddress:
+            return await operations.create(caller, StackRequest(name=name, template=NONE))
+
+        first = await made(CALLER, "first")
+        while not first.id[0].isalpha():  # as names begin
+            first = await made(CALLER, f"first{next(numbers)}")
+        for caller in (CALLER, stranger):
+            namesake = await made(caller, first.id)
+            meant = first if caller is CALLER else namesake
+            assert await operations.find(caller, first.id) == meant
+            assert await operations.find(caller, namesake.id) == namesake
 
     in_lab(story)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from stoker.engine.model.interfaces import Ports
@@ -15,6 +16,8 @@ from stoker.kernel.errors import (
     Invalid,
     NotFound,
 )
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFound:
@@ -61,7 +64,10 @@ class Finder:
         self._store = ports.store
 
     async def by_name_or_id(self, caller: Caller, name_or_id: str) -> Stack:
-        """A stack by name, id or ARN. Deleted stacks are found by id only."""
+        """A stack by name, id or ARN. Deleted stacks are found by id only.
+
+        Names may look like ids: the id of a stack means that one, whatever else is called so.
+        """
         arn = parse_arn(name_or_id)
         if arn is not None:
             address = arn if isinstance(arn, StackAddress) else arn.stack
@@ -69,6 +75,10 @@ class Finder:
             if named.project_id != address.project_id:
                 raise _not_found(name_or_id)
             return named
+        if _ID.fullmatch(name_or_id):
+            stack = await self._store.stack(name_or_id)
+            if stack is not None and _may_see(caller, stack):
+                return stack
         stack = await self._store.find_stack(caller.project_id, name_or_id)
         if stack is None:
             stack = await self._store.stack(name_or_id)
