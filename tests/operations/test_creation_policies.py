@@ -206,3 +206,27 @@ def test_what_is_no_policy_is_refused(policy: Any) -> None:
             await lab.create(stack(policy))
 
     in_lab(story)
+
+
+LATE = {"Fn::GetAtt": ["A", "value"]}
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (LATE, "cannot hang on what a resource gives"),
+        ({"ResourceSignal": {"Count": LATE}}, "cannot hang on what a resource gives"),
+        ({"ResourceSignal": {"Timeout": LATE}}, "cannot hang on what a resource gives"),
+        ({"Ref": "AWS::StackName"}, "a creation policy has the form"),
+        ({"Fn::Split": [",", "a,b"]}, "a creation policy has the form"),
+    ],
+)
+def test_functions_that_give_no_policy_are_refused(policy: Any, told: str) -> None:
+    async def story(lab: Lab) -> None:
+        wanted = stack(policy)
+        name = next(iter(wanted["Resources"]))
+        wanted["Resources"] = {"A": {"Type": "Sim::Thing"}, "B": wanted["Resources"][name]}
+        with pytest.raises(DiagnosticError, match=told):
+            await lab.create(wanted)
+
+    in_lab(story)

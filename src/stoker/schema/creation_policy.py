@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stoker.schema.conversion import Mismatch
+from stoker.schema.unknown import unknown_in
 
 _DURATION = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?")
 _SECONDS = (86400, 3600, 60, 1)
@@ -27,19 +28,19 @@ class SignalsWanted:
     """Since the create has begun."""
 
 
-def signals_wanted(policy: Mapping[str, Any]) -> SignalsWanted | None:
+def signals_wanted(policy: Any) -> SignalsWanted | None:
     """What a policy has a resource wait for; None for nothing. Raises Mismatch."""
+    if unknown_in(policy) is not None:
+        raise Mismatch("a creation policy cannot hang on what a resource gives: write values here")
     known = {"ResourceSignal": {"Count", "Timeout"}, _GROUPS: {_PERCENT}}
-    for section, body in policy.items():
-        if (
-            section not in known
-            or not isinstance(body, Mapping)
-            or not body.keys() <= known[section]
-        ):
-            raise Mismatch(
-                "a creation policy has the form {ResourceSignal: {Count: number, Timeout: PT5M}},"
-                f" with {_GROUPS}: {{{_PERCENT}: number}} for groups"
-            )
+    if not isinstance(policy, Mapping) or not all(
+        section in known and isinstance(body, Mapping) and body.keys() <= known[section]
+        for section, body in policy.items()
+    ):
+        raise Mismatch(
+            "a creation policy has the form {ResourceSignal: {Count: number, Timeout: PT5M}},"
+            f" with {_GROUPS}: {{{_PERCENT}: number}} for groups"
+        )
     if "ResourceSignal" not in policy:
         return None
     signal = policy["ResourceSignal"]
