@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.engine_world import Lab, in_lab, template
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import ResourceQuery
+from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.schema.resource_type import Nested, NestingCall
 
@@ -85,6 +87,50 @@ def test_a_new_definition_reaches_no_more_members_at_once_than_may_be_out_of_ser
     assert rolled.batches == [["0", "1"], ["2", "3"]]
     steady = expand(group(4), previous=group(4), members={"0": "a"}, update_policy=policy)
     assert not steady.batches
+
+
+def with_policy(policy: Any, size: str = "1") -> dict[str, Any]:
+    """A group of things that all have the size as their value, and something that shows it."""
+    member = {"type": "Sim::Thing", "properties": {"value": size}}
+    properties = {"count": 2, "resource_def": member}
+    body = {"type": "OS::Heat::ResourceGroup", "properties": properties, "update_policy": policy}
+    return template({"a": {"type": "Sim::Thing", "properties": {"value": size}}, "g": body})
+
+
+SHOWN = {"get_attr": ["a", "value"]}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"batch_create": "all"},
+        {"batch_create": [1]},
+        {"batch_create": {"max_batch_size": "all"}},
+        {"batch_create": {"pause_time": [1]}},
+        {"rolling_update": {"min_in_service": {}}},
+    ],
+)
+def test_a_policy_in_another_form_is_refused(policy: Any) -> None:
+    async def story(lab: Lab) -> None:
+        with pytest.raises(DiagnosticError, match=r"resources.g.update_policy.\w+"):
+            await lab.create(with_policy(policy))
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("part", ["batch_create", "rolling_update"])
+def test_a_policy_may_hang_on_what_a_resource_shows(part: str) -> None:
+    async def story(lab: Lab) -> None:
+        policy = {part: {"max_batch_size": SHOWN}}
+        await lab.create(with_policy(policy))
+        assert await lab.status() == "CREATE_COMPLETE"
+        await lab.update(with_policy(policy, "2"))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        await lab.update(with_policy(policy, "all"))
+        assert await lab.status() == "UPDATE_FAILED"
+        assert "max_batch_size: Value 'all' is not an integer" in (await lab.stack()).reason
+
+    in_lab(story)
 
 
 def in_stack(properties: dict[str, Any], **outputs: list[Any]) -> dict[str, Any]:

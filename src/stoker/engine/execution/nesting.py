@@ -43,6 +43,7 @@ from stoker.schema.resource_type import (
 )
 from stoker.template.definition import Definition
 from stoker.template.evaluate.nested_stacks import is_foreseen
+from stoker.template.evaluate.policies import policy_in_force
 
 
 def is_nested(row: Resource) -> bool:
@@ -321,7 +322,7 @@ async def _nested(
         nesting_call(stack_rows, row),
         properties=definition.properties,
         attributes_used=attributes,
-        update_policy=definition.update_policy,
+        update_policy=policy_in_force(definition),
         previous=row.properties if child is not None else {},
         members={name: stack_rows.reference_of(member) for name, member in members.items()},
         failed_members=frozenset(name for name in members if _has_failed(members[name])),

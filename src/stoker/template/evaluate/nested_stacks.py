@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Path, refusal
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, refusal
 from stoker.kernel.errors import VALIDATION_FAILED
 from stoker.schema.resource_type import (
     GathersAttributes,
@@ -22,6 +23,7 @@ from stoker.template.definition import Definition
 from stoker.template.document import Template, parse_nested, parse_shared
 from stoker.template.environment.environment import Environment, child_environment
 from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.evaluate.policies import policy_in_force
 from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import CFN, HOT
@@ -195,12 +197,15 @@ def preliminary_nested(
     used: frozenset[str] = frozenset()
     if can(type_, GathersAttributes):
         used = attributes_used().get(definition.name, used)
+    policy: Mapping[str, Any] = {}
+    with suppress(DiagnosticError):  # which is found where the policy is looked at
+        policy = policy_in_force(definition)
     return type_.nested(
         NestingCall(
             definition.name,
             identity.stack_id,
             definition.properties,
             attributes_used=used,
-            update_policy=definition.update_policy,
+            update_policy=policy,
         )
     )

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Diagnostics,
+    Path,
+    Severity,
+    did_you_mean,
+)
 from stoker.schema.conversion import Mismatch
 from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.properties import AnyName, Property
 from stoker.schema.resource_type import ResourceType, Snapshots, can
-from stoker.schema.unknown import Unknown
+from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import check_properties
 from stoker.template.definition import Definition, DeletionPolicy
 from stoker.template.versions import Version
@@ -62,6 +69,22 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
         except Mismatch as mismatch:
             found.append(Diagnostic("bad-creation-policy", str(mismatch), place))
     return found
+
+
+def policy_in_force(definition: Definition) -> Mapping[str, Any]:
+    """The parts of the update policy that are known, with the values that their declarations give.
+
+    Raises DiagnosticError for what is wrong with it.
+    """
+    type_, policy = definition.type, definition.update_policy
+    if not isinstance(type_, HasUpdatePolicies):
+        return policy
+    checked = check_properties(policy, type_.update_policies, ("update_policy",))
+    errors = Diagnostics(checked.findings).errors
+    if errors:
+        raise DiagnosticError(errors)
+    known = checked.values.items()
+    return {name: value for name, value in known if value is not None and unknown_in(value) is None}
 
 
 def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -> list[Diagnostic]:
