@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template
+from tests.evaluating import with_helpers
 from tests.resource_types_heat.calls import findings
 from tests.simulation.world import CALLER
 
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.values import replace
+from stoker.resources.access import ALLOWED
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.aws.scaling_policy import AWSScalingPolicy
@@ -19,10 +21,15 @@ from stoker.resources.heat.access_policy import AccessPolicy
 from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.instance_groups import BALANCER, CONFIGURATION, POOLS
 from stoker.resources.nova.instance import Instance
+from stoker.resources.registry import Registry
 from stoker.schema.resource_type import Nested, NestingCall, Referred
+from stoker.schema.unknown import Unknown
 from stoker.template.describe.resource_types import describe_type
+from stoker.template.document import parse
+from stoker.template.evaluate.evaluation import Evaluation
 
 LAUNCH = {"ImageId": "cirros", "InstanceType": "m1.small", "UserData": "#!/bin/sh"}
+LATE = Unknown(frozenset("r"))
 CALL = NestingCall(
     "g",
     "id",
@@ -228,6 +235,7 @@ def test_a_scaling_group_is_checked_before_it_is_made(
         ({"InstanceId": "server"}, []),
         ({"ImageId": "i"}, ["missing-property"]),
         ({**LAUNCH, "BlockDeviceMappings": [{"DeviceName": "vdb"}]}, ["invalid-server"]),
+        ({**LAUNCH, "BlockDeviceMappings": [{"DeviceName": "vdb", "Ebs": LATE}]}, []),
         (
             {
                 **LAUNCH,
@@ -241,6 +249,15 @@ def test_a_launch_configuration_is_checked_before_it_is_made(
     given: dict[str, Any], codes: list[str]
 ) -> None:
     assert [each.code for each in findings(LaunchConfiguration(), given)] == codes
+
+
+@pytest.mark.parametrize("names", [[["a"]], [{"a": "b"}], [5]])
+def test_an_access_policy_names_resources_alone(names: Any) -> None:
+    wanted = template({"a": {"type": "OS::Heat::AccessPolicy", "properties": {ALLOWED: names}}})
+    found = Evaluation(parse(wanted), with_helpers(), Registry()).validate()
+    assert [(each.code, each.place) for each in found] == [
+        ("no-such-resource", "resources.a.properties.AllowedResources[0]")
+    ]
 
 
 def stack(

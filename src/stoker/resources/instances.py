@@ -76,5 +76,6 @@ def volume_findings(properties: Mapping[str, Any]) -> list[Diagnostic]:
             ("BlockDeviceMappings", index),
         )
         for index, entry in declare.records_in(properties.get("BlockDeviceMappings"))
-        if (entry.get("Ebs") or {}).get("SnapshotId") is None
+        if isinstance(device := entry.get("Ebs") or {}, Mapping)
+        and device.get("SnapshotId") is None
     ]

@@ -21,8 +21,8 @@ from stoker.kernel.errors import (
 from stoker.kernel.time_limit import check
 from stoker.schema.resource_type import NamesResources, ResourceType, Validates, can
 from stoker.schema.support import Support
-from stoker.schema.unknown import Unknown
-from stoker.schema.words import kind_of
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of, shown
 from stoker.template.document import Template, unknown_keys
 from stoker.template.evaluate.circles import circle_findings
 from stoker.template.evaluate.misspelled_functions import misspelled_functions
@@ -82,12 +82,12 @@ def _unknown_names(
     return [
         Diagnostic(
             "no-such-resource",
-            f'"{name}" is not a resource of this stack',
+            f"{shown(name)} is not a resource of this stack",
             (*base, *path),
             suggestion=did_you_mean(str(name), analyses),
         )
         for path, name in definition.type.named(definition.properties)
-        if not isinstance(name, Unknown) and name not in analyses
+        if unknown_in(name) is None and not (isinstance(name, str) and name in analyses)
     ]
 
 
