@@ -57,15 +57,21 @@ def test_an_unknown_event_sink_is_refused():
     assert refusal({"event_sinks": [{"type": "foo"}]}).error_type.name == "KeyError"
 
 
-@pytest.mark.parametrize("hooks", ["foo", 5, ["pre-create", "x"]])
+@pytest.mark.parametrize("hooks", ["foo", 5, ["pre-create", "x"], {}, {"pre-create": {}}])
 def test_an_unknown_hook_is_refused(hooks):
     given = {"resource_registry": {"resources": {"r": {"hooks": hooks}}}}
     assert refusal(given).error_type.name == "InvalidBreakPointHook"
 
 
-def test_an_unknown_restricted_action_is_refused():
-    given = {"resource_registry": {"resources": {"r": {"restricted_actions": "foo"}}}}
+@pytest.mark.parametrize("actions", ["foo", {}, {"update": {"a": {}}}])
+def test_an_unknown_restricted_action_is_refused(actions):
+    given = {"resource_registry": {"resources": {"r": {"restricted_actions": actions}}}}
     assert refusal(given).error_type.name == "InvalidRestrictedAction"
+
+
+def test_resources_may_be_called_as_what_is_said_of_them():
+    given = {"resource_registry": {"resources": {"hooks": {"hooks": "pre-create"}}}}
+    assert stored(parse_environment(given))["resource_registry"] == given["resource_registry"]
 
 
 def test_what_is_stored_reads_back_as_the_same_environment():

@@ -326,7 +326,10 @@ def registry_diagnostics(section: Mapping[str, Any]) -> Diagnostics:
 def _check_entries(entries: Mapping[str, Any], path: Path, found: Diagnostics) -> None:
     for key, value in entries.items():
         here = (*path, str(key))
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and key in NOT_TYPES and path[-1] != RESOURCES:
+            message = "this is a word or a list of words, not a map"
+            found.report("unknown-word", message, here, NOT_TYPES[key][1])
+        elif isinstance(value, Mapping):
             _check_entries(value, here, found)
         elif key in NOT_TYPES:
             known, error_type = NOT_TYPES[key]
