@@ -37,6 +37,7 @@ from stoker.resources.registry import Registry
 from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
 from stoker.template.describe.catalogue import Catalogue
+from stoker.template.source.source import Source
 from tests.evaluating import HELPERS
 
 PROJECT = "a" * 32
@@ -234,9 +235,9 @@ class FakeService:
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
         return len(self.known)
 
-    async def template(self, caller: Caller, stack: StackAddress) -> Any:
+    async def template(self, caller: Caller, stack: StackAddress) -> Source:
         self._view(stack)
-        return {"heat_template_version": "2021-04-16"}
+        return Source({"heat_template_version": "2021-04-16"})
 
     async def environment(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
         self._view(stack)

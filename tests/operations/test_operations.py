@@ -34,6 +34,20 @@ def test_a_create_that_takes_too_long_fails_at_its_time_limit() -> None:
     in_lab(story)
 
 
+def test_an_update_keeps_what_it_does_not_name() -> None:
+    async def story(lab: Lab) -> None:
+        given = template({"a": thing()})
+        await lab.create(given, timeout_mins=7, disable_rollback=False)
+        await lab.update(given)
+        stack = await lab.stack()
+        assert (stack.timeout_mins, stack.disable_rollback) == (7, False)
+        await lab.update(given, timeout_mins=8, disable_rollback=True)
+        stack = await lab.stack()
+        assert (stack.timeout_mins, stack.disable_rollback) == (8, True)
+
+    in_lab(story)
+
+
 def test_an_update_takes_over_from_a_create_that_waits() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=template({"gate": GATE, "a": thing()}))

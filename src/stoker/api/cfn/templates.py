@@ -55,12 +55,10 @@ async def _fetched(call: Call, url: str) -> str:
 
 async def show(call: Call) -> dict[str, Any]:
     """The template of a stack, as JSON text; as it was written for a client that asks for that."""
-    if call.parameters.get("TemplateStage") == "Original":
-        written = await call.service.views.template_text(call.caller, await call.stack())
-        if written is not None:
-            return {"TemplateBody": written}
     found = await call.service.views.template(call.caller, await call.stack())
-    text = await call.api.compute(lambda: json.dumps(found, ensure_ascii=False, default=str))
+    if call.parameters.get("TemplateStage") == "Original" and found.text is not None:
+        return {"TemplateBody": found.text}
+    text = await call.api.compute(lambda: json.dumps(found.data, ensure_ascii=False, default=str))
     return {"TemplateBody": text}
 
 
@@ -123,7 +121,7 @@ async def _request_of_stack(call: Call) -> StackRequest:
     stack, views = await call.stack(), call.service.views
     return replace(
         StackRequest(),
-        template=await views.template(call.caller, stack),
+        template=(await views.template(call.caller, stack)).data,
         environment=await views.environment(call.caller, stack),
         files=await views.files(call.caller, stack),
     )

@@ -167,7 +167,8 @@ async def show(call: Call) -> Response:
 
 async def template(call: Call) -> Response:
     """The template of a stack."""
-    return await document_response(await call.service.views.template(call.caller, call.stack))
+    template = await call.service.views.template(call.caller, call.stack)
+    return await document_response(template.data)
 
 
 async def environment(call: Call) -> Response:

@@ -145,7 +145,7 @@ class Operations:
             "description": description_of(evaluation),
             "disable_rollback": disable_rollback,
         }
-        if request.timeout_mins is not None or not request.existing:
+        if request.timeout_mins is not None:
             settings["timeout_mins"] = request.timeout_mins
         if request.tags is not None or not request.existing:
             settings["tags"] = request.tags or ()

@@ -29,6 +29,7 @@ from stoker.kernel.errors import NOT_FOUND, NotFound
 from stoker.kernel.values import replace
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.source.source import Source
 
 Result = TypeVar("Result")
 
@@ -74,15 +75,10 @@ class Queries:
         project = None if query.all_projects else caller.project_id
         return await self._store.count_stacks(project, query)
 
-    async def template(self, caller: Caller, address: StackAddress) -> Any:
-        """The stack's template as a parsed object."""
+    async def template(self, caller: Caller, address: StackAddress) -> Source:
+        """The stack's template."""
         stack = await self._finder.at(caller, address)
-        return (await self._evaluation(stack)).template.data
-
-    async def template_text(self, caller: Caller, address: StackAddress) -> str | None:
-        """The stack's template as it was written; None if it came as data."""
-        stack = await self._finder.at(caller, address)
-        return (await self._store.input(stack.input_id)).text
+        return (await self._evaluation(stack)).template.source
 
     async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
         """The stack's stored environment, with the parameters that were given for the stack."""
