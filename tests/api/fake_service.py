@@ -37,7 +37,6 @@ from stoker.resources.registry import Registry
 from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
 from stoker.template.describe.catalogue import Catalogue
-from stoker.template.source.source import Source
 from tests.evaluating import HELPERS
 
 PROJECT = "a" * 32
@@ -235,9 +234,11 @@ class FakeService:
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
         return len(self.known)
 
-    async def template(self, caller: Caller, stack: StackAddress) -> Source:
+    async def template(
+        self, caller: Caller, stack: StackAddress
+    ) -> tuple[Mapping[str, Any], str | None]:
         self._view(stack)
-        return Source({"heat_template_version": "2021-04-16"})
+        return {"heat_template_version": "2021-04-16"}, None
 
     async def environment(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
         self._view(stack)

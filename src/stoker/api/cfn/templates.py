@@ -55,10 +55,9 @@ async def _fetched(call: Call, url: str) -> str:
 
 async def show(call: Call) -> dict[str, Any]:
     """The template of a stack, as JSON text; as it was written for a client that asks for that."""
-    found = await call.service.views.template(call.caller, await call.stack())
-    if call.parameters.get("TemplateStage") == "Original" and found.text is not None:
-        return {"TemplateBody": found.text}
-    text = await call.api.compute(lambda: json.dumps(found.data, ensure_ascii=False, default=str))
+    data, text = await call.service.views.template(call.caller, await call.stack())
+    if text is None or call.parameters.get("TemplateStage") != "Original":
+        text = await call.api.compute(lambda: json.dumps(data, ensure_ascii=False, default=str))
     return {"TemplateBody": text}
 
 
@@ -121,7 +120,7 @@ async def _request_of_stack(call: Call) -> StackRequest:
     stack, views = await call.stack(), call.service.views
     return replace(
         StackRequest(),
-        template=(await views.template(call.caller, stack)).data,
+        template=(await views.template(call.caller, stack))[0],
         environment=await views.environment(call.caller, stack),
         files=await views.files(call.caller, stack),
     )

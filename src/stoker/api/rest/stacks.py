@@ -167,8 +167,8 @@ async def show(call: Call) -> Response:
 
 async def template(call: Call) -> Response:
     """The template of a stack."""
-    template = await call.service.views.template(call.caller, call.stack)
-    return await document_response(template.data)
+    template, _ = await call.service.views.template(call.caller, call.stack)
+    return await document_response(template)
 
 
 async def environment(call: Call) -> Response:

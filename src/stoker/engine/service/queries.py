@@ -29,7 +29,6 @@ from stoker.kernel.errors import NOT_FOUND, NotFound
 from stoker.kernel.values import replace
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.source.source import Source
 
 Result = TypeVar("Result")
 
@@ -75,10 +74,13 @@ class Queries:
         project = None if query.all_projects else caller.project_id
         return await self._store.count_stacks(project, query)
 
-    async def template(self, caller: Caller, address: StackAddress) -> Source:
-        """The stack's template."""
+    async def template(
+        self, caller: Caller, address: StackAddress
+    ) -> tuple[Mapping[str, Any], str | None]:
+        """The stack's template as data, and as it was written if it did not come as data."""
         stack = await self._finder.at(caller, address)
-        return (await self._evaluation(stack)).template.source
+        template = (await self._evaluation(stack)).template
+        return template.data, template.source.text
 
     async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
         """The stack's stored environment, with the parameters that were given for the stack."""
