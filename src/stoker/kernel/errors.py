@@ -83,8 +83,8 @@ class Refused(Exception):
     error_type = ErrorType("Error", 400)
 
     def __init__(self, message: str, error_type: ErrorType | None = None) -> None:
-        if len(message) > MAX_REFUSAL:
-            message = f"{message[: MAX_REFUSAL - 1]}…"
+        if len(message) > MAX_REFUSAL:  # which value it is may be said before or after it
+            message = f"{message[: MAX_REFUSAL // 2]}…{message[-MAX_REFUSAL // 2 :]}"
         super().__init__(message)
         self.message = message
         if error_type is not None:
