@@ -35,9 +35,12 @@ def _export(body: OutputBody, scope: Scope) -> str | None:
 
 
 def _said(diagnostic: Diagnostic) -> str:
-    """A diagnostic in words; a place that is a function's name alone tells nothing more."""
+    """A diagnostic in the words of Heat, which clients match on.
+
+    A place that is a function's name alone tells nothing more.
+    """
     alone = len(diagnostic.path) == 1 and isinstance(diagnostic.path[0], str)
-    return str(replace(diagnostic, path=())) if alone else str(diagnostic)
+    return str(replace(diagnostic, suggestion=None, path=() if alone else diagnostic.path))
 
 
 def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
