@@ -606,3 +606,15 @@ def test_a_check_says_which_status_a_server_should_have(cloud: FakeCloud, server
     assert failure(outcome) == "'status': expected 'ACTIVE', got 'SHUTOFF'"
     live(cloud)["status"] = "ERROR"
     assert 'Went to status ERROR due to "Message: ' in failure(row.run("CHECK"))
+
+
+def test_what_a_server_is_told_is_on_record_before_the_server_is_there(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server(user_data_format="SOFTWARE_CONFIG")
+    while not cloud.all("servers"):
+        outcome = row.type.create(row.call("CREATE", {}))
+        told_before = dict(row.data.get("told", {}))
+        row.note(outcome)
+    assert told_before["deployments"] == []
+    assert told_before["os-collect-config"]["cfn"]["path"] == "vm.Metadata"

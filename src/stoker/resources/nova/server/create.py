@@ -25,13 +25,15 @@ from stoker.schema.software import TOLD
 
 
 def request(call: Call) -> Outcome:
-    """Put credentials on record, then make the ports and ask for the server."""
-    if (
-        takes_deployments(call.properties)
-        and "user_id" not in call.data
-        and call.signalling is not None
-    ):
-        return Wait(after=0.0, data={**call.data, **credentials(call)})
+    """Put credentials and metadata on record, then make the ports and ask for the server.
+
+    A server may ask for its metadata before it is known here that it has been made.
+    """
+    if takes_deployments(call.properties):
+        if "user_id" not in call.data and call.signalling is not None:
+            return Wait(after=0.0, data={**call.data, **credentials(call)})
+        if TOLD not in call.data:
+            return Wait(after=0.0, data={**call.data, TOLD: told(call)})
     wanted = nics(call.properties.get("networks"))
     ports = ensure_ports(call, wanted)
     body, version = request_body(call, wanted, ports, user_data(call))
