@@ -29,8 +29,10 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
         data_dir: Path, config: ConfigFiles, database: str | None, **others: Any
     ) -> Any:
         source = click.get_current_context().get_parameter_source("data_dir")
-        named = source is not ParameterSource.DEFAULT or "STOKER_DATA_DIR" in os.environ
-        if not (named or config or database or data_dir.exists()):
+        named = source is not ParameterSource.DEFAULT
+        if not (
+            named or config or database or "STOKER_DATA_DIR" in os.environ or data_dir.exists()
+        ):
             config = _installed(data_dir)
         conf = administered_conf(config, data_dir, database, named=named)
         with_refusals = telling_refusals(command)

@@ -20,9 +20,9 @@ from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.options import environments, name_and_value, parameters
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
+from stoker.kernel.addresses import STACK_NAME
 
 _FILE = click.Path(path_type=Path)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.argument("template", type=_FILE),
     environments,
@@ -154,7 +154,7 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 def _name_of(template: Path) -> str:
     """The name of a stack for which none is given."""
     name = template.stem
-    if _NAME.fullmatch(name):
+    if STACK_NAME.fullmatch(name):
         return name
     fit = re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9]+$", "", name)
     fit = re.sub(r"[^A-Za-z0-9_.-]+", "-", fit) or "my-stack"

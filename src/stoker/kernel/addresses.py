@@ -10,6 +10,10 @@ _ARN = re.compile(
     r"arn:openstack:heat::(?P<project>[^:/]+):stacks/(?P<name>[^/]+)/(?P<id>[^/]+)"
     r"(?:/resources/(?P<resource>[^/]+))?(?:/events/(?P<event>[^/]+))?"
 )
+STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+"""What a stack may be called."""
+OWN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""The id of anything that this service has made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
-from stoker.kernel.addresses import StackAddress
+from stoker.kernel.addresses import OWN_ID, StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.kernel.values import replace
 from stoker.schema.properties import NameLookup, Property
@@ -25,8 +24,6 @@ from stoker.schema.resource_type.call import NO_SNAPSHOT, NO_UPDATE
 from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
-
-_CONFIG_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def make_call(
@@ -82,7 +79,7 @@ async def with_software(
     """The call with the software configs that it names, and with what the row keeps."""
     store, project_id = stack_rows.ports.store.software, stack_rows.stack.project_id
     named = [call.properties.get(name) for name in type_.names_software]
-    wanted = {text for text in _texts(named) if _CONFIG_ID.fullmatch(text)}
+    wanted = {text for text in _texts(named) if OWN_ID.fullmatch(text)}
     deployment = None
     if type_.keeps_software:
         deployment = await store.deployment(project_id, row.physical_id or row.id)

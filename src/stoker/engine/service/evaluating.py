@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from stoker.engine.model.interfaces import Ports
@@ -15,14 +14,12 @@ from stoker.engine.planning.sizes import require_resources
 from stoker.engine.service.availability import require_services
 from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
+from stoker.kernel.addresses import STACK_NAME
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, Invalid, name_taken
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
-
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
-
 
 NewStack = tuple[Stack, Input, Evaluation]
 """A stack that is not recorded, what it is to be, and what that means."""
@@ -165,7 +162,7 @@ def description_of(evaluation: Evaluation) -> str:
 def _check_name(name: str | None) -> str:
     if name is None:
         raise Invalid("No stack name specified", BAD_REQUEST)
-    if not NAME.fullmatch(name):
+    if not STACK_NAME.fullmatch(name):
         raise DiagnosticError(
             [
                 Diagnostic(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
-from stoker.kernel.addresses import StackAddress, parse_arn
+from stoker.kernel.addresses import OWN_ID, StackAddress, parse_arn
 from stoker.kernel.errors import (
     PHYSICAL_ID_AMBIGUITY,
     RESOURCE_NOT_FOUND,
@@ -16,8 +15,6 @@ from stoker.kernel.errors import (
     Invalid,
     NotFound,
 )
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFound:
@@ -75,7 +72,7 @@ class Finder:
             if named.project_id != address.project_id:
                 raise _not_found(name_or_id)
             return named
-        if _ID.fullmatch(name_or_id):
+        if OWN_ID.fullmatch(name_or_id):
             stack = await self._store.stack(name_or_id)
             if stack is not None and _may_see(caller, stack):
                 return stack
