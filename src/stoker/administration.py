@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import StoreFault
 from stoker.engine.model.records import Status
@@ -25,8 +26,7 @@ RESET = "Stack status manually reset"
 """The reason of what an operator has set to failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The keys of encryption, and what is left of each."""
 
     newest: str
@@ -40,8 +40,7 @@ class Keys:
         return {key: count for key, count in self.texts.items() if key != self.newest and count}
 
 
-@dataclass(frozen=True, slots=True)
-class SeenEngine:
+class SeenEngine(Struct, frozen=True):
     """An engine as it has told of itself, and whether it still does."""
 
     told: EngineRecord

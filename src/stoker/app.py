@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import socket
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Router
 from starlette.types import ASGIApp
@@ -83,8 +83,7 @@ _DEPLOYMENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """An application, and what makes the protocol of each connection that it is served on."""
 
     asgi: ASGIApp

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.types import ASGIApp
 
 from stoker.api.cfn import app as cfn_app
@@ -18,8 +18,7 @@ from stoker.engine.model.interfaces import FetchTemplate, Policy
 from stoker.engine.service.service import Service
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """What both interfaces have at hand."""
 
     service: Service

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.kernel.log import Log
 
@@ -27,8 +28,7 @@ _FRAMES = 6
 log = Log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """A time in which the loop did not turn."""
 
     ended_at: float

@@ -8,13 +8,13 @@ takes for equal, and facts change from look to look.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 from tests.evaluating import with_helpers
 
 from stoker.engine.model.plans import Plan
@@ -204,8 +204,8 @@ def plain(value: Any) -> Any:
         return (type(value).__name__, value.type_name, dict(value.properties))
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return [plain(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Struct):
+        return [plain(getattr(value, name)) for name in value.__struct_fields__]
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):

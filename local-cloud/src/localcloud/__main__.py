@@ -10,17 +10,15 @@ import os
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from localcloud import background
 from localcloud.addresses import AddressRange, NoAddresses, claim_range
 from localcloud.client_settings import NoCloud, as_clouds_yaml, as_exports
-from localcloud.fabric.interface import Capabilities
-from localcloud.fabric.probe import probe
 from localcloud.fabric.start import start_owner
 from localcloud.settings import IMAGE_NAMES, ForeignService, Settings, port_of
 
@@ -294,12 +292,12 @@ def env(data_dir: Path, user: str, clouds_yaml: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
 def doctor(as_json: bool) -> None:
     """Say what this machine allows servers, and what it lacks."""
-    found = probe()
+    found = importlib.import_module("localcloud.fabric.probe").probe()
     click.echo(json.dumps(asdict(found), indent=2) if as_json else _report(found))
     sys.exit(0 if found.isolated and found.networks else 1)
 
 
-def _report(capabilities: Capabilities) -> str:
+def _report(capabilities: Any) -> str:
     found = {
         "servers in namespaces of their own": capabilities.isolated,
         "virtual networks": capabilities.networks,

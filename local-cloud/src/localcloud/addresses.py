@@ -10,8 +10,9 @@ import hashlib
 import os
 import secrets
 import socket
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _NUMBERS = range(4, 254)
 _FILE = "floating-range"
@@ -23,8 +24,7 @@ class NoAddresses(Exception):
     """The range of addresses is another cloud's. The text says what to do."""
 
 
-@dataclass(frozen=True)
-class AddressRange:
+class AddressRange(Struct, frozen=True):
     """The range of a running cloud; it is ours as long as ``claim`` is open."""
 
     number: int

@@ -1,10 +1,10 @@
 """What handlers of several services ask of a request, and who may make it, in which version."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -51,8 +51,7 @@ def lacking(caller: RequestContext, method: str, needed: Access | None) -> Acces
     return None if member else needed
 
 
-@dataclass(frozen=True)
-class ApiRequest:
+class ApiRequest(Struct, frozen=True):
     """A request whose body has been read."""
 
     request: Request
@@ -78,8 +77,7 @@ class ApiRequest:
         return parse_json(self.content)
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """A handler of an API with microversions, and where it is found."""
 
     method: str

@@ -8,8 +8,9 @@ import struct
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from localcloud.settings import EXECUTION_SOCKET, auth_url_of
 
@@ -22,8 +23,7 @@ class NotStarted(Exception):
     """The cloud did not start. The text says why."""
 
 
-@dataclass(frozen=True)
-class RunningCloud:
+class RunningCloud(Struct, frozen=True):
     """The process that serves a data directory."""
 
     pid: int

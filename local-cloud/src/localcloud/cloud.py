@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
+from msgspec import Struct
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
@@ -64,8 +65,7 @@ async def _nothing() -> None:
     pass
 
 
-@dataclass(frozen=True)
-class Service:
+class Service(Struct, frozen=True):
     """A service as the application mounts it and the catalog shows it."""
 
     type: str

@@ -9,12 +9,14 @@ its start. Calls to the list itself are never disturbed. ``docs/disturbances.md`
 import asyncio
 import json
 import random
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,8 +37,7 @@ _GARBAGE = b"<html><body>It works!</body></html>"
 _STATUSES = frozenset(status.value for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 
 
-@dataclass(frozen=True)
-class Disturbance:
+class Disturbance(Struct, frozen=True):
     """Which calls are disturbed, and how."""
 
     service: str = ""
@@ -75,7 +76,7 @@ class Disturbance:
         """Read one from JSON; raises :class:`localcloud.http.BadRequest`."""
         if not isinstance(content, dict):
             raise BadRequest("A disturbance is a JSON object.")
-        known = {one.name: one for one in fields(Disturbance)}
+        known = Disturbance.__struct_fields__
         for name, value in content.items():
             if name not in known:
                 raise BadRequest(f"A disturbance has no '{name}'; it has {', '.join(known)}.")

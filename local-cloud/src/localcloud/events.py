@@ -5,9 +5,10 @@ the fields of the object that are texts and numbers.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.cloud import Cloud
 from localcloud.store import Document
@@ -27,8 +28,7 @@ _KINDS = {
 _POWER = {"active": "compute.instance.power_on.end", "stopped": "compute.instance.power_off.end"}
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that has happened."""
 
     type: str

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -242,8 +243,7 @@ def boolean(text: str) -> bool:
     raise BadRequest(f"'{text}' is not a boolean.")
 
 
-@dataclass(frozen=True)
-class PageQuery:
+class PageQuery(Struct, frozen=True):
     """Which part of a list is asked for, and in which order."""
 
     limit: int | None = None
@@ -276,8 +276,7 @@ class PageQuery:
         )
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page of a list."""
 
     items: list[dict[str, Any]]

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 
 from localcloud.http import BadRequest, NotAcceptable
@@ -13,8 +13,7 @@ _COMMON = "OpenStack-API-Version"
 """The header of all services, with a term for each: ``compute 2.90``."""
 
 
-@dataclass(frozen=True)
-class Microversions:
+class Microversions(Struct, frozen=True):
     """Those that an API has, by their minor numbers below one major version."""
 
     major: int
@@ -70,8 +69,7 @@ class Microversions:
         return headers.get(self.header) if self.header is not None else None
 
 
-@dataclass(frozen=True)
-class Microversion:
+class Microversion(Struct, frozen=True):
     """A version of an API, by its minor number."""
 
     api: Microversions

@@ -1,9 +1,9 @@
 """The tags of an object as a resource of their own, and lists that are filtered by tags."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
@@ -19,8 +19,7 @@ FILTERS: Mapping[str, Callable[[set[str], set[str]], bool]] = {
 """By the name in the query: whether an object that has these tags passes."""
 
 
-@dataclass(frozen=True)
-class Tags:
+class Tags(Struct, frozen=True):
     """The requests on the tags of the objects of one kind."""
 
     path: str

@@ -4,8 +4,10 @@ import asyncio
 import shutil
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from localcloud.fabric import archives
 from localcloud.fabric.doors import make_socket, use_socket

@@ -7,8 +7,10 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from localcloud.fabric.interface import (
     Address,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import (
@@ -123,7 +124,7 @@ async def test_files_of_a_plain_server_stay_below_its_directory(plain, tmp_path)
 async def test_an_image_is_refused_and_the_reasons_are_told(plain, tmp_path):
     fabric, _ = plain
     assert fabric.capabilities.lacks[0] == "there is a reason"
-    image = Server(**{**server(tmp_path).__dict__, "root": tmp_path})
+    image = replace(server(tmp_path), root=tmp_path)
     with pytest.raises(FabricError, match="image"):
         await fabric.boot(image)
 

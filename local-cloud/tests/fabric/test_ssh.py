@@ -4,10 +4,10 @@ import asyncio
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from localcloud.fabric import identities
 from localcloud.fabric.interface import Network

@@ -1,9 +1,9 @@
 """Volumes in real servers: data that is there, outlives a server, and goes where it is attached."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from cloud_testing.world import World
 from localcloud.fabric.interface import FabricError, Network, Server, Volume

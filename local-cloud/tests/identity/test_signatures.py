@@ -2,10 +2,10 @@ import base64
 import hashlib
 import hmac
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from localcloud.identity.signatures import SignedRequest, verify_string
 

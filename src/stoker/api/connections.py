@@ -14,11 +14,11 @@ import json
 import resource
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any
 
+from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SWEEP_SECONDS = 1.0
@@ -29,8 +29,7 @@ _FRAMING = 8
 """Bytes that a client may spend on the framing of each byte of a body sent in chunks."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
+class ConnectionLimits(Struct, frozen=True):
     """What a client may do; sizes in bytes, times in seconds."""
 
     connections: int = 1000

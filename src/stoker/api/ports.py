@@ -5,8 +5,9 @@ service, no policy language and no database.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import FetchTemplate
 from stoker.engine.model.requests import Caller
@@ -55,8 +56,7 @@ class FetchObject(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Fetching:
+class Fetching(Struct, frozen=True):
     """Reads what requests name in place of sending it."""
 
     template: FetchTemplate
@@ -84,8 +84,7 @@ class VerifySignature(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class EngineView:
+class EngineView(Struct, frozen=True):
     """An engine process as operators see it; times in seconds since the epoch."""
 
     id: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.requests import Request
 
 from stoker.api.ports import Authenticate, VerifySignature
@@ -12,8 +12,7 @@ from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import ACCESS_DENIED, Forbidden
 
 
-@dataclass(frozen=True, slots=True)
-class Senders:
+class Senders(Struct, frozen=True):
     """Tells who sends a request."""
 
     verify: VerifySignature

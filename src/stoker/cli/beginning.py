@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import click
+from msgspec import Struct
 from rich.console import Console
 
 from stoker.cli.changes import summary, tree
@@ -32,8 +32,7 @@ from stoker.cli.stacks import (
 from stoker.cli.wanted import Wanted
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """An operation that has been asked for."""
 
     stack: Stack
@@ -42,8 +41,7 @@ class Begun:
     planned: Sequence[Resource] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """Begins what one command was asked for."""
 
     client: Client

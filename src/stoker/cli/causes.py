@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from stoker.cli.client import Client, parsed
 from stoker.cli.stacks import ORCHESTRATION, Stack
@@ -49,8 +49,7 @@ _MOST = 10
 _NOT_BEGUN = ("dependency", "order")
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """Why one resource is as it is."""
 
     kind: str
@@ -110,8 +109,7 @@ class Cause:
         return None if advice is None else advice.format(stack=stack_name)
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Why a stack, or a resource of it, is as it is."""
 
     stack_name: str

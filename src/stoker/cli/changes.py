@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from stoker.cli.client import parsed
 
@@ -51,8 +51,7 @@ Place = Callable[[str | None], str]
 """What a file of the API is called by the user; None is the template itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
+class PropertyChange(Struct, frozen=True):
     """A property before and after."""
 
     name: str
@@ -90,8 +89,7 @@ def _shown(text: str, start: int = 0) -> str:
     return f"{begin}{text[start : start + _WIDEST]}{end}"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What happens to one resource."""
 
     kind: str
@@ -183,8 +181,7 @@ class Change:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What would change, in the order in which it happens."""
 
     changes: tuple[Change, ...]

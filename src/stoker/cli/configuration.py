@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from stoker.cli.serve_options import ServeOptions
 from stoker.config.checking import Finding, Kind, check, remarks, said_of
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import is_set, load, read_all
+from stoker.kernel.values import replace
 from stoker.preconditions import missing
 
 _PLACES = {

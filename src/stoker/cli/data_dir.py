@@ -12,18 +12,20 @@ import json
 import os
 import stat
 import time
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from stoker.cli.failures import BadInput, CommandFailed
+from stoker.kernel.values import replace
 
 _LOCK = "serve.lock"
 _PATIENCE_SECONDS = 1.0
 """Whoever asks whether a service runs holds the lock for a moment, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """A service that runs, or ran, in a data directory."""
 
     pid: int

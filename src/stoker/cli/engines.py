@@ -5,13 +5,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 import httpx
+from msgspec import Struct
 
 from stoker.administration import Administration
 from stoker.cli.data_dir import Running, running_in
@@ -30,8 +30,7 @@ _COLUMNS = (
 _PATIENCE = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """A process that drives stacks."""
 
     id: str

@@ -11,7 +11,6 @@ import json
 import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Any
@@ -19,6 +18,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import httpx
 import yaml
+from msgspec import Struct, field
 
 from stoker.cli.failures import BadInput
 from stoker.cli.findings import BadDocument, Finding, finding_of
@@ -31,8 +31,7 @@ TEMPLATES = (".yaml", ".yml", ".json", ".template")
 _DOWNLOAD_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(Struct, frozen=True):
     """A template with everything that is sent along."""
 
     template: str

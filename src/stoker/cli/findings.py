@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stoker.cli.failures import BadInput
 from stoker.kernel.diagnostics import Diagnostic
@@ -17,8 +18,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 _WIDEST_LINE = 160
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One finding; line and column count from 1 and are None where the place is not known."""
 
     file: str

@@ -6,11 +6,11 @@ What has no meaning here says so, and succeeds where what is asked for is the ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from stoker.administration import Administration
 from stoker.cli import options
@@ -22,8 +22,7 @@ from stoker.config.files import ConfigFiles, usual_files
 _SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """What the options before the subcommand name."""
 
     config: ConfigFiles

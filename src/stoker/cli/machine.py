@@ -8,8 +8,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stoker.cli.local_cloud import floating_range
 
@@ -23,8 +24,7 @@ _TOOLS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing that was looked at."""
 
     name: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from stoker.kernel.values import replace
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox

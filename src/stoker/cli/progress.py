@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from stoker.cli.news import News
 from stoker.cli.patience import Patience
 from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of, the_stack
 from stoker.cli.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
+from stoker.kernel.values import replace
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""

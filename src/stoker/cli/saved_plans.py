@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.cli.failures import BadInput
 
@@ -21,8 +22,7 @@ _LARGEST = 64 * 1024 * 1024
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 
 
-@dataclass(frozen=True, slots=True)
-class SavedPlan:
+class SavedPlan(Struct, frozen=True):
     """A plan that a service has made for one of its stacks."""
 
     action: str

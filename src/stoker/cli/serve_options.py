@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stoker.config.files import NO_FILES, ConfigFiles
 from stoker.parts import Part
@@ -14,8 +15,7 @@ DEFAULT_CFN_PORT = 8000
 DEFAULT_CLOUDWATCH_PORT = 8003
 
 
-@dataclass(frozen=True, slots=True)
-class Listeners:
+class Listeners(Struct, frozen=True):
     """Where the service is served."""
 
     api: socket.socket
@@ -29,8 +29,7 @@ def port_of(listener: socket.socket) -> int:
     return port
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+class ServeOptions(Struct, frozen=True):
     """What the command line says."""
 
     data_dir: Path

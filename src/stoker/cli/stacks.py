@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from stoker.cli.client import Client, Refused, parsed
 from stoker.cli.failures import BadInput
@@ -18,8 +19,7 @@ DEEP = 20
 """Levels of nested stacks that are read: more than any service allows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """An output of a stack."""
 
     name: str
@@ -28,8 +28,7 @@ class Output:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(Struct, frozen=True):
     """A stack."""
 
     id: str
@@ -52,8 +51,7 @@ class Stack:
         return f"{self.action}_{self.status}"
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """A resource of a stack, or of a stack below it."""
 
     name: str
@@ -88,8 +86,7 @@ class Resource:
         return f"{self.action}_{self.status}"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """Something that happened to a stack or a resource."""
 
     id: str
@@ -102,8 +99,7 @@ class Event:
     physical_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """A server of the compute service."""
 
     id: str

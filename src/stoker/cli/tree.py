@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
@@ -25,7 +26,7 @@ _LONGEST_REASON = 160
 _UNWRAPPED = 100_000
 
 
-@dataclass
+@dataclass(slots=True)
 class Clocks:
     """How long each resource has been at what it does, as seen from here."""
 
@@ -140,8 +141,7 @@ def print_tree(console: Console, tree: Tree) -> None:
     console.print(tree)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Struct, frozen=True):
     action: str
     clocks: Clocks
     wanted: set[tuple[str, str]]

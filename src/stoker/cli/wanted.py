@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import click
+from msgspec import Struct
 
 from stoker.cli.changes import Plan, plan_of_create, plan_of_update
 from stoker.cli.client import Client, Refused
@@ -49,8 +49,7 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A stack to be."""
 
     name: str
@@ -103,8 +102,7 @@ class Wanted:
             raise
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The arguments that describe a stack, as they were given."""
 
     template: Path

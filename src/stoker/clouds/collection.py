@@ -7,11 +7,13 @@ templates ask for; the SDK's adapters do the transport (catalog, token, discover
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from msgspec import Struct
+
 from stoker.clouds.faults import UnreadableAnswer, fault_from, gone_is_fine
+from stoker.kernel.values import replace
 
 Object = dict[str, Any]
 _DONE = 200
@@ -57,8 +59,7 @@ def send(
     return body if isinstance(body, dict) else {"items": body}
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """Where the objects of one kind live, and how the service wraps them."""
 
     proxy: str

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Lock
 
+from msgspec import Struct
+
 from stoker.kernel.clock import Clock
 
 _OVERLOADED = frozenset({429, 503})
@@ -30,8 +32,7 @@ to what it once was."""
 _KINDS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Where a limit begins, and what it stays within."""
 
     start: float = 8.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from stoker.clouds.allowed_hosts import AllowedHosts
 
 
@@ -29,8 +31,7 @@ class Token:
     token: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """The service's own user acting by a trust: for work after the user's token is gone."""
 
     trust_id: str
@@ -49,8 +50,7 @@ class UserPassword:
 Credentials = Password | Token | Trust | UserPassword
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceAccess:
+class ServiceAccess(Struct, frozen=True):
     """How one service is reached, where that is not as all others are; None: as they are."""
 
     region: str | None = None
@@ -60,8 +60,7 @@ class ServiceAccess:
     """A file with a certificate of our own and its key, or one for each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
+class Endpoints(Struct, frozen=True):
     """How a cloud is reached."""
 
     auth_url: str
@@ -71,7 +70,7 @@ class Endpoints:
     """Whether certificates are checked, or the file to check them against."""
     certificate: str | tuple[str, str] | None = None
     """As that of a service."""
-    services: Mapping[str, ServiceAccess] = field(default_factory=dict)
+    services: Mapping[str, ServiceAccess] = {}
     """By the official type of the service, as ``block-storage``."""
     timeout: float = 60.0
     """Seconds for one HTTP request."""
@@ -83,7 +82,7 @@ class Endpoints:
     """Blocks; makes a trust in the place of one that is refused, or gives None."""
     may_change: Callable[[], None] = lambda: None
     """Raises where this process may not change anything by now."""
-    others: AllowedHosts = field(default_factory=AllowedHosts)
+    others: AllowedHosts = AllowedHosts()
     """Besides public addresses: where services of other clouds may be."""
     connections: int = 64
     """HTTP connections kept open to each host."""

@@ -12,9 +12,10 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.kernel.errors import BAD_REQUEST, Invalid
@@ -34,8 +35,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 log = Log(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WebLimits:
+class WebLimits(Struct, frozen=True):
     """What an operator allows."""
 
     allowed: bool = True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from oslo_config import cfg
 
 from stoker.config.ignored import ELSEWHERE, IGNORED, IGNORED_GROUPS, OF_THE_BUS
@@ -29,8 +29,7 @@ class Kind(StrEnum):
     OLD_NAME = "old name"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A line of a file that sets an option."""
 
     file: Path
@@ -40,8 +39,7 @@ class Setting:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What is to be said of a setting, or of a file."""
 
     kind: Kind

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _USUAL = ("stoker/stoker.conf", "heat/heat.conf")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFiles:
+class ConfigFiles(Struct, frozen=True):
     """Files, and directories whose ``*.conf`` files are read after them, by name."""
 
     files: tuple[Path, ...] = ()

@@ -6,7 +6,7 @@ where ``[oslo_policy] enforce_new_defaults`` is off. An empty text means everybo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _EVERYBODY = ""
 _ALL = "rule:allow_everybody"
@@ -19,8 +19,7 @@ _WRITE = f"role:admin or (role:member and {_OWN})"
 _STACK_USER = f" or (role:heat_stack_user and {_OWN})"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule: who it lets through, and whom the older defaults let through."""
 
     name: str

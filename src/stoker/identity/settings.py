@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, slots=True)
 class User:
@@ -23,8 +25,7 @@ class User:
     scope_domain_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IdentitySettings:
+class IdentitySettings(Struct, frozen=True):
     """Options of this package; times in seconds."""
 
     auth_url: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+from msgspec import Struct
 
 _ARN = re.compile(
     r"arn:openstack:heat::(?P<project>[^:/]+):stacks/(?P<name>[^/]+)/(?P<id>[^/]+)"
@@ -16,8 +17,7 @@ OWN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """The id of anything that this service has made."""
 
 
-@dataclass(frozen=True, slots=True)
-class StackAddress:
+class StackAddress(Struct, frozen=True):
     """Where a stack is found: project, name and id."""
 
     project_id: str
@@ -30,8 +30,7 @@ class StackAddress:
         return f"arn:openstack:heat::{self.project_id}:stacks/{quote(self.name, '')}/{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceAddress:
+class ResourceAddress(Struct, frozen=True):
     """Where a resource is found."""
 
     stack: StackAddress

@@ -11,11 +11,14 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
 from stoker.kernel.errors import VALIDATION_FAILED, ErrorType, Refused
+from stoker.kernel.values import replace
 
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a document."""
@@ -34,8 +37,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A place in a text; lines and columns count from 1."""
 
     file: str | None
@@ -46,8 +48,7 @@ class Position:
         return f"{self.file or '<template>'}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One diagnostic."""
 
     code: str
@@ -63,9 +64,9 @@ class Diagnostic:
 
     def __post_init__(self) -> None:
         if len(self.message) > MAX_MESSAGE:
-            object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
+            force_setattr(self, "message", shortened(self.message, MAX_MESSAGE))
         if self.suggestion is not None and len(self.suggestion) > MAX_MESSAGE:
-            object.__setattr__(self, "suggestion", shortened(self.suggestion, MAX_MESSAGE))
+            force_setattr(self, "suggestion", shortened(self.suggestion, MAX_MESSAGE))
 
     @property
     def place(self) -> str:
@@ -73,17 +74,8 @@ class Diagnostic:
         return format_path(self.path)
 
     def below(self, *prefix: str | int) -> Diagnostic:
-        """The same one, seen from further out; ``dataclasses.replace`` takes thrice as long."""
-        return Diagnostic(
-            self.code,
-            self.message,
-            (*prefix, *self.path),
-            self.severity,
-            self.error_type,
-            self.file,
-            self.position,
-            self.suggestion,
-        )
+        """The same one, seen from further out."""
+        return replace(self, path=(*prefix, *self.path))
 
     def __str__(self) -> str:
         text = self.message

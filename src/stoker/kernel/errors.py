@@ -7,11 +7,10 @@ are; anything else is a fault of ours. (Diagnostics about documents are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorType:
+class ErrorType(Struct, frozen=True):
     """A kind of error: the name that clients match on, and the HTTP status that goes with it."""
 
     name: str

@@ -1,10 +1,9 @@
 """How busy a service of a cloud is kept."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """What a service has to do for this process."""
 
     places: int

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Message, Stack
@@ -36,8 +37,7 @@ _NEVER = (
 """Statuses of what is not going to be accepted, whenever it is sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Post:
+class _Post(Struct, frozen=True):
     """Messages that go in one request, with the credentials of one stack."""
 
     stack: Stack

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 NO_BUS = frozenset({"noop"})
 """Drivers that send nothing."""
 LEVELS = ("AUDIT", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")
 
 
-@dataclass(frozen=True, slots=True)
-class BusSettings:
+class BusSettings(Struct, frozen=True):
     """What options say of notifications."""
 
     drivers: tuple[str, ...] = ()

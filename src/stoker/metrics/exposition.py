@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -20,8 +20,7 @@ from stoker.kernel.load import Load
 from stoker.metrics.counts import Counts, Histogram, Labels
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What is so at the moment, and what others have counted."""
 
     open_operations: Mapping[str, tuple[int, float]]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stoker import __version__
 from stoker.engine.model.interfaces import StoreFault
@@ -19,8 +22,7 @@ _PATIENCE = 5.0
 """Seconds after which a database that says nothing counts as out of reach."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What a process drives, and how the work is shared."""
 
     driven: int

@@ -15,10 +15,11 @@ that one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_busy, is_conflict, is_out_of_sight
@@ -37,8 +38,7 @@ _SENT = "sent"
 _UNSENT = frozenset({"name", "value_specs"})
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """A property that is set by a request of its own, once the object exists."""
 
     property: str
@@ -48,8 +48,7 @@ class Extra:
     """The value that the object has, where its own fields do not tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(Struct, frozen=True):
     """The states of an object that the service builds in the background."""
 
     pending: frozenset[str]

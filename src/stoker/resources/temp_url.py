@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from stoker.clouds.faults import fault_from
 from stoker.kernel.errors import Refused
@@ -22,8 +23,7 @@ _MOST_BYTES = 1024 * 1024
 """Of an object that a server has written."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(Struct, frozen=True):
     """A place in the object store of a call's project."""
 
     call: Call

@@ -6,17 +6,16 @@ The library's own functions of these names compile with another package; these t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import regex
+from msgspec import Struct
 from yaql.language import yaqltypes
 
 from stoker.sandbox.patterns import compiled
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A compiled pattern, as expressions see it."""
 
     of: Any

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from stoker.kernel.diagnostics import Path
 from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
@@ -20,8 +22,7 @@ _MAX_CHOICES = 100
 """Allowed values that a message tells."""
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Struct, frozen=True):
     """Number of characters, or of entries of a list or map."""
 
     min: int | None = None
@@ -41,8 +42,7 @@ class Length:
         return f"at least {self.min}" if self.max is None else f"between {self.min} and {self.max}"
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Bounds of a number, both included."""
 
     min: float | None = None
@@ -61,8 +61,7 @@ def _outside(bounds: Length | Range, number: float) -> bool:
     return (low is not None and number < low) or (high is not None and number > high)
 
 
-@dataclass(frozen=True, slots=True)
-class Modulo:
+class Modulo(Struct, frozen=True):
     """``value % step == offset``."""
 
     step: int
@@ -76,8 +75,7 @@ class Modulo:
         return f"{value} divided by {self.step} must leave {self.offset}"
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedValues:
+class AllowedValues(Struct, frozen=True):
     """An enumeration."""
 
     allowed: Sequence[Any]
@@ -145,8 +143,7 @@ def own_pattern(pattern: str) -> AllowedPattern:
     return AllowedPattern(pattern, budget=PatternBudget(OwnPatterns()))
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(Struct, frozen=True):
     """A named check, such as ``neutron.network``; those that ask a cloud run apart."""
 
     name: str
@@ -166,8 +163,7 @@ class Custom:
         return [item for item in items if not isinstance(item, Unknown)]
 
 
-@dataclass(frozen=True, slots=True)
-class CustomCheck:
+class CustomCheck(Struct, frozen=True):
     """A custom constraint that only a cloud can answer; the caller asks many at a time."""
 
     constraint: str

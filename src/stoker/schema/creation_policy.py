@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.schema.conversion import Mismatch
 from stoker.schema.unknown import unknown_in
@@ -17,8 +18,7 @@ _LONGEST = 12 * 3600
 _MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class SignalsWanted:
+class SignalsWanted(Struct, frozen=True):
     """What a resource waits for."""
 
     count: int = 1

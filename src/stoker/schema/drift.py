@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.schema.checks import moment_of
 from stoker.schema.conversion import Mismatch, to_boolean, to_integer, to_number
@@ -23,8 +24,7 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*")
 _NOTHING: tuple[Any, ...] = (None, "", [], ())
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A property that the live object has with another value."""
 
     name: str
@@ -32,8 +32,7 @@ class Difference:
     live: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What a comparison has found, and what it could not look at."""
 
     differences: tuple[Difference, ...] = ()

@@ -7,9 +7,10 @@ type, template generation and documentation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import Path
 from stoker.schema.constraints import Constraint
@@ -28,8 +29,7 @@ class Type(StrEnum):
     ANY = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class Finder:
+class Finder(Struct, frozen=True):
     """Turns a name into an id: the value of a property may be either, the type sees the id.
 
     ``service`` and ``kind`` name a lookup of :mod:`stoker.clouds`, as ``("network", "subnet")``.
@@ -39,8 +39,7 @@ class Finder:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class NameLookup:
+class NameLookup(Struct, frozen=True):
     """A property value that may be a name and must become an id before the type sees it."""
 
     finder: Finder
@@ -49,8 +48,7 @@ class NameLookup:
     """Path inside the resource's properties."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interruption:
+class Interruption(Struct, frozen=True):
     """What a change of a property in place does to an object that is in use."""
 
     effect: str
@@ -59,8 +57,7 @@ class Interruption:
     """Another property, and the value with which nothing is interrupted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Struct, frozen=True):
     """A property of a resource type, or an entry of a map or list property."""
 
     type: Type
@@ -87,8 +84,7 @@ class Property:
     """For plans: what it means for users of the object that the property is changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """An attribute of a resource type."""
 
     description: str = ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.kernel.clock import isoformat
 from stoker.kernel.diagnostics import format_path
@@ -69,8 +70,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 """What reads values of a type; those of type String may be anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoftwareConfig:
+class SoftwareConfig(Struct, frozen=True):
     """A config. Name, group and options are whatever JSON their author has sent."""
 
     id: str
@@ -102,8 +102,7 @@ class SoftwareConfig:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(Struct, frozen=True):
     """A config that a server is given, and how far that is."""
 
     id: str
@@ -131,8 +130,7 @@ def server_fault(server_id: str) -> str | None:
     return f"the id of a server has at most {_LONGEST_SERVER} printable characters"
 
 
-@dataclass(frozen=True, slots=True)
-class SoftwareChange:
+class SoftwareChange(Struct, frozen=True):
     """Configs and deployments to record, and to drop, in one transaction."""
 
     configs: tuple[SoftwareConfig, ...] = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Support(StrEnum):
@@ -15,8 +16,7 @@ class Support(StrEnum):
     UNSUPPORTED = "UNSUPPORTED"
 
 
-@dataclass(frozen=True, slots=True)
-class SupportStatus:
+class SupportStatus(Struct, frozen=True):
     """One state of support, the release it began with, and the state before it."""
 
     status: Support = Support.SUPPORTED

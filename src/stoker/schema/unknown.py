@@ -7,12 +7,12 @@ until everything that a definition refers to exists, requires that none is left.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+
+class Unknown(Struct, frozen=True):
     """Stands for a value that will come from the resources in ``sources``."""
 
     sources: frozenset[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from stoker.store.databases import engine_for, for_writing
 from stoker.store.foreign import require_supported
@@ -22,8 +22,7 @@ DOWN_AFTER = 15.0
 """Seconds without a report after which an engine is shown as down."""
 
 
-@dataclass(frozen=True, slots=True)
-class EngineRecord:
+class EngineRecord(Struct, frozen=True):
     """One engine, as it has told of itself."""
 
     id: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import StoreFault
 from stoker.store.databases import for_reading, of_one_moment
@@ -32,8 +32,7 @@ and is one group then."""
 Rows = Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A read, and who waits for it."""
 
     query: Callable[..., Any]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from stoker.store import tables
 from stoker.store.databases import for_writing
@@ -27,8 +27,7 @@ _DOCUMENTS_AT_ONCE = 4
 _DONE = "reencrypted"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Columns of a table that are encrypted, and the column that tells its rows apart."""
 
     table: sa.Table
@@ -37,8 +36,7 @@ class _Place:
     at_once: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Renewed:
+class _Renewed(Struct, frozen=True):
     """A text, and what is to stand in its place."""
 
     key: Any

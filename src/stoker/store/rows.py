@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -68,8 +67,7 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
 Convert = Callable[[Cipher, Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """How the fields of a record are stored: by what is told of its columns, once for all rows."""
 
     columns: Sequence[tuple[str, str]]

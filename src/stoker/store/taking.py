@@ -8,10 +8,10 @@ event of a resource or of the stack comes between one take-up and the next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, Fenced
 from stoker.engine.model.records import Open, Stack, foremost
@@ -60,8 +60,7 @@ _TAKE = _taking()
 _TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(Struct, frozen=True):
     """Taking a stack over, which is done together with others."""
 
     stack_id: str

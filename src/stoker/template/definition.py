@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from stoker.schema.constraints import CustomCheck as CustomCheck
 from stoker.schema.properties import NameLookup as NameLookup
@@ -24,8 +25,7 @@ class TooMuch(Exception):
     """This is not the little work that it was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """One resource as the template wants it."""
 
     name: str
@@ -66,8 +66,7 @@ class Facts(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """An output of the template, evaluated."""
 
     name: str

@@ -7,12 +7,13 @@ is left as it was written for :mod:`stoker.template.evaluate.evaluation`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 from typing import Any
 
 from cachetools import LRUCache, cached
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import (
     MAX_DIAGNOSTICS,
@@ -28,6 +29,7 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
 from stoker.kernel.json_tree import levels, weigh
 from stoker.kernel.lazy import lazy
+from stoker.kernel.values import replace
 from stoker.schema.words import kind_of
 from stoker.template.source.source import Source, accept, read
 from stoker.template.source.yaml_data import MAX_NODES
@@ -52,27 +54,25 @@ MAX_CACHED = 1024 * 1024
 """Characters of all nested templates that are kept: many stacks nest the same few."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceBody:
+class ResourceBody(Struct, frozen=True):
     """A resource as it was written."""
 
     name: str
     type_name: str
     path: Path
-    properties: Any = field(default_factory=dict)
-    metadata: Any = field(default_factory=dict)
+    properties: Any = {}
+    metadata: Any = {}
     depends_on: Any = ()
     deletion_policy: Any = None
-    update_policy: Any = field(default_factory=dict)
-    creation_policy: Any = field(default_factory=dict)
+    update_policy: Any = {}
+    creation_policy: Any = {}
     update_replace_policy: Any = None
     condition: Any = NO_CONDITION
     external_id: Any = None
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputBody:
+class OutputBody(Struct, frozen=True):
     """An output as it was written."""
 
     name: str
@@ -264,8 +264,7 @@ def _misplaced(section: Any, version: Version) -> str | None:
     return f'indent it below "{dialect.resources}:" if it is a resource' if is_type else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     """Reads sections of one document, and keeps what it finds wrong."""
 
     data: Mapping[Any, Any]

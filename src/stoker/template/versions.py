@@ -7,16 +7,16 @@ sets that they lead to are computed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import DiagnosticError, did_you_mean, refusal
 from stoker.kernel.errors import BAD_REQUEST, INVALID_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """The spelling of sections and of the keys of resources and outputs; empty if there is none."""
 
     name: str = "hot"
@@ -76,8 +76,7 @@ CFN = Dialect(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One version of the template language."""
 
     key: str

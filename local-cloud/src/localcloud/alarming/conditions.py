@@ -6,8 +6,9 @@ import operator
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from localcloud.alarming.state import ALARM, OK, UNKNOWN
 from localcloud.http import ApiError, RequestContext
@@ -29,8 +30,7 @@ _ANSWER_BYTES = 1 << 20
 _SECONDS = 10
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What was found."""
 
     state: str | None

@@ -3,8 +3,9 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.alarming.errors import invalid
 from localcloud.http import ApiError, BadRequest
@@ -105,8 +106,7 @@ def _conditions(name: str, value: Any) -> list[Document]:
     return found
 
 
-@dataclass(frozen=True)
-class _Field:
+class _Field(Struct, frozen=True):
     """A field of a rule."""
 
     read: Callable[[str, Any], Any]

@@ -1,10 +1,11 @@
 """Volumes in servers: what the compute service asks of block storage in the same process."""
 
 import string
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+from msgspec import Struct
 
 from localcloud.block_storage import jobs
 from localcloud.block_storage.tools import Tools
@@ -18,8 +19,7 @@ SHARED = frozenset({"in-use", "attaching"})
 """In which a volume for several servers takes one more."""
 
 
-@dataclass(frozen=True)
-class BootVolume:
+class BootVolume(Struct, frozen=True):
     """The volume that a server boots from."""
 
     disk: Path

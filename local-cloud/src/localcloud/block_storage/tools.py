@@ -1,6 +1,6 @@
 """The parts of the block storage service that requests and work use."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.block_storage.archives import Archives
 from localcloud.block_storage.content import Content
@@ -8,8 +8,7 @@ from localcloud.block_storage.state import State
 from localcloud.work import Work
 
 
-@dataclass(frozen=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """One of each part."""
 
     state: State

@@ -1,8 +1,9 @@
 """Making volumes: what a request names is looked up, checked and counted, then written down."""
 
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
+
+from msgspec import Struct, field
 
 from localcloud.block_storage import jobs, kinds, quotas
 from localcloud.block_storage.state import HOST, ZONE
@@ -15,8 +16,7 @@ _USABLE = frozenset({"available", "in-use"})
 _GIB = 1 << 30
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What a new volume shall be; at most one source is named."""
 
     size: int | None = None

@@ -6,9 +6,10 @@ aggregates and the policies of server groups mean what they mean elsewhere.
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
+
+from msgspec import Struct
 
 from localcloud.compute.state import State
 from localcloud.http import BadRequest, Conflict, NotFound
@@ -20,8 +21,7 @@ INTERNAL_ZONE = "internal"
 _BINARIES = (("nova-conductor", "controller"), ("nova-scheduler", "controller"))
 
 
-@dataclass(frozen=True)
-class Capacity:
+class Capacity(Struct, frozen=True):
     """What one host has, as a share of the machine."""
 
     vcpus: int

@@ -1,16 +1,14 @@
 """Keys as text, as the API shows them."""
 
-from dataclasses import dataclass
-
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from msgspec import Struct
 
 BITS = 2048
 """Size of new RSA keys."""
 
 
-@dataclass(frozen=True)
-class KeyMaterial:
+class KeyMaterial(Struct, frozen=True):
     """The keys of a pair as text."""
 
     public_key: str

@@ -7,8 +7,9 @@ when the process ends is found in the store at the next start and done then.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.compute import actions
 from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
@@ -41,8 +42,7 @@ async def _reported(work: Coroutine[Any, Any, None]) -> None:
         _LOG.exception("work aside failed")
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """The work behind a task state."""
 
     event: str

@@ -3,8 +3,9 @@
 import re
 import secrets
 import string
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.compute import values
 from localcloud.http import BadRequest
@@ -32,8 +33,7 @@ _SOURCES = (*_VOLUMES, "image", "blank")
 _TAG = re.compile(r"[^,/]{1,60}")
 
 
-@dataclass(frozen=True)
-class NetworkWish:
+class NetworkWish(Struct, frozen=True):
     """One network interface that a new server shall have."""
 
     network_id: str | None = None
@@ -42,8 +42,7 @@ class NetworkWish:
     tag: str | None = None
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """How many servers, and where."""
 
     least: int = 1
@@ -54,8 +53,7 @@ class Placement:
     return_reservation_id: bool = False
 
 
-@dataclass(frozen=True)
-class ServerRequest:
+class ServerRequest(Struct, frozen=True):
     """A request for new servers; whether the things that it names exist is not checked here."""
 
     name: str

@@ -1,6 +1,6 @@
 """The parts of the compute service that requests and jobs work with."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.block_storage.service import BlockStorage
 from localcloud.compute.images import Images
@@ -9,8 +9,7 @@ from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
 
 
-@dataclass(frozen=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """One of each part."""
 
     state: State

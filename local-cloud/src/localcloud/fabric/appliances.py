@@ -1,7 +1,8 @@
 """Appliances in namespaces, as the cloud's event loop sees them."""
 
 import socket
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards
@@ -17,7 +18,7 @@ class NamespaceAppliances:
 
     async def ensure(self, appliance: Appliance) -> None:
         """Bring an appliance to exactly these ports."""
-        ports = [asdict(port) for port in appliance.ports]
+        ports = [to_builtins(port) for port in appliance.ports]
         tables = await self._client.ask("ensure_appliance", appliance_id=appliance.id, ports=ports)
         if tables:
             self._forwards.server_started(appliance.id, appliance.ports, tables)

@@ -13,8 +13,9 @@ import secrets
 import shutil
 import stat
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from localcloud.fabric import kernel
 from localcloud.fabric.base_image import BASE_ROOT, OWN, TOP_LINKS
@@ -60,8 +61,7 @@ def _python_elsewhere() -> Path | None:
     return None if any(prefix.is_relative_to(path) for path in _SHARED) else prefix
 
 
-@dataclass(frozen=True)
-class Layers:
+class Layers(Struct, frozen=True):
     """What a root directory is made of."""
 
     disk: Path

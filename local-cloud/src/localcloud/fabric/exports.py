@@ -7,8 +7,9 @@ import stat
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.guest.mount_requests import WORDS
 
@@ -17,8 +18,7 @@ _MOST_AT_ONCE = 16
 _LONGEST_ANSWER = 1000
 
 
-@dataclass(frozen=True)
-class MountRequest:
+class MountRequest(Struct, frozen=True):
     """What a server wants to mount, and where."""
 
     server_id: str

@@ -10,7 +10,8 @@ import ipaddress
 import socket
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from localcloud.fabric.interface import Direction, FabricError, Port, Rule
 from localcloud.fabric.netlink import (
@@ -258,8 +259,7 @@ def _redirect(port: int) -> bytes:
     return target + _expression("redir", be32(1, 1))
 
 
-@dataclass(frozen=True)
-class Redirect:
+class Redirect(Struct, frozen=True):
     """What a server sends to ``target`` goes to ``listener`` on its own loopback instead."""
 
     target: str

@@ -1,8 +1,9 @@
 """What the fabric process says of this machine when it starts."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.fabric.interface import Capabilities
 
@@ -26,8 +27,7 @@ CONTAINER_REMEDY = (
 )
 
 
-@dataclass(frozen=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The capabilities, and what the fabric process itself needs to know."""
 
     capabilities: Capabilities

@@ -11,8 +11,9 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from localcloud.fabric import kernel
 from localcloud.fabric.kernel import Clone
@@ -26,8 +27,7 @@ _HALF = 32768
 _TRIES = 1000
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """Ids inside a namespace from ``inside`` on, and what they are outside."""
 
     inside: int

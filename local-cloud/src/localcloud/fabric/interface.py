@@ -9,10 +9,11 @@ kernel forbids those.
 
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from localcloud.fabric.exports import Exports
 from localcloud.fabric.resolvers import Resolvers
@@ -28,8 +29,7 @@ its own. Raises :class:`FabricError` where it cannot be started.
 """
 
 
-@dataclass(frozen=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """What this machine allows, found out by doing each thing once at start."""
 
     isolated: bool
@@ -48,8 +48,7 @@ class Direction(StrEnum):
     EGRESS = "egress"
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A security group rule, resolved: remote groups are already lists of addresses."""
 
     direction: Direction
@@ -63,8 +62,7 @@ class Rule:
     """CIDRs; None for any, an empty tuple for nobody."""
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(Struct, frozen=True):
     """A fixed address of a port in its subnet."""
 
     ip: str
@@ -75,16 +73,14 @@ class Address:
     """Host routes: pairs of destination CIDR and next hop."""
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(Struct, frozen=True):
     """A layer-2 segment."""
 
     id: str
     mtu: int = 1450
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(Struct, frozen=True):
     """A plug for a server in a network."""
 
     id: str
@@ -96,8 +92,7 @@ class Port:
     """None switches filtering off (port security disabled)."""
 
 
-@dataclass(frozen=True)
-class RouterLeg:
+class RouterLeg(Struct, frozen=True):
     """One attachment of a router to a network."""
 
     port_id: str
@@ -106,8 +101,7 @@ class RouterLeg:
     addresses: tuple[Address, ...]
 
 
-@dataclass(frozen=True)
-class Router:
+class Router(Struct, frozen=True):
     """A router with its inner legs and, where it has a gateway, its outer one."""
 
     id: str
@@ -118,8 +112,7 @@ class Router:
     routes: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class FloatingIP:
+class FloatingIP(Struct, frozen=True):
     """A floating address bound to a fixed one. The host reaches the server under ``address``."""
 
     id: str
@@ -129,8 +122,7 @@ class FloatingIP:
     router_id: str | None
 
 
-@dataclass(frozen=True)
-class Forwarding:
+class Forwarding(Struct, frozen=True):
     """A listening address of the host through which a server's port is reached."""
 
     floating_ip_id: str
@@ -155,16 +147,14 @@ class Door(StrEnum):
     """It exchanges ICMP echoes with an address; the port does not matter."""
 
 
-@dataclass(frozen=True)
-class Appliance:
+class Appliance(Struct, frozen=True):
     """A place in networks at which a service of the cloud itself listens, and connects from."""
 
     id: str
     ports: tuple[Port, ...]
 
 
-@dataclass(frozen=True)
-class Volume:
+class Volume(Struct, frozen=True):
     """A volume as a server has it: a directory that is there where a device would be."""
 
     id: str
@@ -180,8 +170,7 @@ class Volume:
     read_only: bool = False
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(Struct, frozen=True):
     """All that is needed to boot a server. Its disk is a directory that outlives its processes."""
 
     id: str
@@ -208,8 +197,7 @@ class Server:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Exit:
+class Exit(Struct, frozen=True):
     """A server's first process has ended, by itself or because it was told to."""
 
     server_id: str
@@ -220,8 +208,7 @@ class Exit:
     """The server rebooted itself from inside and expects to be booted again."""
 
 
-@dataclass(frozen=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """What a port has carried, seen from its server."""
 
     received_bytes: int
@@ -230,8 +217,7 @@ class Traffic:
     sent_packets: int
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """What a server takes of the machine; all but the memory is counted since its boot."""
 
     cpu_ns: int
@@ -252,8 +238,7 @@ class Face(StrEnum):
     """Nothing is there, and nothing can be written."""
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(Struct, frozen=True):
     """A file system that servers mount from somewhere in their networks."""
 
     id: str

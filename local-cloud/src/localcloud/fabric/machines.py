@@ -19,6 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from localcloud.fabric import disks, identities, kernel, seccomp, specs, volumes
 from localcloud.fabric.base_image import BaseImage
 from localcloud.fabric.filters import Redirect, messages, redirections
@@ -50,8 +52,7 @@ _USUAL_FILES = 1024
 _CLOSED_ABOVE = 1 << 16
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What a server boots from."""
 
     id: str
@@ -210,8 +211,7 @@ def _bind_names(host: str, port: int) -> socket.socket:
     return questions
 
 
-@dataclass(frozen=True)
-class Belongings:
+class Belongings(Struct, frozen=True):
     """What is handed over for a server: descriptors from the cloud, and its volumes."""
 
     facts: int

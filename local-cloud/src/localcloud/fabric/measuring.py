@@ -4,9 +4,10 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from localcloud.fabric.machines import RunningServer
 from localcloud.fabric.storage import LATER

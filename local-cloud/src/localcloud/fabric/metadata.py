@@ -1,8 +1,9 @@
 """The metadata service of a server, as at http://169.254.169.254/: OpenStack's and EC2's trees."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.fabric.interface import Server
 
@@ -18,8 +19,7 @@ _TEXT = "text/plain; charset=UTF-8"
 _JSON = "application/json"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An HTTP answer."""
 
     status: int

@@ -1,19 +1,18 @@
 """What is mounted where, as the kernel tells it of a process."""
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Namespaces:
+class Namespaces(Struct, frozen=True):
     """Those of a server in which mounts are made, as descriptors."""
 
     mounts: int
     users: int
 
 
-@dataclass(frozen=True)
-class Mounted:
+class Mounted(Struct, frozen=True):
     """One mount."""
 
     device: str

@@ -6,8 +6,9 @@ side, on the cloud's event loop, serves those sockets.
 
 import socket
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from localcloud.fabric.appliances import NamespaceAppliances
 from localcloud.fabric.interface import (
@@ -121,7 +122,7 @@ class NamespaceFabric:
 
     async def ensure_router(self, router: Router) -> None:
         """Bring the router to exactly these legs, gateway and routes."""
-        opened = await self._servers.client.ask("ensure_router", router=asdict(router))
+        opened = await self._servers.client.ask("ensure_router", router=to_builtins(router))
         if opened:
             connections, questions = (socket.socket(fileno=number) for number in opened)
             self._outbound.serve(router.id, connections, questions)
@@ -135,13 +136,13 @@ class NamespaceFabric:
         """Bring a port of a running server up to date."""
         server_id = self._servers.forwards.holder(port.id)
         if server_id is not None:
-            order = asdict(port)
+            order = to_builtins(port)
             await self._servers.client.ask("ensure_port", server_id=server_id, port=order)
             self._servers.forwards.port_changed(port)
 
     async def plug(self, server_id: str, port: Port) -> None:
         """Attach a port to a running server."""
-        order = asdict(port)
+        order = to_builtins(port)
         await self._servers.client.ask("plug", server_id=server_id, port=order)
         self._servers.forwards.port_added(server_id, port)
 

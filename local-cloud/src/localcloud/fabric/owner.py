@@ -16,9 +16,10 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from localcloud.fabric import channel, identities, kernel, machines, shares, specs, volumes
 from localcloud.fabric.filters import Filters, NoFilters, messages
@@ -292,7 +293,7 @@ def run(control: socket.socket, parent: int) -> None:
         extents = identities.range_for_servers(state)
         identities.become_root_of_servers(_OWN_NAMESPACES, extents)
     except OSError as error:
-        channel.send(control, {"hello": asdict(Findings.without_namespaces(str(error)))})
+        channel.send(control, {"hello": to_builtins(Findings.without_namespaces(str(error)))})
         return
     kernel.show_memory(True)  # the maps of servers' ids are written by helpers
     kernel.die_with_parent()
@@ -306,7 +307,7 @@ def run(control: socket.socket, parent: int) -> None:
     kernel.name_process("fabric-owner")
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
     findings = probe_here(state, None if extents is None else extents[0].outside)
-    channel.send(control, {"hello": asdict(findings)})
+    channel.send(control, {"hello": to_builtins(findings)})
     if not findings.capabilities.isolated or settings["probe_only"]:
         return
     _limit_namespaces()

@@ -17,8 +17,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from localcloud.fabric import archives, relays
 from localcloud.fabric.doors import make_socket, use_socket

@@ -12,10 +12,13 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from localcloud.fabric import relays
 from localcloud.fabric.client import OwnerClient
@@ -67,7 +70,7 @@ def _order(server: Server) -> dict[str, Any]:
         "hostname": server.hostname,
         "disk": absolute(server.disk),
         "image": None if server.root is None else absolute(server.root),
-        "ports": [asdict(port) for port in server.ports],
+        "ports": [to_builtins(port) for port in server.ports],
         "vcpus": server.vcpus,
         "volumes": [volume_to_json(volume) for volume in server.volumes],
     }

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from localcloud.fabric import identities, kernel
 from localcloud.fabric.disks import overlay
 from localcloud.fabric.interface import Face, Share
@@ -20,8 +22,7 @@ _CONTENT, _BLANK, _WORK = "upper/root", "blank", "work/root"
 """In a share's directory, as in that of a volume."""
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A share as a server is to see it: where the fabric process has mounted its faces."""
 
     place: str

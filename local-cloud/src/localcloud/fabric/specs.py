@@ -1,8 +1,9 @@
 """Specifications as JSON and back, for the way from the cloud to its fabric process."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from localcloud.fabric.interface import (
     Address,

@@ -12,8 +12,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from localcloud.fabric import channel
 from localcloud.fabric.findings import Findings
@@ -24,8 +26,7 @@ _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME")
 """What is needed to find programs. All else in the environment may be a secret."""
 
 
-@dataclass(frozen=True)
-class OwnerStart:
+class OwnerStart(Struct, frozen=True):
     """A fabric process that is on its way."""
 
     process: "subprocess.Popen[bytes]"
@@ -47,11 +48,10 @@ class OwnerStart:
             if received
             else Findings.without_namespaces("the fabric process ended early")
         )
-        return OwnerProcess(**vars(self), findings=findings)
+        return OwnerProcess(**asdict(self), findings=findings)
 
 
-@dataclass(frozen=True)
-class OwnerProcess(OwnerStart):
+class OwnerProcess(OwnerStart, frozen=True):
     """A fabric process that has said what the machine allows."""
 
     findings: Findings

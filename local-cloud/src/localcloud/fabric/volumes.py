@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from localcloud.fabric import kernel
 from localcloud.fabric.base_image import BASE_ROOT
 from localcloud.fabric.disks import overlay
@@ -28,8 +30,7 @@ _ID_LENGTH = 20
 """So much of a volume's id is in the name of the disk, as with virtio."""
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A volume that is ready to be shown to servers."""
 
     device: str

@@ -1,6 +1,6 @@
 """What the bearer of a token may do at this moment."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.http import RequestContext, Unauthorized
 from localcloud.identity.assignments import SYSTEM, Assignments
@@ -13,8 +13,7 @@ _KEPT = 4096
 """Tokens whose evaluation is kept."""
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(Struct, frozen=True):
     """A token together with the objects that it speaks of, as they are now."""
 
     token: Token

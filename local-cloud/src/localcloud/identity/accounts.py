@@ -6,9 +6,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.identity.assignments import SYSTEM
 from localcloud.identity.directory import DEFAULT_DOMAIN
@@ -17,8 +18,7 @@ from localcloud.settings import Settings
 STACK_DOMAIN = "stoker"
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(Struct, frozen=True):
     """A user of a new cloud, with its grants as triples of target type, target name and role."""
 
     name: str

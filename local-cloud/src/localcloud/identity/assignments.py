@@ -1,7 +1,9 @@
 """Which roles somebody has somewhere: assignments, groups, inheritance, implied roles."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from localcloud.identity.directory import Directory
 from localcloud.store import Document
@@ -10,8 +12,7 @@ SYSTEM = "all"
 """The target id of assignments on the whole system."""
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """One role for one user or group on one target."""
 
     actor_type: str
@@ -32,11 +33,11 @@ class Grant:
 
     def document(self) -> Document:
         """Return the grant as it is stored."""
-        return {"id": self.id, **self.__dict__}
+        return {"id": self.id, **asdict(self)}
 
 
 def _stored(document: Document) -> Grant:
-    return Grant(**{field: document[field] for field in Grant.__dataclass_fields__})
+    return Grant(**{field: document[field] for field in Grant.__struct_fields__})
 
 
 class Assignments:

@@ -1,7 +1,8 @@
 """From the body of an authentication request to a token."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.http import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
 from localcloud.identity.access import Access, AccessControl
@@ -16,8 +17,7 @@ from localcloud.store import Document
 _METHOD_LIMIT = 8
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """Who has authenticated, and how."""
 
     user_id: str
@@ -26,8 +26,7 @@ class Proof:
     application_credential: Document | None = None
 
 
-@dataclass(frozen=True)
-class Issued:
+class Issued(Struct, frozen=True):
     """A new token: the text for its bearer, and what it gives access to."""
 
     text: str

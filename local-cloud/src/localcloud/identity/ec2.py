@@ -12,7 +12,7 @@ from localcloud.http import BadRequest, Unauthorized, read_json, route
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
 from localcloud.identity.directory import Directory
-from localcloud.identity.signatures import SignedRequest, verify_string
+from localcloud.identity.signatures import EMPTY_HASH, SignedRequest, verify_string
 from localcloud.identity.token_body import token_answer
 from localcloud.store import Document
 
@@ -45,7 +45,7 @@ class Ec2:
             path=_string(given, "path", "/"),
             params=_strings(given, "params"),
             headers={name.lower(): v for name, v in _strings(given, "headers").items()},
-            body_hash=_string(given, "body_hash", SignedRequest.body_hash),
+            body_hash=_string(given, "body_hash", EMPTY_HASH),
         )
         if not signed.verify(json.loads(credential["blob"])["secret"]):
             raise Unauthorized("The signature is wrong.")

@@ -1,14 +1,14 @@
 """Checks of request bodies: which members an object has, and of what type."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.http import BadRequest
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A member of a request object. Members that no field describes are kept as they are."""
 
     name: str

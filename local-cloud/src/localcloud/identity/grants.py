@@ -1,8 +1,8 @@
 """Granting roles to users and groups on projects, domains and the system."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 

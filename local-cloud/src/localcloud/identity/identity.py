@@ -1,6 +1,6 @@
 """The parts of the identity service, put together."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.clock import Clock
 from localcloud.identity.access import AccessControl
@@ -14,8 +14,7 @@ from localcloud.settings import Settings
 from localcloud.store import Store
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Everything that the requests of the identity API work with."""
 
     directory: Directory

@@ -1,9 +1,9 @@
 """List, show, create, change and delete: what every kind of identity object has in common."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
@@ -25,8 +25,7 @@ from localcloud.identity.policy import reads_all, refuse, require
 from localcloud.store import Collection, Document
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of object as the API shows it."""
 
     singular: str
@@ -42,8 +41,7 @@ class Kind:
     """No two have the same name, within a domain where they belong to one."""
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Who may see and change objects of a kind, and what happens when they change.
 
     What nobody else may see or change is the administrators' alone.

@@ -1,9 +1,9 @@
 """The list of all role assignments, as they were granted or as they work out."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute

@@ -10,16 +10,17 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 _V4 = "AWS4-HMAC-SHA256"
-_EMPTY_HASH = hashlib.sha256(b"").hexdigest()
+EMPTY_HASH = hashlib.sha256(b"").hexdigest()
 
 
-@dataclass(frozen=True)
-class SignedRequest:
+class SignedRequest(Struct, frozen=True):
     """A request and the signature that it carries. Header names are in lower case."""
 
     signature: str
@@ -28,7 +29,7 @@ class SignedRequest:
     path: str = "/"
     params: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    body_hash: str = _EMPTY_HASH
+    body_hash: str = EMPTY_HASH
 
     def verify(self, secret: str) -> bool:
         """Whether the signature was made with the secret."""

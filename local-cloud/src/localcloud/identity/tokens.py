@@ -9,12 +9,13 @@ import json
 import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from localcloud.http import Unauthorized
 from localcloud.identity.directory import Directory, precise
@@ -24,8 +25,7 @@ EXPIRED_GRACE = timedelta(days=2)
 _TOKEN_LIMIT = 4096
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What a token is good for."""
 
     kind: str = "none"
@@ -33,8 +33,7 @@ class Scope:
     id: str = ""
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(Struct, frozen=True):
     """What a token says."""
 
     user_id: str
@@ -56,7 +55,7 @@ class TokenSeal:
 
     def sealed(self, token: Token) -> str:
         """Return the text of the token."""
-        body = json.dumps(astuple(token), separators=(",", ":"))
+        body = json.dumps(token, default=astuple, separators=(",", ":"))
         return self._fernet.encrypt(zlib.compress(body.encode())).decode().rstrip("=")
 
     def _open(self, text: str) -> Token:

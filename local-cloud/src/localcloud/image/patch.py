@@ -1,9 +1,9 @@
 """Changes of images in the form of JSON patches, versions 2.0 and 2.1 of Glance's media type."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 
 from localcloud.http import BadRequest, Conflict, Forbidden, UnsupportedMediaType, read_body
@@ -16,8 +16,7 @@ _OPERATIONS = ("add", "replace", "remove")
 _OPERATION_LIMIT = 500
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One change of one attribute or property."""
 
     verb: str

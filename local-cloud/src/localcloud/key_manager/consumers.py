@@ -1,9 +1,9 @@
 """Who has registered as a user of a secret or of a container."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
@@ -17,8 +17,7 @@ from localcloud.key_manager.state import State
 from localcloud.store import Collection, Document
 
 
-@dataclass(frozen=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     """A kind of object that has consumers."""
 
     name: str

@@ -4,7 +4,6 @@ import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import (
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
     pkcs12,
 )
+from msgspec import Struct
 
 from localcloud.cloud import Cloud
 from localcloud.http import ApiError, BadRequest, RequestContext
@@ -26,8 +26,7 @@ VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3
 """That listeners can speak."""
 
 
-@dataclass(frozen=True)
-class _Certificate:
+class _Certificate(Struct, frozen=True):
     chain: bytes
     """The certificate and those of its issuers, in PEM."""
     key: bytes

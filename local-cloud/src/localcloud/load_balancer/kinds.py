@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from localcloud.http import BadRequest
 from localcloud.load_balancer.errors import bad_field
@@ -23,8 +24,7 @@ _DOMAIN = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?\.?")
 _MOST_NUMBER = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field that requests may have."""
 
     check: Check
@@ -35,8 +35,7 @@ class Field:
     """It can be changed."""
 
 
-@dataclass(frozen=True, eq=False)
-class Kind:
+class Kind(Struct, frozen=True, eq=False):
     """A kind of objects."""
 
     name: str

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -25,8 +25,7 @@ PAGE = 20
 DEFAULT_PAGE = 10
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request whose sender is known."""
 
     request: Request

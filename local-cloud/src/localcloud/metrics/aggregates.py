@@ -3,8 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.metrics.errors import invalid, missing
 from localcloud.metrics.series import METHODS, Points, Span, reduce, reduced
@@ -19,8 +20,7 @@ Fetch = Callable[[str, str], "list[Line]"]
 """Returns the metrics of a name or id by a method."""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """Values with the names under which the answer has them; none for what was put together."""
 
     names: tuple[str, ...]
@@ -100,8 +100,7 @@ def _check(operations: Any, depth: int) -> None:
         raise invalid("operations are lists, texts and numbers")
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """Carries operations out."""
 
     fetch: Fetch

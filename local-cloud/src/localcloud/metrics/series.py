@@ -5,8 +5,9 @@ import statistics
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
+
+from msgspec import Struct
 
 MOST = 4096
 """Measures that are kept of a metric: the newest."""
@@ -30,8 +31,7 @@ METHODS = frozenset(
 """The names of all ways to make one value of many."""
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """Which part of a metric is asked for: seconds, the last of them not included."""
 
     start: float = -math.inf

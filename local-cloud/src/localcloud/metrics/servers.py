@@ -4,8 +4,9 @@ They are worked out from the servers and ports that there are, so that nothing h
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
+
+from msgspec import Struct
 
 from localcloud.fabric.interface import Usage
 from localcloud.metrics.archive_policies import OF_SERVERS
@@ -24,8 +25,7 @@ _INTERFACE = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A value of a metric now."""
 
     metric_id: str

@@ -2,9 +2,10 @@
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.http import RequestContext
 from localcloud.network.checks import Check, anything
@@ -20,8 +21,7 @@ class Default(Enum):
     """It stays out of the values, and the operation decides."""
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """One attribute: who may write it when, and with which values."""
 
     name: str
@@ -40,8 +40,7 @@ def read_only(name: str, *, hidden: bool = False) -> Attribute:
     return Attribute(name, post=False, put=False, hidden=hidden)
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """One kind of object of the API."""
 
     kind: str

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from itertools import pairwise
 
+from msgspec import Struct
+
 from localcloud.network.errors import bad_request, conflict
 
 IPNetwork = IPv4Network | IPv6Network
 IPAddress = IPv4Address | IPv6Address
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """A range of addresses, both ends included."""
 
     first: IPAddress

@@ -1,7 +1,8 @@
 """What can be done with the objects of one kind."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from localcloud.http import RequestContext
 from localcloud.network.attributes import Resource
@@ -10,8 +11,7 @@ from localcloud.network.visibility import owns
 from localcloud.store import Document
 
 
-@dataclass(frozen=True)
-class Operations:
+class Operations(Struct, frozen=True):
     """One kind of object, and what is done with it that is not done with all kinds.
 
     What is not given only writes the document. Callers have been checked: they may see the object,

@@ -5,8 +5,9 @@ changes something returns when the fabric has been told, and raises
 :class:`localcloud.http.ApiError` with Neutron's status and type where the API would answer so.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.cloud import Cloud
 from localcloud.fabric.interface import Port
@@ -21,8 +22,7 @@ from localcloud.network.visibility import find, owns
 from localcloud.store import Document
 
 
-@dataclass(frozen=True)
-class PortRequest:
+class PortRequest(Struct, frozen=True):
     """How a server is to be in a network: with a port that exists, or with a new one."""
 
     network_id: str | None = None
@@ -31,8 +31,7 @@ class PortRequest:
     """The address of a new port; by default the next free one."""
 
 
-@dataclass(frozen=True)
-class ServerPlug:
+class ServerPlug(Struct, frozen=True):
     """The server that gets a port."""
 
     server_id: str

@@ -1,7 +1,8 @@
 """Ports of other services of the cloud, as a load balancer has one for its address."""
 
 import ipaddress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from localcloud.cloud import Cloud
 from localcloud.fabric.interface import Port, Rule

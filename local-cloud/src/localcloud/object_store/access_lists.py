@@ -1,8 +1,9 @@
 """Lists of who may read and write a container: ``.r:*``, ``.rlistings``, ``project:user``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from localcloud.http import RequestContext
 from localcloud.object_store.errors import Refused
@@ -35,8 +36,7 @@ def cleaned(header: str, value: str) -> str:
     return ",".join(terms)
 
 
-@dataclass(frozen=True)
-class AccessList:
+class AccessList(Struct, frozen=True):
     """A list, taken apart."""
 
     referrers: Sequence[str]

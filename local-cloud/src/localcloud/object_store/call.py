@@ -1,16 +1,15 @@
 """One request on the object store: on what, by whom."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from localcloud.http import RequestContext
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """What a temporary URL gives: everything below an account or a container, for this call."""
 
     scope: str
@@ -18,8 +17,7 @@ class Grant:
     """As headers show it."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request with its path taken apart."""
 
     request: Request

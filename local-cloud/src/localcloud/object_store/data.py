@@ -9,10 +9,11 @@ import hashlib
 import os
 import shutil
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
+
+from msgspec import Struct
 
 from localcloud.object_store.errors import Refused
 
@@ -20,8 +21,7 @@ _BITE = 1 << 18
 _SPARE_BYTES = 256 << 20
 
 
-@dataclass(frozen=True)
-class Received:
+class Received(Struct, frozen=True):
     """Data that has arrived."""
 
     name: str
@@ -29,8 +29,7 @@ class Received:
     md5: str
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """A stretch of a file."""
 
     name: str

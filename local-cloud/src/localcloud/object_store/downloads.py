@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from math import ceil
 from secrets import token_hex
 
+from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from localcloud.object_store.call import Call
@@ -18,8 +18,7 @@ _RANGES = 50
 _ONE_RANGE = re.compile(r"\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(Struct, frozen=True):
     """What a GET of an object returns."""
 
     pieces: Sequence[Piece]

@@ -4,10 +4,10 @@ import asyncio
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
@@ -21,8 +21,7 @@ Row = Mapping[str, str | int]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Which names of a sorted list are asked for."""
 
     limit: int = LISTING_LIMIT

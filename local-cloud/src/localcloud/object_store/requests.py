@@ -1,9 +1,9 @@
 """From a request to a call: its path taken apart, its bearer known, its signature checked."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
+from msgspec.structs import replace
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response

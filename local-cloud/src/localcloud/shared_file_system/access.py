@@ -6,8 +6,9 @@ import secrets
 import struct
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from msgspec import Struct
 
 from localcloud.fabric.interface import Face
 from localcloud.http import BadRequest
@@ -28,8 +29,7 @@ _CEPH = re.compile(r"[\x21-\x7e]+")
 _Network = IPv4Network | IPv6Network
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(Struct, frozen=True):
     """Who wants to use a share: a server, as the share sees it."""
 
     addresses: frozenset[str]

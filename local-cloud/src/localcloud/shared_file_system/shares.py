@@ -1,7 +1,8 @@
 """Making shares: what a request names is looked up, checked and counted, then written down."""
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from localcloud.http import BadRequest, NotFound, RequestContext
 from localcloud.shared_file_system import jobs, kinds, quotas
@@ -11,8 +12,7 @@ from localcloud.shared_file_system.tools import Tools
 from localcloud.store import Document
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What a new share shall be."""
 
     protocol: str

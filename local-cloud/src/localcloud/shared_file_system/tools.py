@@ -1,6 +1,6 @@
 """The parts of shared file systems that requests and work use."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.exports import Exports
@@ -9,8 +9,7 @@ from localcloud.shared_file_system.state import State
 from localcloud.work import Work
 
 
-@dataclass(frozen=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """One of each part."""
 
     state: State

@@ -1,6 +1,6 @@
 """What the engine works with, put together."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from localcloud.identity.service_trusts import Trusts
 from localcloud.workflow.actions.running import Actions
@@ -15,8 +15,7 @@ from localcloud.workflow.sub_executions import SubExecutions
 from localcloud.workflow.task_runs import TaskRuns
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The parts of the workflow service."""
 
     state: State

@@ -6,8 +6,7 @@ before its sender is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -45,8 +44,7 @@ def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
     return interface(_Queries(api, senders, policy).respond, fault, REQUEST_ID)
 
 
-@dataclass(frozen=True, slots=True)
-class _Queries:
+class _Queries(Struct, frozen=True):
     api: Api
     senders: Senders
     policy: Policy

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stoker.api.cfn.parameters import required
 from stoker.api.ports import Compute, FetchObject
@@ -14,8 +15,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
 
 
-@dataclass(frozen=True, slots=True)
-class CfnSettings:
+class CfnSettings(Struct, frozen=True):
     """What the operator can choose about the API."""
 
     max_body_size: int
@@ -26,8 +26,7 @@ class CfnSettings:
     """Of a project; -1 for any number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Struct, frozen=True):
     """What the application as a whole has at hand."""
 
     service: Service
@@ -37,8 +36,7 @@ class Api:
     compute: Compute
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request by a known caller for a known action."""
 
     api: Api

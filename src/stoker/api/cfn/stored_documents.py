@@ -7,8 +7,9 @@ names is looked for in the project's containers; nothing else is known of S3 her
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from msgspec import Struct
 
 from stoker.kernel.errors import VALUE_ERROR, Invalid
 
@@ -20,8 +21,7 @@ _HOST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
+class StoredDocument(Struct, frozen=True):
     """An object of the object store."""
 
     container: str

@@ -6,8 +6,8 @@ Signatures cover the body, so a body is read before its sender is known.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,8 +37,7 @@ MOST_BYTES = 1024 * 1024
 """Of one request, packed or not, as at AWS, whatever the limit of the REST API is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Struct, frozen=True):
     """What the application has at hand."""
 
     service: Service
@@ -60,8 +59,7 @@ def application(api: Api) -> ASGIApp:
     return application
 
 
-@dataclass(frozen=True, slots=True)
-class _Requests:
+class _Requests(Struct, frozen=True):
     """Those of one protocol."""
 
     api: Api

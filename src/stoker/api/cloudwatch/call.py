@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stoker.api.cloudwatch.members import Members
 from stoker.engine.model.requests import Caller
@@ -10,8 +10,7 @@ from stoker.engine.service.monitoring import Monitoring
 from stoker.engine.service.service import Service
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request by a known caller for a known action."""
 
     service: Service

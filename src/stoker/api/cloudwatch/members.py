@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
 
 _LONGEST = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(Struct, frozen=True):
     """The members of a structure."""
 
     values: Mapping[str, Any]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, Protocol
 
 import cbor2
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,8 +35,7 @@ _KNOWN_TAGS = (0, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258,
                43000, 55799)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a request asks for."""
 
     action: str

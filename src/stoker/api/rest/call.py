@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from starlette.datastructures import QueryParams
 
 from stoker.api.documents import parse_object
@@ -29,8 +29,7 @@ _BEGINNINGS = (
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Struct, frozen=True):
     """What the application as a whole has at hand."""
 
     service: Service
@@ -42,8 +41,7 @@ class Api:
     compute: Compute
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request by a known caller to a known route."""
 
     api: Api

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypedDict
 from urllib.parse import quote
 
+from msgspec import Struct
 from starlette.datastructures import URL
 
 from stoker.kernel.addresses import StackAddress
@@ -20,8 +20,7 @@ class Link(TypedDict):
     rel: str
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """Builds addresses below ``root`` (scheme, host and prefix, without the version)."""
 
     root: str

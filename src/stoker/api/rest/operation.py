@@ -5,9 +5,9 @@ the document of the API and the tables of who may do what are made.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.responses import Response
 
 from stoker.api.rest.call import Call
@@ -16,8 +16,7 @@ from stoker.api.rest.parameters import Parameter
 Handler = Callable[[Call], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """What answers a method at an address."""
 
     method: str

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.datastructures import QueryParams
 
 from stoker.api.rest.values import LARGEST, flag, whole_number
 from stoker.kernel.errors import Invalid
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """What a query may have; it is never required."""
 
     name: str
@@ -24,8 +23,7 @@ class Parameter:
         return {"type": "string"}
 
 
-@dataclass(frozen=True, slots=True)
-class Flag(Parameter):
+class Flag(Parameter, frozen=True):
     """``true`` or ``false``."""
 
     default: bool = False
@@ -39,8 +37,7 @@ class Flag(Parameter):
         return flag(self.name, query[self.name]) if self.name in query else self.default
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Parameter):
+class Number(Parameter, frozen=True):
     """An integer from 0."""
 
     def schema(self) -> dict[str, Any]:
@@ -52,8 +49,7 @@ class Number(Parameter):
         return whole_number(self.name, query[self.name]) if self.name in query else None
 
 
-@dataclass(frozen=True, slots=True)
-class Text(Parameter):
+class Text(Parameter, frozen=True):
     """A text."""
 
     def read(self, query: QueryParams) -> str | None:
@@ -61,8 +57,7 @@ class Text(Parameter):
         return query.get(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Parameter):
+class Choice(Parameter, frozen=True):
     """One of a few words; the first counts where none is given."""
 
     words: tuple[str, ...]
@@ -80,8 +75,7 @@ class Choice(Parameter):
         return word
 
 
-@dataclass(frozen=True, slots=True)
-class Texts(Parameter):
+class Texts(Parameter, frozen=True):
     """Texts: the parameter may be repeated."""
 
     def schema(self) -> dict[str, Any]:

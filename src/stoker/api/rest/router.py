@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.routing import compile_path
 
@@ -49,8 +49,7 @@ for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
     register_url_convertor(_name, _kind())
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """An address that a path fits: what can be done there, and the variable parts."""
 
     operations: Mapping[str, Operation]

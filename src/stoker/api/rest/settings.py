@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 MEBIBYTE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class RestSettings:
+class RestSettings(Struct, frozen=True):
     """Options of the REST API; sizes in bytes, times in seconds."""
 
     max_json_body_size: int = MEBIBYTE

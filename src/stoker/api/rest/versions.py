@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.api.rest.links import Links, link
 
@@ -13,8 +14,7 @@ _MEDIA_TYPE = re.compile(r"application/vnd\.openstack\.orchestration-v([0-9]+)(?
 _UNVERSIONED = ("", "/", "/versions", "/versions/")
 
 
-@dataclass(frozen=True, slots=True)
-class Versioned:
+class Versioned(Struct, frozen=True):
     """A path below version 1."""
 
     path: str

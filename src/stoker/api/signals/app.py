@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -57,8 +57,7 @@ def application(
     return interface(signals.respond, error_answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Signals:
+class _Signals(Struct, frozen=True):
     service: Service
     senders: Senders
     policy: Policy

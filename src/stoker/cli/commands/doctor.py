@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+from msgspec.structs import asdict
 
 from stoker.cli import options as shared
 from stoker.cli.credentials import in_data_dir

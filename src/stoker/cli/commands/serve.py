@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from errno import EADDRINUSE
 from pathlib import Path
 from types import ModuleType
@@ -34,6 +33,7 @@ from stoker.cli.serve_options import (
 )
 from stoker.cli.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
+from stoker.kernel.values import replace
 from stoker.parts import Part
 
 _FREED_WITHIN = 2.0

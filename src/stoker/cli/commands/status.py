@@ -6,10 +6,10 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 from rich.console import Console
 
 from stoker.cli import options as shared

@@ -8,8 +8,9 @@ be is known as far as its plan leaves alone what they refer to. Nothing is writt
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from stoker.engine.execution.nested_attributes import shown_by, with_shown
 from stoker.engine.execution.nested_ends import NestedFailed
@@ -36,8 +37,7 @@ _MOST_ROUNDS = 8
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
-@dataclass(frozen=True, slots=True)
-class Foreseen:
+class Foreseen(Struct, frozen=True):
     """The plan of a stack, what it was made from, and the plans of the stacks nested in it."""
 
     stack_rows: StackRows
@@ -78,8 +78,7 @@ class Foreseen:
         return Accepted(changes_in(self.plan), nested)
 
 
-@dataclass(frozen=True, slots=True)
-class Premises:
+class Premises(Struct, frozen=True):
     """What is taken to be so when an update begins."""
 
     unhealthy: frozenset[str] = frozenset()

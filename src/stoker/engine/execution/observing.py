@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.execution.calls import lookups_of, with_ids
 from stoker.engine.execution.session import StackRows
@@ -34,8 +35,7 @@ _GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
 """How generated names end, those of adopted objects too, which have the tokens of other stacks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """What a look at a live object has shown."""
 
     gone: bool = False

@@ -7,7 +7,7 @@ stack of the group is updated. Signals that arrive while a group is being scaled
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
@@ -37,8 +37,7 @@ class CannotScale(Exception):
     """The signal cannot be applied. The text is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """A group, the policy that was signalled, and what the signal asks for."""
 
     policy: Resource

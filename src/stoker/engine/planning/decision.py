@@ -6,8 +6,9 @@ The planner decides with it, and so does execution, when a value that was unknow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.model.plans import Change, Observed, Reason
 from stoker.engine.model.records import Action, Resource, Status
@@ -29,8 +30,7 @@ from stoker.template.definition import Definition
 from stoker.template.evaluate.type_resolver import TemplateType
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The change, and what makes it necessary."""
 
     change: Change
@@ -195,8 +195,7 @@ def _differs(row: Resource, definition: Definition) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of the generations of a resource, and what brings it to its definition."""
 
     row: Resource | None

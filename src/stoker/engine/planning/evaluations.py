@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
@@ -16,8 +17,7 @@ from stoker.template.functions.scope import Facade, Imports
 from stoker.template.source.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(Struct, frozen=True):
     """The documents of an input, parsed, so that nobody has to read them twice."""
 
     template: Template

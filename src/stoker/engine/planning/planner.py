@@ -7,7 +7,8 @@ against no definitions at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
@@ -33,8 +34,7 @@ from stoker.kernel.graph import dependencies_first
 from stoker.kernel.values import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
+class Planner(Struct, frozen=True):
     """Makes plans for one stack from its rows."""
 
     rows: tuple[Resource, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import StackRows
@@ -17,8 +18,7 @@ from stoker.schema.resource_type import can
 from stoker.schema.watching import WatchesMetric, WatchRule
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmView:
+class AlarmView(Struct, frozen=True):
     """An alarm as users see it."""
 
     watch: Watch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.service.change_sets import ChangeSets
@@ -16,8 +16,7 @@ from stoker.engine.service.rollbacks import Rollbacks
 from stoker.engine.service.shared_values import SharedValues
 
 
-@dataclass(frozen=True, slots=True)
-class CloudFormation:
+class CloudFormation(Struct, frozen=True):
     """The parts of the engine that are for them."""
 
     change_sets: ChangeSets

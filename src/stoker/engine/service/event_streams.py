@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from stoker.engine.model.interfaces import Change, Observer, Ports, StoreFault
 from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import Caller, EventQuery, Page
@@ -35,8 +37,7 @@ _PAUSE = 0.05
 """Seconds in which what happens is collected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a stream has to tell; neither is a sign of life."""
 
     events: Sequence[EventView] = ()

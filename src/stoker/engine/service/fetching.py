@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
@@ -20,8 +21,7 @@ MOST = 50
 """Templates that are fetched for one request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """The input that a request gives a stack, evaluated and validated."""
 
     given: Input

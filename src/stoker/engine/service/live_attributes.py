@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.execution.preparation import ask_beside
 from stoker.engine.execution.session import StackRows
@@ -37,8 +38,7 @@ KEPT = 5.0
 _Key = tuple[str, int, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """Rows with their attributes as they are now, or as they are recorded."""
 
     rows: Mapping[str, Resource]

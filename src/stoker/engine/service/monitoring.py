@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.service.alarms import Alarms
@@ -10,8 +10,7 @@ from stoker.engine.service.metrics import Metrics
 from stoker.engine.service.watches import Watches
 
 
-@dataclass(frozen=True, slots=True)
-class Monitoring:
+class Monitoring(Struct, frozen=True):
     """The parts of the engine about alarms."""
 
     alarms: Alarms

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.execution.foresight import Premises, foresee
 from stoker.engine.execution.session import StackRows
@@ -34,8 +35,7 @@ _PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
 """What is wrong where a part of a fingerprint differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """What a request has accepted."""
 
     stack_id: str

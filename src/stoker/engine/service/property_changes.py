@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.engine.execution.foresight import Foreseen, facts_amid
 from stoker.engine.execution.preparation import call_about
@@ -23,8 +24,7 @@ from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """What differs between a resource and its definition, and what that means for the object."""
 
     changes: tuple[PropertyChange, ...] = ()

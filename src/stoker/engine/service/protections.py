@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.engine.model.change_sets import Protection
 from stoker.engine.model.interfaces import Append, Inside, Ports
@@ -20,8 +21,7 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What an update of a stack is bound by."""
 
     of_update: Mapping[str, Any]

@@ -7,7 +7,7 @@ raises the refusals of :mod:`stoker.kernel.errors`, or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.service.cloudformation import CloudFormation, make_cloudformation
@@ -26,8 +26,7 @@ from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.software import Software
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """The engine."""
 
     operations: Operations

@@ -7,7 +7,8 @@ time in proportion to the plan, and is computed on a thread.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import hook_of, pause_reason
@@ -26,8 +27,7 @@ _PLAIN = ("", "state changed")
 """Reasons that say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """What one resource waits for."""
 
     name: str

@@ -8,8 +8,9 @@ which they were is progress, so that they get it back whatever dies.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
@@ -22,8 +23,7 @@ _GROWS_IN_USE = "3.42"
 _REFUSED = frozenset({400, 406})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One kind of change."""
 
     name: str

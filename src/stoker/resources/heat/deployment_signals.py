@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
@@ -23,8 +24,7 @@ def _nothing(call: Call) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
+class Transport(Struct, frozen=True):
     """One way to report. What is made for it is kept as the resource's data."""
 
     prepare: Callable[[Call], Mapping[str, Any]] = lambda call: {}

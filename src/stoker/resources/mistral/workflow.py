@@ -33,7 +33,7 @@ _UNDEFINED = frozenset({"params", WHOLE_BODY})
 """Properties of which the service knows nothing."""
 
 
-class Workflows(Collection):
+class Workflows(Collection, frozen=True):
     """The collection takes documents of the service's own language."""
 
     def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:

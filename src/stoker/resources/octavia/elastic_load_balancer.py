@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.collections import PORTS, SUBNETS
@@ -34,7 +35,7 @@ _STEP = "step"
 """Key of the progress: how many of the requests of an update have been sent."""
 
 
-class Balancers(Collection):
+class Balancers(Collection, frozen=True):
     """Load balancers that go with all their parts."""
 
     def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
@@ -42,8 +43,7 @@ class Balancers(Collection):
         return super().delete(cloud, object_id, params={"cascade": "true"}, **more)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where the network has an instance."""
 
     instance: str

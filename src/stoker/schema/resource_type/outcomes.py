@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The action is finished."""
 
     physical_id: str | None = None
@@ -25,8 +25,7 @@ class Done:
     """Put on record before anything else follows from the answer; servers are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Not finished: call again after ``after`` seconds, or at the next signal if ``on_signal``."""
 
     after: float = 1.0
@@ -42,8 +41,7 @@ class Wait:
     software: SoftwareChange = NO_SOFTWARE
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The action failed for good. ``reason`` says why, with the cloud's own words."""
 
     reason: str

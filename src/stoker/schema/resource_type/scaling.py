@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from stoker.schema.resource_type.call import Call
 from stoker.schema.resource_type.nesting import NestingCall, NestingType
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(Struct, frozen=True):
     """A change to the size of a group that a signal asks for."""
 
     policy: str
@@ -36,8 +36,7 @@ class AdjustsGroup(Protocol):
         """What the signal asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resized:
+class Resized(Struct, frozen=True):
     """What an adjustment makes of a group."""
 
     data: Mapping[str, Any]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.kernel.diagnostics import (
     Diagnostic,
@@ -20,6 +21,7 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
+from stoker.kernel.values import replace
 from stoker.template.environment.registry import Entry, registry_diagnostics
 from stoker.template.environment.single_resources import child_registry
 from stoker.template.source.source import Source, read
@@ -41,8 +43,7 @@ LEAST_TTL, MOST_TTL = 60, 1_209_600
 MERGE_STRATEGIES = ("overwrite", "merge", "deep_merge")
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """One environment, or several merged into one."""
 
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
+
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import (
     FAR,
@@ -54,8 +55,7 @@ _OWN, _SERVICE = 0, 1
 _SINGLE, _WHOLE_STACK = 0, 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An entry that applies to a name."""
 
     level: int
@@ -66,8 +66,7 @@ class Entry:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What a type name stands for: a type, or a template file."""
 
     type: ResourceType | None = None
@@ -187,8 +186,7 @@ class ResourceRegistry:
         return None if meaning.type is None else meaning.type.type_name
 
 
-@dataclass(frozen=True, slots=True)
-class _Entries:
+class _Entries(Struct, frozen=True):
     """The mappings of one level, to be found by a name that they cover."""
 
     by_key: Mapping[str, Any]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from stoker.template.environment.registry import (
     NOT_TYPES,
@@ -22,8 +23,7 @@ from stoker.template.environment.registry import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """What registries say of single resources in a few words, by name or glob."""
 
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path, shortened
+from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import Failure, NotKnown, failed

@@ -6,6 +6,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.json_tree import same
 from stoker.template.environment.environment import EMPTY, Environment
@@ -16,8 +18,7 @@ from stoker.template.versions import HOT, VERSIONS, Version
 MAX_NESTED_DEPTH = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The stack that a template is evaluated for; before there is one, an id of all zeros."""
 
     stack_name: str = "stack"
@@ -32,7 +33,7 @@ class Identity:
 class Inputs:
     """Everything beside the template."""
 
-    identity: Identity = Identity()
+    identity: Identity = field(default_factory=Identity)
     environment: Environment = EMPTY
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values that were given for the stack; they come before those of the environment."""

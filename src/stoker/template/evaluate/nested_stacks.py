@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, refusal
 from stoker.kernel.errors import VALIDATION_FAILED
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     GathersAttributes,
     MakesStack,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import INVALID_REFERENCE, VALIDATION_FAILED
+from stoker.kernel.values import replace
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Output
 from stoker.template.document import OutputBody

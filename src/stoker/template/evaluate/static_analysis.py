@@ -8,8 +8,10 @@ depends on, the analysis that was made for an earlier version of the template is
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import (
     Diagnostic,
@@ -22,6 +24,7 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.kernel.json_tree import same
 from stoker.kernel.time_limit import check
+from stoker.kernel.values import replace
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -131,8 +134,7 @@ class StaticAnalysis:
         """Nothing, but here other threads have their turn while thousands are freed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluator:
+class Evaluator(Struct, frozen=True):
     """Evaluates the resources of one template."""
 
     template: Template

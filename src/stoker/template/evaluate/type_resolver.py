@@ -6,7 +6,6 @@ The parameters of the template are the properties of the type, its outputs are t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import (
@@ -17,6 +16,7 @@ from stoker.kernel.diagnostics import (
     refusal,
 )
 from stoker.kernel.lazy import lazy
+from stoker.kernel.values import replace
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import (
     Nested,

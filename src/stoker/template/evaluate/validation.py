@@ -8,7 +8,6 @@ refusal the API gives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, Severity, did_you_mean
 from stoker.kernel.errors import (
@@ -19,6 +18,7 @@ from stoker.kernel.errors import (
     VALIDATION_FAILED,
 )
 from stoker.kernel.time_limit import check
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import NamesResources, ResourceType, Validates, can
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in

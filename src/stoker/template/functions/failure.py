@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path, shortened
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED, ErrorType
+from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 

@@ -8,10 +8,12 @@ is wrong comes out together.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from msgspec import Struct, field
+
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
 from stoker.template.functions.budget import Budget
@@ -63,8 +65,7 @@ class ParameterValues(dict[str, Any]):
         return super().__getitem__(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Facade:
+class Facade(Struct, frozen=True):
     """What a nested template may learn of the resource that it stands for."""
 
     metadata: Any = field(default_factory=dict)
@@ -72,16 +73,14 @@ class Facade:
     update_policy: Any = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
+class Imports(Struct, frozen=True):
     """Values that other stacks export, by name, and the names that were asked for in vain."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Everything that functions may use."""
 
     version: Version
@@ -146,20 +145,7 @@ class Scope:
         if budget is None:
             budget = Budget(helpers=self.budget.helpers)
             budget.widen(len(self.resources))
-        return Scope(  # one for each definition: dataclasses.replace takes thrice as long
-            self.version,
-            self.table,
-            self.parameters,
-            facts,
-            self.conditions,
-            self.resources,
-            self.mappings,
-            self.files,
-            self.facade,
-            budget,
-            self.url,
-            self.imports,
-        )
+        return replace(self, facts=facts, budget=budget)
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from ipaddress import ip_network
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.schema.unknown import unknown_in
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref

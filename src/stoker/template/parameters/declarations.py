@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics, Path, Severity, did_you_mean
 from stoker.kernel.errors import ATTRIBUTE_ERROR
+from stoker.kernel.values import replace
 from stoker.schema.checks import CLOUD, PURE
 from stoker.schema.constraints import (
     AllowedPattern,

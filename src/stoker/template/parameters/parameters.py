@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
 from stoker.kernel.json_faults import fault_of
@@ -35,8 +37,7 @@ class ParameterType(StrEnum):
     BOOLEAN = "Boolean"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """The declaration of one parameter."""
 
     name: str

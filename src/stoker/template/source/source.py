@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from posixpath import join, normpath
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
 from stoker.kernel.json_tree import TooLarge, levels
+from stoker.kernel.values import replace
 from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (
     MAX_DEPTH,

@@ -5,7 +5,6 @@ snapshot, a backup, a type or an attachment, it gets that, which the caller may 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -29,8 +28,7 @@ from localcloud.microversions import BLOCK_STORAGE, Microversion
 from localcloud.store import Document
 
 
-@dataclass(frozen=True)
-class Call(ApiRequest):
+class Call(ApiRequest, frozen=True):
     """A request with everything that its handler needs."""
 
     version: Microversion

@@ -6,7 +6,6 @@ a server group or an aggregate, it gets that, which the caller may see, as well.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -31,8 +30,7 @@ from localcloud.microversions import COMPUTE, Microversion
 from localcloud.store import Document
 
 
-@dataclass(frozen=True)
-class Call(ApiRequest):
+class Call(ApiRequest, frozen=True):
     """A request with everything that its handler needs."""
 
     version: Microversion

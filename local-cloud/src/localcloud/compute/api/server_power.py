@@ -1,8 +1,9 @@
 """Actions on servers that change how they run: power, pause, rescue, shelve, resize, rebuild."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.compute import actions, flavors, hosts, keypairs, quotas, servers, values
 from localcloud.compute.api import server_views
@@ -20,8 +21,7 @@ _HARD = frozenset({"active", "stopped", "paused", "suspended", "error"})
 _REBOOTING = frozenset({"rebooting"})
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """An action without arguments: where it is possible and the task that it gives the server."""
 
     name: str

@@ -1,9 +1,9 @@
 """One request to the load balancing API, and how a handler becomes a route."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -31,8 +31,7 @@ from localcloud.tags import FILTERS
 _CONTROL = frozenset({"fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"})
 
 
-@dataclass(frozen=True)
-class Call(ApiRequest):
+class Call(ApiRequest, frozen=True):
     """A request with everything that its handler needs."""
 
     service: LoadBalancing
@@ -94,8 +93,7 @@ def _passes(shown: Document, name: str, wanted: str) -> bool:
     return ("" if value is None else str(value)) == wanted
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """A handler and where it is found."""
 
     method: str

@@ -5,8 +5,9 @@ kept, shown and can be chosen; it changes nothing.
 """
 
 import json
-from dataclasses import dataclass
 from uuid import uuid4
+
+from msgspec import Struct
 
 from localcloud.api_request import Access
 from localcloud.http import BadRequest, Conflict
@@ -65,8 +66,7 @@ def _not_enabled(provider: str) -> BadRequest:
     return BadRequest(f"Provider '{provider}' is not enabled.")
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """The requests on the objects of one kind."""
 
     kind: Kind

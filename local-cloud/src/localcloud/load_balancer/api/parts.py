@@ -5,7 +5,8 @@ of them may be, differs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from localcloud.http import BadRequest
 from localcloud.load_balancer import listeners, policies, pools, quotas
@@ -37,8 +38,7 @@ _CHANGES: Mapping[Kind, Callable[[State, Document, Document], Document]] = {
 }
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The requests on the parts of one kind."""
 
     kind: Kind

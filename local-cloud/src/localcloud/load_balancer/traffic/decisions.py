@@ -1,10 +1,10 @@
 """Policies: what becomes of a request."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import regex
+from msgspec import Struct
 
 from localcloud.store import Document
 
@@ -12,8 +12,7 @@ _MATCH_SECONDS = 0.05
 """How long a regular expression of a user may be looked for."""
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request, as rules see it."""
 
     target: str
@@ -32,8 +31,7 @@ class Asked:
         return {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """A policy with its rules."""
 
     document: Document

@@ -3,7 +3,8 @@
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from localcloud.load_balancer.traffic.members import Member
 from localcloud.store import Document
@@ -12,8 +13,7 @@ _MOST_CLIENTS = 10_000
 """That are remembered by a pool with session persistence, as in Octavia."""
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(Struct, frozen=True):
     """Who asks."""
 
     address: str

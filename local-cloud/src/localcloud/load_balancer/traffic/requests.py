@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 import h11
+from msgspec import Struct
 
 from localcloud.fabric.relays import Streams
 from localcloud.load_balancer.traffic.decisions import Asked, Policy
@@ -34,8 +34,7 @@ _COOKIE = "SRV"
 Headers = list[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(Struct, frozen=True):
     """Where requests of a listener may go."""
 
     listener: Document

@@ -1,8 +1,8 @@
 """What is done with shares by actions: access, size, states, snapshots, the recycle bin."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from starlette.responses import Response
 
 from localcloud.api_request import Endpoint
@@ -147,8 +147,7 @@ def _unsupported(call: Call, share: Document, given: Document) -> None:
 Handler = Callable[[Call, Document, Document], Answer]
 
 
-@dataclass(frozen=True)
-class _Action:
+class _Action(Struct, frozen=True):
     handler: Handler
     first: int = 0
     last: int = 999

@@ -6,7 +6,6 @@ or the like, it gets that, which the caller may see, as well.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -33,8 +32,7 @@ _MOST = 1000
 _LIKE = "~"
 
 
-@dataclass(frozen=True)
-class Call(ApiRequest):
+class Call(ApiRequest, frozen=True):
     """A request with everything that its handler needs."""
 
     version: Microversion

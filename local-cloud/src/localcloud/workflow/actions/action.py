@@ -1,8 +1,9 @@
 """What an action is."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.store import Document
 from localcloud.workflow.language.inline import parameters
@@ -19,8 +20,7 @@ class ActionFailed(Exception):
         self.result = result
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """An action that is taken: in which execution, and how to act for its user."""
 
     action_execution: Document
@@ -37,8 +37,7 @@ class Taken:
 Run = Callable[[Taken, Input], Awaitable[Any]]
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """Something that tasks can do."""
 
     name: str

@@ -1,8 +1,9 @@
 """Which actions there are: those of the cloud, and those that projects have defined."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.store import Document
 from localcloud.workflow.actions import openstack, standard
@@ -16,8 +17,7 @@ SYSTEM: Mapping[str, Action] = {each.name: each for each in (*standard.ACTIONS, 
 _MOST_LEVELS = 10
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """An action: one of the cloud, and the definitions of the project that are above it."""
 
     name: str

@@ -6,9 +6,10 @@ what is null is left out.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct, field
 
 from localcloud.workflow.actions import http
 from localcloud.workflow.actions.action import Action, ActionFailed, Input, Taken, declared
@@ -18,8 +19,7 @@ _LEFT_OUT = object()
 _UNSAID = ("cookies", "auth", "timeout", "allow_redirects", "proxies", "verify")
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Where a service is asked."""
 
     type: str
@@ -28,8 +28,7 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ServiceCall:
+class ServiceCall(Struct, frozen=True):
     """A request, and what of its answer is the result."""
 
     endpoint: Endpoint

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,8 +30,7 @@ _NO_FILTERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request whose body has been read."""
 
     request: Request

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from localcloud.http import BadRequest
 from localcloud.workflow.errors import invalid_language
@@ -19,21 +21,19 @@ _LONGEST_NAME = 255
 _POLICIES = ("wait-before", "wait-after", "timeout", "pause-before", "concurrency", "fail-on")
 
 
-@dataclass(frozen=True)
-class Following:
+class Following(Struct, frozen=True):
     """A task or command that may follow."""
 
     name: str
     condition: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """What comes of the end of a task."""
 
-    publish: Mapping[str, Any] = field(default_factory=dict)
-    publish_global: Mapping[str, Any] = field(default_factory=dict)
+    publish: Mapping[str, Any] = {}
+    publish_global: Mapping[str, Any] = {}
     following: tuple[Following, ...] = ()
 
 

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
+
 from localcloud.http import BadRequest
 from localcloud.workflow.errors import invalid_input, invalid_language
 from localcloud.workflow.language import documents, schemas
@@ -175,8 +177,7 @@ def _named(document: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
     yield from found.items()
 
 
-@dataclass(frozen=True)
-class Workbook:
+class Workbook(Struct, frozen=True):
     """A workbook, as its document says. What it defines has its name before its own."""
 
     name: str

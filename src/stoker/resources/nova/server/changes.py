@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
@@ -26,8 +27,7 @@ _NO_LONGER_RESIZED = 400
 _REBUILDS = frozenset({"REBUILD", "REBUILD_PRESERVE_EPHEMERAL"})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One kind of change."""
 
     name: str

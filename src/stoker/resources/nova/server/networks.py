@@ -8,8 +8,9 @@ fits nothing leaves first, so that its address is free for what comes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
@@ -40,8 +41,7 @@ def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
     return frozenset(dependencies)
 
 
-@dataclass(frozen=True, slots=True)
-class _Present:
+class _Present(Struct, frozen=True):
     """What the server has."""
 
     attached: Mapping[str, Object]

@@ -13,8 +13,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
@@ -34,8 +35,7 @@ _LISTED = "internal_ports"
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
 
-@dataclass(frozen=True, slots=True)
-class Nic:
+class Nic(Struct, frozen=True):
     """One entry of a server's networks."""
 
     key: str

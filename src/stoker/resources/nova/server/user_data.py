@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from stoker.resources.mime import parts_of, text_part
 
@@ -70,8 +71,7 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
+class Addresses(Struct, frozen=True):
     """Where the tools inside a server reach this service."""
 
     metadata: str
