@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, Generic, TypeVar, overload
@@ -39,6 +41,18 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
                 values[self._name] = self._compute(instance)
             found: Value = values[self._name]
             return found
+
+
+def defer(name: str) -> None:
+    """Have a library that others import executed when it is first used, as
+    https://docs.python.org/3/library/importlib.html#implementing-lazy-imports says.
+    """
+    spec = importlib.util.find_spec(name)
+    if name in sys.modules or spec is None or spec.loader is None:
+        return
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
 
 
 class LazyModule:
