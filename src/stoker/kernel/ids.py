@@ -1,10 +1,10 @@
 """Names for new things. Drawn from one source so that a simulation can repeat them."""
 
-import base64
 import random
 from typing import Protocol
 
 TOKEN_LENGTH = 12
+_BASE_32 = "abcdefghijklmnopqrstuvwxyz234567"
 
 
 class Ids(Protocol):
@@ -31,5 +31,4 @@ class RandomIds:
 
     def token(self) -> str:
         """Twelve random characters out of ``a-z2-7``."""
-        drawn = base64.b32encode(self._source.randbytes(8))
-        return drawn[:TOKEN_LENGTH].decode().lower()
+        return "".join([_BASE_32[drawn & 31] for drawn in self._source.randbytes(TOKEN_LENGTH)])

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
@@ -51,10 +51,11 @@ Kind_ = TypeVar("Kind_", bound=Record)
 
 def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
     """The columns of a record."""
-    row = {}
-    for name, write in _form(type(record)).writes:
-        value = getattr(record, name)
-        row[name] = value if write is None else write(cipher, value)
+    form, row = _form(type(record)), structs.asdict(record)
+    for name in form.not_written:
+        del row[name]
+    for name, write in form.writes:
+        row[name] = write(cipher, row[name])
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -72,8 +73,10 @@ class Form(Struct, frozen=True):
 
     columns: Sequence[tuple[str, str]]
     """Each field, and the name of its column in the database."""
-    writes: Sequence[tuple[str, Convert | None]]
-    """What makes its text of each field, where that is not the value itself."""
+    not_written: Sequence[str]
+    """Fields that no record writes."""
+    writes: Sequence[tuple[str, Convert]]
+    """What makes its text of a field, where that is not the value itself."""
     reads: Sequence[tuple[str, Convert, Any]]
     """What makes a value of the text, where one is not the other; and what stands for a value that
     cannot be read.
@@ -101,7 +104,8 @@ def _form(kind: type[Struct]) -> Form:
         forms = {name: _conversion(columns[name], statuses) for name in names}
         _FORMS[kind] = Form(
             [(name, columns[name].name) for name in names],
-            [(name, write) for name, (write, _, _) in forms.items()],
+            [name for name in kind.__struct_fields__ if name in _READ_ONLY],
+            [(name, write) for name, (write, _, _) in forms.items() if write is not None],
             [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
         )
     return _FORMS[kind]
