@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -24,10 +24,17 @@ class Shares:
         self._behind: dict[str, tuple[float, float]] = {}
         """By project: turns that it is behind, and when that was so."""
 
-    def priorities(self, connection: sa.Connection, stack_ids: Sequence[str]) -> list[int]:
-        """The priority of a turn of each of the stacks: the higher, the earlier."""
-        select = _PROJECT_OF.where(stacks.c.id.in_(stack_ids))
-        project_of = {row.id: row.project_id for row in connection.execute(select)}
+    def priorities(
+        self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]
+    ) -> list[int]:
+        """The priority of a turn of each of the stacks: the higher, the earlier.
+
+        ``known`` are projects of stacks, which need not be asked for.
+        """
+        project_of = dict(known)
+        if others := [stack_id for stack_id in stack_ids if stack_id not in known]:
+            select = _PROJECT_OF.where(stacks.c.id.in_(others))
+            project_of.update({row.id: row.project_id for row in connection.execute(select)})
         return [self._next(project_of.get(stack_id, "")) for stack_id in stack_ids]
 
     def _next(self, project_id: str) -> int:

@@ -6,7 +6,7 @@ that, so that no engine begins it before this transaction ends: it would not see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -90,7 +90,8 @@ class SqlTurns(TurnQueue):
         asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
         ended = dict.fromkeys(pair for news in told for pair in news.ended)
         if ids := sorted({*asked, *(parent_id for parent_id, _ in ended)}):
-            self._defer(connection, ids, 0.0)
+            known = {each.id: each.project_id for change in changes for each in change.stacks}
+            self._defer(connection, ids, 0.0, known)
         seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
         lines = [f"turn {stack_id}" for stack_id in asked]
         lines += [f"end {parent_id} {child_id}" for parent_id, child_id in ended]
@@ -107,8 +108,14 @@ class SqlTurns(TurnQueue):
         told = [f"{self._teller} {line}" for line in lines]
         connection.execute(_TELL, {"channel": CHANNEL, "told": told})
 
-    def _defer(self, connection: sa.Connection, ids: Sequence[str], at: float) -> None:
-        priorities = self._shares.priorities(connection, ids)
+    def _defer(
+        self,
+        connection: sa.Connection,
+        ids: Sequence[str],
+        at: float,
+        known: Mapping[str, str],
+    ) -> None:
+        priorities = self._shares.priorities(connection, ids, known)
         values = {
             "queue": QUEUE,
             "task": TASK,
@@ -138,7 +145,7 @@ class SqlTurns(TurnQueue):
     async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
         """The same for several."""
         ids = sorted(stack_ids)
-        await self._write(lambda connection: self._defer(connection, ids, at))
+        await self._write(lambda connection: self._defer(connection, ids, at, {}))
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
         """Take away the turns of these stacks that are due; returns the stacks that had one."""

@@ -76,8 +76,11 @@ def _fencing_tokens(count: int) -> sa.Select[Any]:
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    """Lock the stacks whose rows change, and those about which guards will ask."""
+    """Lock the stacks whose rows change, and those about which guards will ask; not new ones, of
+    which nobody knows yet.
+    """
     held = {each.stack_id for each in changes if isinstance(each, OwnedWrite) or each.operations}
+    held -= {new.id for each in changes if isinstance(each, Append) for new in each.stacks}
     tokens: dict[str, int] = {}
     for some in groups(sorted(held)):
         rows = prepared(connection, _fencing_tokens(len(some))).execute(connection, some)
