@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -51,32 +52,67 @@ def environment_of(cloud_dir: Path) -> Callable[[str], dict[str, str]]:
     return environment
 
 
-@pytest.fixture
-def openstack(environment_of: Callable[[str], dict[str, str]], tmp_path: Path) -> Run:
-    """Run commands in one interactive ``openstack`` process; returns what each printed."""
+class Shell:
+    """One interactive ``openstack`` process: its start costs more than most commands."""
 
-    def run(*commands: str, user: str = "demo", plain: bool = False) -> list[Any]:
-        lines = []
-        for number, command in enumerate(commands):
-            prints = not plain and {"list", "show", "create"} & set(command.split())
-            lines.append(f"{command} -f json" if prints else command)
-            lines.append(f"catalog show mark{number}")
-        done = subprocess.run(
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
             [Path(sys.executable).parent / "openstack"],
-            input="\n".join(lines) + "\n",
-            env={**os.environ, **environment_of(user), "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
             text=True,
-            timeout=120,
-            check=False,
+            bufsize=1,
         )
-        rest = done.stdout
+        self._commands = 0
+
+    def run(self, command: str) -> str:
+        """What a command prints, errors included."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._commands += 1
+        mark = f"service mark{self._commands} not found"
+        self._process.stdin.write(f"{command}\ncatalog show mark{self._commands}\n")
+        printed = []
+        for line in self._process.stdout:
+            if mark in line:
+                return "".join(printed)
+            printed.append(line)
+        raise AssertionError(f"{command}: the client has ended: {''.join(printed)}")
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def shells(
+    environment_of: Callable[[str], dict[str, str]],
+) -> Iterator[Callable[[str], Shell]]:
+    """The shell of a user."""
+    found: dict[str, Shell] = {}
+    with ExitStack() as closing:
+
+        def shell_of(user: str) -> Shell:
+            if user not in found:
+                found[user] = Shell(environment_of(user))
+                closing.callback(found[user].close)
+            return found[user]
+
+        yield shell_of
+
+
+@pytest.fixture
+def openstack(shells: Callable[[str], Shell]) -> Run:
+    """Run commands one after the other; returns what each printed."""
+
+    def run(*commands: str, user: str = "demo", plain: bool = False) -> list[Any]:
+        shell = shells(user)
         answers = []
-        for number, _ in enumerate(commands):
-            text, mark, rest = rest.partition(f"service mark{number} not found\n")
-            assert mark, done.stdout
-            answers.append(_parsed(text))
+        for command in commands:
+            prints = not plain and {"list", "show", "create"} & set(command.split())
+            answers.append(_parsed(shell.run(f"{command} -f json" if prints else command)))
         return answers
 
     return run
