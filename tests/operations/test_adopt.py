@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
+from tests.sampling import one_in
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
@@ -321,7 +322,7 @@ def test_the_user_of_others_is_not_adopted() -> None:
     in_lab(story)
 
 
-@pytest.mark.parametrize("turns", range(3, 160, 6))
+@pytest.mark.parametrize("turns", one_in(3, range(3, 160, 6)))
 def test_wherever_an_engine_dies_a_stack_is_adopted_once_and_whole(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
@@ -350,7 +351,7 @@ def test_wherever_an_engine_dies_a_stack_is_adopted_once_and_whole(turns: int) -
     world.live(end)
 
 
-@pytest.mark.parametrize("turns", range(3, 100, 8))
+@pytest.mark.parametrize("turns", one_in(2, range(3, 100, 8)))
 def test_wherever_an_engine_dies_the_rollback_of_an_adopt_deletes_no_object(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0

@@ -16,7 +16,6 @@ import pytest
 from tests.recovery.service import Service, until
 
 NAME = "deployed"
-KILLS = 4
 LONGEST_LIFE = 0.6
 """Seconds that the service works at most before it is killed."""
 
@@ -106,8 +105,8 @@ def agent(service: Service) -> Iterator[Agent]:
     thread.join(10)
 
 
-def die_and_go_on(service: Service, dice: random.Random) -> None:
-    for _ in range(KILLS):
+def die_and_go_on(service: Service, dice: random.Random, kills: int) -> None:
+    for _ in range(kills):
         time.sleep(dice.uniform(0, LONGEST_LIFE))
         service.kill()
         service.start()
@@ -118,19 +117,20 @@ def has_ended(service: Service, status: str) -> bool:
     return stack is not None and stack["stack_status"] == status
 
 
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.long)])
 def test_each_action_reaches_the_server_once_and_no_report_is_lost(
-    service: Service, agent: Agent
+    service: Service, agent: Agent, kills: int
 ) -> None:
     dice = random.Random(17)
     body = {"stack_name": NAME, "template": template("one"), "timeout_mins": 5}
     assert service.request("POST", "/stacks", body).status_code == 201
-    die_and_go_on(service, dice)
+    die_and_go_on(service, dice, kills)
     until(lambda: has_ended(service, "CREATE_COMPLETE"), "it is created", 60)
     stack = service.stack(NAME)
     assert stack is not None
     path = f"/stacks/{NAME}/{stack['id']}"
     assert service.request("PUT", path, {"template": template("two")}).status_code == 202
-    die_and_go_on(service, dice)
+    die_and_go_on(service, dice, kills)
     until(lambda: has_ended(service, "UPDATE_COMPLETE"), "it is updated", 60)
     runs = Counter(
         (i["deploy_resource_name"], i["deploy_action"], i["i"]) for i in agent.applied.values()
@@ -145,7 +145,7 @@ def test_each_action_reaches_the_server_once_and_no_report_is_lost(
     shown = service.request("GET", path).json()["stack"]["outputs"]
     assert {output["output_value"] for output in shown} == {"applied two"}
     assert service.request("DELETE", path).status_code == 204
-    die_and_go_on(service, dice)
+    die_and_go_on(service, dice, kills)
     until(lambda: service.stack(NAME) is None, "it is deleted", 60)
     for what in ("configs", "deployments"):
         assert service.request("GET", f"/software_{what}").json() == {f"software_{what}": []}

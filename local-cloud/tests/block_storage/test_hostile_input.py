@@ -37,7 +37,7 @@ def bodies(name: str) -> list[Any]:
     return [*plain, *fields]
 
 
-@pytest.mark.parametrize("version", ["3.0", "3.70"])
+@pytest.mark.parametrize("version", [pytest.param("3.0", marks=pytest.mark.long), "3.70"])
 async def test_no_body_makes_the_service_fail(house: House, admin: Api, version: str) -> None:
     volumes = Volumes(house, admin)
     volume = await volumes.make()

@@ -33,11 +33,20 @@ ODD: tuple[Any, ...] = (
 
 
 def _attributes() -> list[Any]:
-    return [
-        pytest.param(resource, name, id=f"{resource.kind}-{name}")
+    found = [
+        (resource, name)
         for resource in vars(resources).values()
         if isinstance(resource, Resource)
         for name in resource.attributes
+    ]
+    return [
+        pytest.param(
+            resource,
+            name,
+            id=f"{resource.kind}-{name}",
+            marks=[pytest.mark.long] if number % 3 else [],
+        )
+        for number, (resource, name) in enumerate(found)
     ]
 
 

@@ -37,7 +37,7 @@ def bodies(name: str) -> list[Any]:
     return [*plain, *({name: {field: value}} for field in FIELDS for value in VALUES)]
 
 
-@pytest.mark.parametrize("version", ["2.6", "2.99"])
+@pytest.mark.parametrize("version", [pytest.param("2.6", marks=pytest.mark.long), "2.99"])
 async def test_no_body_makes_the_service_fail(house: House, admin: Api, version: str) -> None:
     shares = Shares(house, admin)
     share = await shares.make()
