@@ -195,8 +195,8 @@ def test_statistics_are_those_of_all_that_was_measured(protocol: str) -> None:
         found = await client.done(
             "GetMetricStatistics",
             **metric,
-            StartTime=now - timedelta(seconds=600),
-            EndTime=now + timedelta(seconds=300),
+            StartTime=now - timedelta(seconds=650),
+            EndTime=now + timedelta(seconds=250),
             Period=300,
             Statistics=names,
         )
