@@ -248,7 +248,10 @@ def outcome(events: Sequence[Event]) -> str:
 
 def expected(line: ChangeView, above: Sequence[ChangeView]) -> set[str]:
     """What may happen, as a line of a plan and that of the resource around it say."""
-    goes = ("deleted",) if any(each.may_force for each in above) else ()
+    goes: tuple[str, ...] = ()
+    if any(each.may_force for each in above):
+        # another stack may stand for the one around it: there it is made, and here it goes
+        goes = ("unchanged",) if line.change == "added" else ("deleted",)
     if line.cause == "unknown":
         return {"unchanged", "updated", *(("replaced",) if line.may_force else ()), *goes}
     return {line.change, *goes}
