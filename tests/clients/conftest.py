@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from cloud_testing.shell import Shell
 from tests.recovery.service import Service
 
 BIN = Path(sys.executable).parent
@@ -33,54 +32,6 @@ def environment(service: Service, cloud: str) -> dict[str, str]:
     return {**kept, **config, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
 
 
-class Shell:
-    """One interactive ``openstack`` process: its start costs more than most commands."""
-
-    def __init__(self, service: Service, cloud: str) -> None:
-        self._process = subprocess.Popen(
-            [BIN / "openstack"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment(service, cloud),
-            text=True,
-            bufsize=1,
-        )
-        self._commands = 0
-
-    def run(self, command: str) -> str:
-        """What a command prints, errors included."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._commands += 1
-        mark = f"service mark{self._commands} not found"
-        self._process.stdin.write(f"{command}\ncatalog show mark{self._commands}\n")
-        self._process.stdin.flush()
-        printed = []
-        for line in self._process.stdout:
-            if mark in line:
-                return "".join(printed)
-            printed.append(line)
-        raise AssertionError(f"{command}: the client has ended: {''.join(printed)}")
-
-    def data(self, command: str) -> Any:
-        """What a command prints as JSON."""
-        printed = self.run(f"{command} -f json")
-        try:
-            return json.loads(printed)
-        except ValueError:
-            raise AssertionError(f"{command}: {printed}") from None
-
-    def close(self) -> None:
-        """End the process."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.kill()
-        self._process.wait()
-
-
 @pytest.fixture(scope="session")
 def shells(service: Service) -> Iterator[Callable[[str], Shell]]:
     """The shell of a user: ``stoker`` or ``stoker-admin``."""
@@ -89,7 +40,7 @@ def shells(service: Service) -> Iterator[Callable[[str], Shell]]:
 
         def shell_of(cloud: str) -> Shell:
             if cloud not in found:
-                found[cloud] = Shell(service, cloud)
+                found[cloud] = Shell(environment(service, cloud))
                 closing.callback(found[cloud].close)
             return found[cloud]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import Shell
+from cloud_testing.shell import Shell
 from tests.clients.steps import Walk, step, used
 
 MAIN = """

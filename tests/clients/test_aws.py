@@ -17,7 +17,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, WaiterError
 
-from tests.clients.conftest import BIN, Shell
+from cloud_testing.shell import Shell
+from tests.clients.conftest import BIN
 from tests.recovery.service import Service, until
 
 TEMPLATE: dict[str, Any] = {

@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.clients.conftest import BIN, Shell, environment, openstack
+from cloud_testing.shell import Shell
+from tests.clients.conftest import BIN, environment, openstack
 from tests.recovery.service import Service, until
 
 EXAMPLE = Path(__file__).parents[2] / "examples/web-app.yaml"

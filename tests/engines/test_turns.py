@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
+from cloud_testing.sampling import one_in
 from stoker.engine.model.requests import StackRequest
 from tests.engine_world import template, thing
-from tests.sampling import one_in
 from tests.simulation.crew import TAKEN_OVER_AFTER, Crew
 from tests.simulation.play import play_with
 from tests.simulation.wire import REQUEST_TIMEOUT as LANDING

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
-from tests.sampling import one_in
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
+from cloud_testing.sampling import one_in
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError

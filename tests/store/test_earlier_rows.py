@@ -14,7 +14,6 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
-from tests.sampling import one_in
 from tests.store.test_contract import (
     KEY,
     config_in,
@@ -27,6 +26,7 @@ from tests.store.test_migrations import REVISIONS, make
 from tests.store.test_simultaneous_writes import input_of
 from tests.store.test_snapshots import part_of, snapshot_of
 
+from cloud_testing.sampling import one_in
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import OperationStatus, StoredSignal
 from stoker.engine.model.requests import EventQuery, StackQuery

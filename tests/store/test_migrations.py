@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from tests.postgresql import PostgreSQL
-from tests.sampling import one_in
 
+from cloud_testing.sampling import one_in
 from stoker.store import databases, tables
 from stoker.store.databases import REVISION, USABLE_FROM, open_database
 from stoker.store.foreign import UnusableDatabase

@@ -13,6 +13,8 @@ from typing import Any
 import openstack as openstacksdk
 import pytest
 
+from cloud_testing.shell import Shell
+
 Run = Callable[..., list[Any]]
 
 
@@ -52,40 +54,6 @@ def environment_of(cloud_dir: Path) -> Callable[[str], dict[str, str]]:
     return environment
 
 
-class Shell:
-    """One interactive ``openstack`` process: its start costs more than most commands."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [Path(sys.executable).parent / "openstack"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
-            text=True,
-            bufsize=1,
-        )
-        self._commands = 0
-
-    def run(self, command: str) -> str:
-        """What a command prints, errors included."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._commands += 1
-        mark = f"service mark{self._commands} not found"
-        self._process.stdin.write(f"{command}\ncatalog show mark{self._commands}\n")
-        printed = []
-        for line in self._process.stdout:
-            if mark in line:
-                return "".join(printed)
-            printed.append(line)
-        raise AssertionError(f"{command}: the client has ended: {''.join(printed)}")
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-
 @pytest.fixture(scope="module")
 def shells(
     environment_of: Callable[[str], dict[str, str]],
@@ -96,7 +64,7 @@ def shells(
 
         def shell_of(user: str) -> Shell:
             if user not in found:
-                found[user] = Shell(environment_of(user))
+                found[user] = Shell({**os.environ, **environment_of(user)})
                 closing.callback(found[user].close)
             return found[user]
 

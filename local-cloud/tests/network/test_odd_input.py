@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cloud_testing.network import Api
+from cloud_testing.sampling import one_in
 from localcloud.network import resources
 from localcloud.network.attributes import Resource
 
@@ -32,26 +33,21 @@ ODD: tuple[Any, ...] = (
 )
 
 
-def _attributes() -> list[Any]:
-    found = [
-        (resource, name)
-        for resource in vars(resources).values()
-        if isinstance(resource, Resource)
-        for name in resource.attributes
-    ]
-    return [
-        pytest.param(
-            resource,
-            name,
-            id=f"{resource.kind}-{name}",
-            marks=[pytest.mark.long] if number % 3 else [],
-        )
-        for number, (resource, name) in enumerate(found)
-    ]
+ATTRIBUTES = [
+    (resource, name)
+    for resource in vars(resources).values()
+    if isinstance(resource, Resource)
+    for name in resource.attributes
+]
 
 
-@pytest.mark.parametrize(("resource", "name"), _attributes())
-async def test_odd_values_never_break_the_service(admin: Api, resource: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    "attribute", one_in(3, ATTRIBUTES), ids=lambda attribute: f"{attribute[0].kind}-{attribute[1]}"
+)
+async def test_odd_values_never_break_the_service(
+    admin: Api, attribute: tuple[Resource, str]
+) -> None:
+    resource, name = attribute
     network, subnet = await admin.net()
     port = await admin.create("port", network_id=network["id"])
     router = await admin.create("router")

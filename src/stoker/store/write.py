@@ -76,11 +76,15 @@ def _fencing_tokens(count: int) -> sa.Select[Any]:
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    """Lock the stacks whose rows change, and those about which guards will ask; not new ones, of
-    which nobody knows yet.
+    """Lock the stacks whose rows change, and those about which guards will ask; not one that is
+    only being made, of which nobody knows yet.
     """
-    held = {each.stack_id for each in changes if isinstance(each, OwnedWrite) or each.operations}
-    held -= {new.id for each in changes if isinstance(each, Append) for new in each.stacks}
+    held = {
+        each.stack_id
+        for each in changes
+        if isinstance(each, OwnedWrite)
+        or (each.operations and all(new.id != each.stack_id for new in each.stacks))
+    }
     tokens: dict[str, int] = {}
     for some in groups(sorted(held)):
         rows = prepared(connection, _fencing_tokens(len(some))).execute(connection, some)
