@@ -7,12 +7,12 @@ few statements: PostgreSQL is given all rows as one document.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.kernel.json_text import dumps
 from stoker.store.prepared import Prepared
 
 _AT_ONCE = 1000
@@ -137,16 +137,10 @@ def _each_once(
 
 
 def _document(values: Sequence[Mapping[str, Any]]) -> str:
-    try:
-        rows = _encode(values)
-    except ValueError:
-        rows = None  # a number that JSON does not have
-    if rows is None or "\\u0000" in rows:
-        rows = _encode([{name: _storable(value) for name, value in row.items()} for row in values])
+    rows = dumps(values)
+    if "\\u0000" in rows or "NaN" in rows or "Infinity" in rows:
+        rows = dumps([{name: _storable(value) for name, value in row.items()} for row in values])
     return rows
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _storable(value: Any) -> Any:

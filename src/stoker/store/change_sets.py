@@ -18,10 +18,11 @@ from stoker.engine.model.change_sets import (
     Protection,
     ProtectionReads,
 )
+from stoker.kernel.json_text import dumps, loads
 from stoker.store import rows, tables
 from stoker.store.bulk import insert
 from stoker.store.client_tokens import ClientTokensInTransaction
-from stoker.store.encryption import Cipher, dumps, loads
+from stoker.store.encryption import Cipher
 from stoker.store.exports import ExportsInTransaction
 from stoker.store.reading import Reading
 

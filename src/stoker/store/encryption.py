@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import json
-import math
 import os
-from base64 import b64decode, b64encode, urlsafe_b64decode
+from base64 import b64decode, urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, Protocol
@@ -17,31 +16,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, MultiFernet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from stoker.kernel import long_json
+from stoker.kernel.json_text import dumps, loads
 
-
-def dumps(value: Any) -> str:
-    """Compact JSON; values that JSON does not know (dates of YAML) become text."""
-    if long_json.is_short(value, _MOST_VALUES):
-        return _encode(value)
-    return "".join(long_json.pieces(value, _encode, _MOST_VALUES))
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
-
-
-def loads(text: str) -> Any:
-    """The value of what :func:`dumps` has written."""
-    if len(text) > _LONGEST:
-        return long_json.read(text, float, math.inf)
-    return _decode(text)[0]
-
-
-_decode = json.JSONDecoder().raw_decode
-_MOST_VALUES = 8 * long_json.PIECE
-"""Values that are written in one go: what is stored was checked before, and is no list of lists."""
-_LONGEST = 8 * long_json.WINDOW
-"""Characters that are read in one go."""
 _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
 _BETWEEN = "."
@@ -79,18 +55,20 @@ class _Key:
     def __init__(self, key: bytes) -> None:
         raw = urlsafe_b64decode(key)
         self.id = hmac.digest(raw, b"stoker id of key", "sha256").hex()[:_ID]
+        self._mark = f"{_AES}-{self.id}:"
         self.fernet = Fernet(key)
         self._aes = AESGCM(hmac.digest(raw, b"stoker columns AES-256-GCM", "sha256"))
 
     def encrypt(self, text: str) -> str:
         """The text in encrypted pieces, after a mark that names the key."""
         data = text.encode()
-        pieces = (data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE))
-        return f"{_AES}-{self.id}:{_BETWEEN.join(map(self._encrypt_piece, pieces))}"
+        pieces = [data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE)]
+        return self._mark + _BETWEEN.join(map(self._encrypt_piece, pieces))
 
     def _encrypt_piece(self, piece: bytes) -> str:
         nonce = os.urandom(_NONCE)
-        return b64encode(nonce + self._aes.encrypt(nonce, piece, None)).decode("ascii")
+        encrypted = b2a_base64(nonce + self._aes.encrypt(nonce, piece, None), newline=False)
+        return encrypted.decode("ascii")
 
     def decrypt(self, text: str) -> str:
         """The plain text of the pieces. Raises InvalidTag."""
@@ -192,7 +170,8 @@ class ColumnCipher:
 
 
 def _written(value: Any) -> str:
-    return dumps(dict(value) if isinstance(value, Mapping) else value)
+    is_other_map = type(value) is not dict and isinstance(value, Mapping)
+    return dumps(dict(value) if is_other_map else value)
 
 
 _EMPTY = frozenset(("{}", "[]", '""', "null"))

@@ -24,9 +24,10 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.kernel.json_text import dumps, loads
 from stoker.kernel.log import Log
 from stoker.store import tables
-from stoker.store.encryption import Cipher, dumps, loads
+from stoker.store.encryption import Cipher
 from stoker.store.tables import Kind, kind_of
 
 log = Log(__name__)

@@ -11,10 +11,11 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
 from stoker.engine.model.software import SoftwareInside, SoftwareReads
 from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.json_text import dumps, loads
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import queries, rows, tables
 from stoker.store.bulk import insert
-from stoker.store.encryption import Cipher, dumps, loads
+from stoker.store.encryption import Cipher
 from stoker.store.looking import Looking
 from stoker.store.reading import Reading
 

@@ -240,7 +240,7 @@ class Evaluator(Struct, frozen=True):
                 return definition
         recorded = RecordedFacts(facts)
         scope = self.scope.with_facts(recorded, Budget.light() if light else None)
-        found = self._again(body, scope, analysis)
+        found = self._again(body, scope, analysis, light=light)
         if light and scope.budget.used_up:
             raise TooMuch
         definition = self._checked(found)
@@ -258,10 +258,13 @@ class Evaluator(Struct, frozen=True):
             raise DiagnosticError(source.all_located(errors))
         return analysis.definition
 
-    def _again(self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis) -> StaticAnalysis:
+    def _again(
+        self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis, *, light: bool
+    ) -> StaticAnalysis:
         latest = StaticAnalysis(None, analysis.dependencies, analysis.attributes)
         parts = self._parts(body, scope, latest.diagnostics)
-        if parts is not None:
+        # what little is written makes no more than the budget of a light one allows
+        if parts is not None and not light:
             try:
                 check_size(parts)
             except Failure as failure:
@@ -302,7 +305,7 @@ class Evaluator(Struct, frozen=True):
 
         def map_of(part: str) -> Mapping[str, Any]:
             value = parts[part]
-            if isinstance(value, Mapping):
+            if type(value) is dict or isinstance(value, Mapping):
                 return value
             if value is not None and not isinstance(value, Unknown):
                 message = f"this is a map, not {kind_of(value)}"

@@ -1,0 +1,58 @@
+"""JSON that this service writes for itself and reads again.
+
+msgspec does both five times as fast as Python's own module, and is stricter: what it refuses and
+what is too long for one go is left to :mod:`stoker.kernel.long_json`. The values are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+
+from stoker.kernel import long_json
+
+_MOST_VALUES = 32 * long_json.PIECE
+"""Values that are written in one go, within ten milliseconds."""
+_LONGEST = 32 * long_json.WINDOW
+"""Characters that are read in one go, within ten milliseconds."""
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON. What JSON does not know (dates of YAML) becomes text, and NaN the word that
+    Python has for it.
+    """
+    text = _fast(value) if long_json.is_short(value, _MOST_VALUES) else None
+    return "".join(long_json.pieces(value, _piece)) if text is None else text
+
+
+def loads(text: str) -> Any:
+    """The value of what :func:`dumps` has written."""
+    if len(text) <= _LONGEST:
+        try:
+            return _read(text)
+        except msgspec.MsgspecError:  # NaN, or half a surrogate pair
+            pass
+    return long_json.read(text, float, math.inf)
+
+
+def _fast(value: Any) -> str | None:
+    """The text; None if Python's module has to write it."""
+    try:
+        text = _written(value).decode()
+    except (TypeError, ValueError):  # a class that is not known, or half a surrogate pair
+        return None
+    # NaN is written as null, too
+    return text if "null" not in text or _read(text) == value else None
+
+
+def _piece(value: Any) -> str:
+    text = _fast(value)
+    return _encode(value) if text is None else text
+
+
+_read = msgspec.json.Decoder().decode
+_written = msgspec.json.Encoder().encode
+_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
