@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import resource
 import tempfile
 import time
@@ -26,6 +25,7 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import make_service
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import Clock, SystemClock
+from stoker.kernel.freeing import loading
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.kernel.values import replace
@@ -196,8 +196,7 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     add_option(parser)
     given = parser.parse_args()
-    # as the service does when it starts
-    gc.set_threshold(50_000, 20, 50)
-    built_in()
+    with loading():
+        built_in()
     with empty_database(given.database) as url:
         asyncio.run(main(given.kind, given.count, url))

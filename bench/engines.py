@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import gc
 import signal
 import statistics
 import sys
@@ -32,7 +31,9 @@ from stoker.driving import Alone, Driving
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import Service, make_service
+from stoker.kernel.freeing import loading
 from stoker.members import Member
+from stoker.resources.built_in import built_in
 from stoker.store.opening import OpenStore
 
 ONE, OTHER = Caller("one", "user", "bench"), Caller("other", "user", "bench")
@@ -276,7 +277,8 @@ if __name__ == "__main__":
     parser.add_argument("--engines", type=int, default=2)
     add_option(parser)
     given = parser.parse_args()
-    gc.set_threshold(50_000, 20, 50)  # as the service does
+    with loading():
+        built_in()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         if given.name == "drive":
             runner.run(drive(given.database))

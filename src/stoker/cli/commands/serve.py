@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import socket
@@ -33,6 +32,7 @@ from stoker.cli.serve_options import (
 )
 from stoker.cli.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
+from stoker.kernel.freeing import loading
 from stoker.kernel.values import replace
 from stoker.parts import Part
 
@@ -233,16 +233,8 @@ def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.soc
 def load_service() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
     expect_reloads()
-    # What is loaded stays: there is no garbage to look for.
-    gc.disable()
-    serving = importlib.import_module("stoker.cli.serving")
-    gc.freeze()
-    gc.enable()
-    # A collection lets no thread run. One of the two young generations looks at 15,000 new objects
-    # at most, a few milliseconds, and all objects are looked at as seldom as can be: what large
-    # stacks are made of lives long, and is freed without.
-    gc.set_threshold(5_000, 2, 4000)
-    return serving
+    with loading():
+        return importlib.import_module("stoker.cli.serving")
 
 
 def _open(
