@@ -185,13 +185,15 @@ def is_short(value: Any, most: int = PIECE) -> bool:
 
 
 def _is_plain(value: Any, most: int = _PLAIN) -> bool:
-    """Whether a value is a small map of short texts and numbers, and of few such maps in lists.
+    """Whether a value is a small map or tuple of short texts and numbers, and of few such maps in
+    lists.
 
     Most that are written are of this form.
     """
-    if type(value) is not dict or len(value) > most:
+    members = value.values() if type(value) is dict else value if type(value) is tuple else None
+    if members is None or len(members) > most:
         return False
-    for item in value.values():
+    for item in members:
         kind = type(item)
         if kind is str:
             if len(item) >= _SHORT:

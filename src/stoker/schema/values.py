@@ -63,6 +63,7 @@ def check_properties(
     return checker.result
 
 
+_PLAIN = frozenset({bool, int, float})
 _EMPTY: Mapping[Type, Any] = {
     Type.STRING: "",
     Type.INTEGER: 0,
@@ -128,10 +129,11 @@ class _Checker:
         return None
 
     def _quiet_default(self, declared: Property) -> Any:
-        is_text = isinstance(declared.default, str) and declared.type is not Type.STRING
-        if is_text or declared.type is Type.LIST or declared.type is Type.MAP:
-            return _Checker(()).check_value(declared.default, declared, ())
-        return declared.default
+        default = declared.default
+        # as it is written, but for texts of numbers, and lists and maps, which are the user's own
+        if type(default) in _PLAIN or declared.type is Type.STRING:
+            return default
+        return _Checker(()).check_value(default, declared, ())
 
     def _move_alias(
         self, values: dict[str, Any], given: Mapping[str, Any], name: str, to: str, path: Path

@@ -5,7 +5,7 @@ SQLAlchemy looks at a statement and at each of its values anew: it takes longer 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,16 +22,22 @@ class Prepared:
         )
         self._text = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
-        self._own = {name: own for name, own in compiled.params.items() if own is not None}
+        given = frozenset(names or ())
+        self._own = {
+            name: own
+            for name, own in compiled.params.items()
+            if own is not None and name not in given
+        }
 
     def execute(self, connection: sa.Connection, *values: Mapping[str, Any]) -> Any:
         """The result of executing it with these values, once with each if there are several."""
+        given: Iterable[Any] = values
         if self._own:
-            values = tuple({**self._own, **row} for row in values)
+            given = ({**self._own, **row} for row in values)
         order = self._order
         if order is None:
-            return connection.exec_driver_sql(self._text, [dict(row) for row in values])
-        rows = [tuple([row[name] for name in order]) for row in values]
+            return connection.exec_driver_sql(self._text, list(map(dict, given)))
+        rows = [tuple(map(row.__getitem__, order)) for row in given]
         return connection.exec_driver_sql(self._text, rows)
 
 

@@ -55,8 +55,12 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
     form, row = _form(type(record)), structs.asdict(record)
     for name in form.not_written:
         del row[name]
-    for name, write in form.writes:
-        row[name] = write(cipher, row[name])
+    for name, write, empty in form.writes:
+        value = row[name]
+        if value:
+            row[name] = write(cipher, value)
+        elif value is not None:
+            row[name] = empty
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -76,8 +80,10 @@ class Form(Struct, frozen=True):
     """Each field, and the name of its column in the database."""
     not_written: Sequence[str]
     """Fields that no record writes."""
-    writes: Sequence[tuple[str, Convert]]
-    """What makes its text of a field, where that is not the value itself."""
+    writes: Sequence[tuple[str, Convert, str]]
+    """What makes its text of a field, where that is not the value itself; and the text of an empty
+    value. Of most rows, most fields are empty.
+    """
     reads: Sequence[tuple[str, Convert, Any]]
     """What makes a value of the text, where one is not the other; and what stands for a value that
     cannot be read.
@@ -106,7 +112,11 @@ def _form(kind: type[Struct]) -> Form:
         _FORMS[kind] = Form(
             [(name, columns[name].name) for name in names],
             [name for name in kind.__struct_fields__ if name in _READ_ONLY],
-            [(name, write) for name, (write, _, _) in forms.items() if write is not None],
+            [
+                (name, write, "[]" if isinstance(empty, tuple) else "{}")
+                for name, (write, _, empty) in forms.items()
+                if write is not None
+            ],
             [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
         )
     return _FORMS[kind]
@@ -166,9 +176,7 @@ _WHOLE: frozenset[type[Struct]] = frozenset((StoredSignal, Snapshot))
 """What is of no use in parts."""
 
 
-def _encrypt(cipher: Cipher, value: Any) -> str | None:
-    if not value:
-        return None if value is None else "{}"
+def _encrypt(cipher: Cipher, value: Any) -> str:
     return cipher.encrypt(value)
 
 
@@ -176,14 +184,12 @@ def _decrypt(cipher: Cipher, text: str | None) -> Any:
     return {} if text == "{}" else None if text is None else cipher.decrypt(text)
 
 
-def _dump(_: Cipher, value: Any) -> str | None:
-    if not value:
-        return None if value is None else "{}" if isinstance(value, Mapping) else "[]"
+def _dump(_: Cipher, value: Any) -> str:
     return dumps(value if not isinstance(value, Mapping) else dict(value))
 
 
 def _dump_tuple(_: Cipher, value: Any) -> str:
-    return dumps(value) if value else "[]"
+    return dumps(value)
 
 
 def _load(_: Cipher, text: str | None) -> Any:
@@ -193,8 +199,8 @@ def _load(_: Cipher, text: str | None) -> Any:
     return [] if text == "[]" else loads(text)
 
 
-def _dump_plan(_: Cipher, plan: Plan | None) -> str | None:
-    return None if plan is None else dumps(plan.as_data())
+def _dump_plan(_: Cipher, plan: Plan) -> str:
+    return dumps(plan.as_data())
 
 
 def _load_plan(_: Cipher, text: str | None) -> Plan | None:

@@ -214,11 +214,11 @@ class Evaluator(Struct, frozen=True):
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
         if analysis.is_small is None:
-            written = [body.properties, body.metadata, body.update_policy]
+            parts = [body.properties, body.metadata, body.update_policy]
             known = analysis.definition
-            if known is not None:
-                written += [known.properties, known.metadata]
-            analysis.is_small = is_small(written)
+            if known is not None and analysis.final:
+                parts += [known.properties, known.metadata]
+            analysis.is_small = is_small(parts)
         type_ = self.types.get(body.name)
         if type_ is None or isinstance(type_, NestingType) or not analysis.is_small:
             raise TooMuch
