@@ -22,7 +22,7 @@ def loading() -> Iterator[None]:
     """Within the ``with`` block the modules of this process are loaded. They stay: no collection
     looks at them, then or later.
 
-    A collection lets no thread run. One of the two young generations looks at 15,000 new objects
+    A collection lets no thread run. One of the two young generations looks at 30,000 new objects
     at most, a few milliseconds, and all objects are looked at as seldom as can be: what large
     stacks are made of lives long, and is freed without.
     """
@@ -30,7 +30,7 @@ def loading() -> Iterator[None]:
     yield
     gc.freeze()
     gc.enable()
-    gc.set_threshold(5_000, 2, 4000)
+    gc.set_threshold(10_000, 2, 2000)
 
 
 def drop(value: Any) -> None:
