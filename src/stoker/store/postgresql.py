@@ -144,7 +144,7 @@ def lock(connection: sa.Connection, which: Lock) -> None:
     SQLite has one writing transaction at a time.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(SPACE, which.value)))
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SPACE}, {which.value})")
 
 
 def let_rest(connection: sa.Connection) -> None:

@@ -17,6 +17,7 @@ from stoker.store import queries
 from stoker.store.databases import for_writing
 from stoker.store.jobs import QUEUE, TASK
 from stoker.store.postgresql import Lock
+from stoker.store.prepared import prepared
 from stoker.store.runners import Runner
 from stoker.store.shares import Shares
 from stoker.store.tables import operations
@@ -49,7 +50,12 @@ _CONSUME = sa.text(
     " AND (scheduled_at IS NULL OR scheduled_at <= now()) ORDER BY lock FOR UPDATE)"
     " RETURNING lock"
 )
-_TELL = sa.text("SELECT pg_notify(:channel, told) FROM unnest(CAST(:told AS text[])) AS told")
+_TELL = sa.text(
+    "SELECT pg_notify(channel, told)"
+    " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
+)
+_NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
+"""Those that had a turn at a later time are not told of as new ones are."""
 _NOT_DRIVEN = sa.text(
     "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
@@ -89,7 +95,8 @@ class SqlTurns(TurnQueue):
         told = [news_of(change) for change in changes]
         asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
         ended = dict.fromkeys(pair for news in told for pair in news.ended)
-        if ids := sorted({*asked, *(parent_id for parent_id, _ in ended)}):
+        ids = sorted({*asked, *(parent_id for parent_id, _ in ended)})
+        if ids:
             known = {each.id: each.project_id for change in changes for each in change.stacks}
             self._defer(connection, ids, 0.0, known)
         seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
@@ -100,13 +107,14 @@ class SqlTurns(TurnQueue):
             lines.append("watches")
         if messages:
             lines.append("messages")
-        if lines:
-            self.tell(connection, lines)
+        _notify(connection, [*([_NEW_JOB] if ids else ()), *self._told(lines)])
 
     def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
         """Tell all processes, in lines of a kind of news and what it is about."""
-        told = [f"{self._teller} {line}" for line in lines]
-        connection.execute(_TELL, {"channel": CHANNEL, "told": told})
+        _notify(connection, self._told(lines))
+
+    def _told(self, lines: Sequence[str]) -> list[tuple[str, str]]:
+        return [(CHANNEL, f"{self._teller} {line}") for line in lines]
 
     def _defer(
         self,
@@ -123,11 +131,7 @@ class SqlTurns(TurnQueue):
             "priorities": priorities,
             "at": at,
         }
-        connection.execute(_DEFER, values)
-        if not at:
-            # those that had a turn at a later time are not told of as new ones are
-            job = '{"type": "job_inserted", "job_id": 0}'
-            connection.execute(_TELL, {"channel": _JOBS, "told": [job]})
+        prepared(connection, _DEFER).execute(connection, values)
 
     async def _write(self, work: Callable[[sa.Connection], Result]) -> Result:
         return await self._runner.write(lambda: in_transaction(self._engine, work))
@@ -145,7 +149,12 @@ class SqlTurns(TurnQueue):
     async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
         """The same for several."""
         ids = sorted(stack_ids)
-        await self._write(lambda connection: self._defer(connection, ids, at, {}))
+
+        def schedule(connection: sa.Connection) -> None:
+            self._defer(connection, ids, at, {})
+            _notify(connection, [] if at else [_NEW_JOB])
+
+        await self._write(schedule)
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
         """Take away the turns of these stacks that are due; returns the stacks that had one."""
@@ -179,3 +188,10 @@ class SqlTurns(TurnQueue):
     def one_drives(self, connection: sa.Connection) -> bool:
         """The same, asked in a transaction."""
         return connection.execute(_OLDER_ENGINE).first() is not None
+
+
+def _notify(connection: sa.Connection, news: Sequence[tuple[str, str]]) -> None:
+    """Tell what channel of what, with the commit."""
+    if news:
+        channels, told = map(list, zip(*news, strict=True))
+        prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
