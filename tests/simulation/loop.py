@@ -21,7 +21,7 @@ class Stuck(Exception):
     """Nothing is ready and no timer is set, or the work has no end."""
 
 
-MOST_TURNS = 200_000
+MOST_TURNS = 500_000
 """More than any scenario needs that comes to its end."""
 
 
