@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,26 @@ def test_a_new_start_makes_it_anew_where_the_host_has_changed(
     begun.begin()
     assert begun.directory != before
     assert list(tmp_path.iterdir()) == [begun.directory]
+
+
+def test_what_goes_away_while_it_is_copied_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, copied = tmp_path / "host", tmp_path / "copied"
+    for name in "abc":
+        (host / name).mkdir(parents=True)
+    for name in "def":
+        (host / name).write_text("")
+    copyfile = shutil.copyfile
+
+    def copy_and_uninstall(source: str, target: Path) -> None:
+        copyfile(source, target)
+        for each in host.iterdir():
+            if each != Path(source):
+                shutil.rmtree(each) if each.is_dir() else each.unlink()
+
+    monkeypatch.setattr(shutil, "copyfile", copy_and_uninstall)
+    base_image._copy_readable(host, copied)
+
+    files = [each for each in copied.iterdir() if each.is_file()]
+    assert len(files) == 1

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import stat
 import sys
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -48,23 +49,25 @@ def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
 
 
 def _copy_readable(source: Path, target: Path) -> None:
+    """Copy what every user may read; what goes away meanwhile, as packages change, is left out."""
     target.mkdir(exist_ok=True)
-    for entry in os.scandir(source):
-        if target.name == "etc" and entry.name in _NOT_COPIED:
-            continue
-        if not _is_for_everybody(entry):
-            continue
-        destination = target / entry.name
-        try:
-            if entry.is_symlink():
-                destination.symlink_to(Path(entry.path).readlink())
-            elif entry.is_dir(follow_symlinks=False):
-                _copy_readable(Path(entry.path), destination)
-            elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
-                shutil.copyfile(entry.path, destination)
-                destination.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
-        except PermissionError:
-            continue
+    with os.scandir(source) as entries:
+        for entry in entries:
+            if target.name != "etc" or entry.name not in _NOT_COPIED:
+                with suppress(PermissionError, FileNotFoundError):
+                    _copy_entry(entry, target / entry.name)
+
+
+def _copy_entry(entry: "os.DirEntry[str]", destination: Path) -> None:
+    if not _is_for_everybody(entry):
+        return
+    if entry.is_symlink():
+        destination.symlink_to(Path(entry.path).readlink())
+    elif entry.is_dir(follow_symlinks=False):
+        _copy_readable(Path(entry.path), destination)
+    elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
+        shutil.copyfile(entry.path, destination)
+        destination.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
 
 
 def _lines(path: str) -> list[list[str]]:
