@@ -19,29 +19,42 @@ project: ContextVar[str] = ContextVar("project", default="")
 _here = threading.local()
 
 
+class _Limit:
+    """So many seconds of computing from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.thread_time() + seconds
+        self._not_before = time.monotonic() + seconds
+
+    def is_over(self) -> bool:
+        """Whether this thread has computed for so long.
+
+        It has not while less time has gone by, and that is told in a tenth of the time.
+        """
+        if time.monotonic() < self._not_before:
+            return False
+        left = self._end - time.thread_time()
+        self._not_before = time.monotonic() + left
+        return left < 0
+
+
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
     """Let this thread compute for so long within the ``with`` block."""
-    before = getattr(_here, "end", None)
-    _here.seconds = seconds
-    _here.end = time.thread_time() + seconds
-    _here.not_before = time.monotonic() + seconds
+    before = getattr(_here, "limit", None)
+    _here.limit = _Limit(seconds)
     try:
         yield
     finally:
-        _here.end = before
+        _here.limit = before
 
 
 def check() -> None:
     """Raise :class:`LimitExceeded` when the time is up."""
-    end = getattr(_here, "end", None)
-    # no thread computes for longer than time goes by, and the clock is asked in a tenth of the time
-    if end is None or time.monotonic() < _here.not_before:
-        return
-    left = end - time.thread_time()
-    _here.not_before = time.monotonic() + left
-    if left < 0:
+    limit: _Limit | None = getattr(_here, "limit", None)
+    if limit is not None and limit.is_over():
         raise LimitExceeded(
-            f"this takes more than {_here.seconds:g} s of computing; make it smaller: fewer"
+            f"this takes more than {limit.seconds:g} s of computing; make it smaller: fewer"
             " resources, or fewer stacks nested in each other"
         )
