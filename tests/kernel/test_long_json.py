@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stoker.kernel import long_json
+from stoker.kernel import json_text, long_json
 
 LONG = 150_000
 
@@ -168,6 +168,7 @@ LARGE: dict[str, Any] = {
     "keys": {str(n): n for n in range(100_000)},
     "numbers": [1.5] * 300_000,
     "a text": {"a": "é\n" * 2_000_000},
+    "texts to escape": ['\n"' * 500] * 9_000,
 }
 
 
@@ -178,6 +179,8 @@ def test_other_threads_have_their_turn_while_a_long_document_is_read_or_written(
     kept: list[Any] = []
     assert Other().during(lambda: kept.append(read(text))) < 0.05
     assert Other().during(lambda: kept.append(list(long_json.pieces(value, json.dumps)))) < 0.05
+    assert Other().during(lambda: kept.append(json_text.loads(text))) < 0.05
+    assert Other().during(lambda: kept.append(json_text.dumps(value))) < 0.05
 
 
 @pytest.mark.parametrize("value", [[[1] * 6_000], {"a": {"b": ["x"] * 6_000}}, "x" * 400_000])

@@ -14,10 +14,10 @@ import msgspec
 
 from stoker.kernel import long_json
 
-_MOST_VALUES = 32 * long_json.PIECE
-"""Values that are written in one go, within ten milliseconds."""
-_LONGEST = 32 * long_json.WINDOW
-"""Characters that are read in one go, within ten milliseconds."""
+_MOST_VALUES = 8 * long_json.PIECE
+"""Values that are written in one go, within 20 ms if all they say has to be escaped."""
+_LONGEST = 8 * long_json.WINDOW
+"""Characters that are read in one go, within 12 ms if all of them are empty maps."""
 
 
 def dumps(value: Any) -> str:
@@ -25,7 +25,13 @@ def dumps(value: Any) -> str:
     Python has for it.
     """
     text = _fast(value) if long_json.is_short(value, _MOST_VALUES) else None
-    return "".join(long_json.pieces(value, _piece)) if text is None else text
+    return "".join(long_json.pieces(value, encode)) if text is None else text
+
+
+def encode(value: Any) -> str:
+    """The same of what is known to be short, in one go."""
+    text = _fast(value)
+    return _by_python(value) if text is None else text
 
 
 def loads(text: str) -> Any:
@@ -48,11 +54,6 @@ def _fast(value: Any) -> str | None:
     return text if "null" not in text or _read(text) == value else None
 
 
-def _piece(value: Any) -> str:
-    text = _fast(value)
-    return _encode(value) if text is None else text
-
-
 _read = msgspec.json.Decoder().decode
 _written = msgspec.json.Encoder().encode
-_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+_by_python = json.JSONEncoder(separators=(",", ":"), default=str).encode

@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.kernel.json_text import dumps
+from stoker.kernel.json_text import encode
 from stoker.store.prepared import Prepared
 
 _AT_ONCE = 1000
@@ -137,10 +137,14 @@ def _each_once(
 
 
 def _document(values: Sequence[Mapping[str, Any]]) -> str:
-    rows = dumps(values)
-    if "\\u0000" in rows or "NaN" in rows or "Infinity" in rows:
-        rows = dumps([{name: _storable(value) for name, value in row.items()} for row in values])
+    rows = encode(values)
+    if any(mark in rows for mark in _NOT_STORABLE):
+        rows = encode([{name: _storable(value) for name, value in row.items()} for row in values])
     return rows
+
+
+_NOT_STORABLE = ("\\u0000", '":NaN', '":Infinity', '":-Infinity')
+"""What PostgreSQL refuses in a document."""
 
 
 def _storable(value: Any) -> Any:
