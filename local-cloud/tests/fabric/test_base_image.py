@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.fabric import base_image
-from localcloud.fabric.base_image import BaseImage
+from localcloud.fabric.base_image import BaseImage, copy_readable
 
 
 def test_what_is_in_use_stays_though_the_host_changes(
@@ -53,7 +53,7 @@ def test_what_goes_away_while_it_is_copied_is_left_out(
                 shutil.rmtree(each) if each.is_dir() else each.unlink()
 
     monkeypatch.setattr(shutil, "copyfile", copy_and_uninstall)
-    base_image._copy_readable(host, copied)
+    copy_readable(host, copied)
 
     files = [each for each in copied.iterdir() if each.is_file()]
     assert len(files) == 1

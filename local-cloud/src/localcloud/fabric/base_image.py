@@ -48,7 +48,7 @@ def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
     return stat.S_ISLNK(mode) or mode & wanted == wanted
 
 
-def _copy_readable(source: Path, target: Path) -> None:
+def copy_readable(source: Path, target: Path) -> None:
     """Copy what every user may read; what goes away meanwhile, as packages change, is left out."""
     target.mkdir(exist_ok=True)
     with os.scandir(source) as entries:
@@ -64,7 +64,7 @@ def _copy_entry(entry: "os.DirEntry[str]", destination: Path) -> None:
     if entry.is_symlink():
         destination.symlink_to(Path(entry.path).readlink())
     elif entry.is_dir(follow_symlinks=False):
-        _copy_readable(Path(entry.path), destination)
+        copy_readable(Path(entry.path), destination)
     elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
         shutil.copyfile(entry.path, destination)
         destination.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
@@ -174,7 +174,7 @@ def _make(state: Path, many_users: bool) -> Path:
             (making / name).symlink_to(host.readlink())
         elif host.is_dir():
             (making / name).mkdir()
-    _copy_readable(Path("/etc"), making / "etc")
+    copy_readable(Path("/etc"), making / "etc")
     _write_accounts(making / "etc")
     try:
         os.chown(making / "home" / _DEFAULT_USER, 1000, 1000)
