@@ -1,4 +1,5 @@
-"""What is large is freed on a thread of its own, in parts between which other threads have a turn.
+"""Memory is given back without stopping everybody: garbage is looked for in small bites, and what
+is large is freed on a thread of its own, in parts between which other threads have a turn.
 
 Python frees a value with all that it holds in one go, on the thread that lets go of it last, and
 lets no other thread run meanwhile: that takes 0.1 s for the evaluation of 50,000 resources.
@@ -27,10 +28,12 @@ def loading() -> Iterator[None]:
     stacks are made of lives long, and is freed without.
     """
     gc.disable()
-    yield
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(10_000, 2, 2000)
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(10_000, 2, 2000)
 
 
 def drop(value: Any) -> None:

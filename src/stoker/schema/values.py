@@ -130,7 +130,7 @@ class _Checker:
 
     def _quiet_default(self, declared: Property) -> Any:
         default = declared.default
-        # as it is written, but for texts of numbers, and lists and maps, which are the user's own
+        # a text may spell a number, and what is in lists and maps has declarations of its own
         if type(default) in _PLAIN or declared.type is Type.STRING:
             return default
         return _Checker(()).check_value(default, declared, ())

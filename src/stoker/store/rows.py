@@ -131,7 +131,7 @@ def _conversion(
         case Kind.JSON:
             return _dump, _load, None if column.nullable else {}
         case Kind.LIST:
-            return _dump_tuple, _load_tuple, ()
+            return _dump, _load_tuple, ()
         case Kind.ACTION:
             return None, _one_of(Action), Action.CHECK
         case Kind.STATUS:
@@ -186,10 +186,6 @@ def _decrypt(cipher: Cipher, text: str | None) -> Any:
 
 def _dump(_: Cipher, value: Any) -> str:
     return dumps(value if not isinstance(value, Mapping) else dict(value))
-
-
-def _dump_tuple(_: Cipher, value: Any) -> str:
-    return dumps(value)
 
 
 def _load(_: Cipher, text: str | None) -> Any:

@@ -55,7 +55,9 @@ _TELL = sa.text(
     " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
 )
 _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
-"""Those that had a turn at a later time are not told of as new ones are."""
+"""Has Procrastinate's workers look for jobs. Its trigger tells of new ones only, not of one that is
+due earlier from now on.
+"""
 _NOT_DRIVEN = sa.text(
     "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
@@ -107,7 +109,7 @@ class SqlTurns(TurnQueue):
             lines.append("watches")
         if messages:
             lines.append("messages")
-        _notify(connection, [*([_NEW_JOB] if ids else ()), *self._told(lines)])
+        _notify(connection, ([_NEW_JOB] if ids else []) + self._told(lines))
 
     def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
         """Tell all processes, in lines of a kind of news and what it is about."""
@@ -152,7 +154,8 @@ class SqlTurns(TurnQueue):
 
         def schedule(connection: sa.Connection) -> None:
             self._defer(connection, ids, at, {})
-            _notify(connection, [] if at else [_NEW_JOB])
+            if not at:
+                _notify(connection, [_NEW_JOB])
 
         await self._write(schedule)
 
@@ -191,7 +194,7 @@ class SqlTurns(TurnQueue):
 
 
 def _notify(connection: sa.Connection, news: Sequence[tuple[str, str]]) -> None:
-    """Tell what channel of what, with the commit."""
+    """Send each channel its news; they leave with the commit."""
     if news:
         channels, told = map(list, zip(*news, strict=True))
         prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
