@@ -31,7 +31,7 @@ class Agent:
         self._world = world
         self._engine = engine
         self._applied = applied
-        self._generation = world.generation
+        self._generation = engine.generation
 
     @property
     def _alive(self) -> bool:

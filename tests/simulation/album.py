@@ -7,11 +7,10 @@ stack was called deleted, is known from here.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-import sqlalchemy as sa
 
 from tests.simulation.cloud import Cloud
 from tests.simulation.cloudformation import exports_of
@@ -64,7 +63,7 @@ class Picture:
 class Album:
     """A picture for every status and template that the outermost stack has had, the newest last."""
 
-    database: sa.Engine
+    database: sqlite3.Connection
     cloud: Cloud
     pictures: list[Picture] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
@@ -80,32 +79,31 @@ class Album:
 
     def look(self, now: float) -> None:
         """Take a picture if there is anything new."""
-        with self.database.connect() as connection:
-            self._look_for_halves(connection)
-            self._look_for_replaced(connection)
-            self._look_for_exports(connection)
-            stack = connection.exec_driver_sql(
-                "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
-                " ORDER BY created_at DESC"
-            ).first()
-            if stack is None:
-                return
-            id_, action, status, input_id = stack
-            if self.pictures and self._last == (action, status, input_id):
-                return
-            if input_id not in self._wanted:  # it never changes; a test may damage it later
-                body = connection.exec_driver_sql(
-                    "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?",
-                    (input_id,),
-                ).scalar_one()
-                written = json.loads(body)
-                named = written.get("resources") or written.get("Resources") or ()
-                self._wanted[input_id] = frozenset(named)
-            rows = connection.exec_driver_sql(
-                "SELECT name, type_name, status, physical_id, properties FROM resources"
-                " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
-                (id_,),
-            ).all()
+        self._look_for_halves()
+        self._look_for_replaced()
+        self._look_for_exports()
+        stack = self.database.execute(
+            "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
+            " ORDER BY created_at DESC"
+        ).fetchone()
+        if stack is None:
+            return
+        id_, action, status, input_id = stack
+        if self.pictures and self._last == (action, status, input_id):
+            return
+        if input_id not in self._wanted:  # it never changes; a test may damage it later
+            (body,) = self.database.execute(
+                "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?",
+                (input_id,),
+            ).fetchone()
+            written = json.loads(body)
+            named = written.get("resources") or written.get("Resources") or ()
+            self._wanted[input_id] = frozenset(named)
+        rows = self.database.execute(
+            "SELECT name, type_name, status, physical_id, properties FROM resources"
+            " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
+            (id_,),
+        ).fetchall()
         members = {
             name: Member(type_, state, physical_id, json.loads(properties))
             for name, type_, state, physical_id, properties in rows
@@ -114,14 +112,14 @@ class Album:
         wanted = self._wanted[input_id]
         self.pictures.append(Picture(now, action, status, input_id, wanted, members, objects))
 
-    def _look_for_halves(self, connection: sa.Connection) -> None:
+    def _look_for_halves(self) -> None:
         """A row goes with the event that tells of it, and gives way to one that there was.
 
         One that stood at the hook before its create may go without: nothing was ever done to it.
         """
-        found = connection.exec_driver_sql(
+        found = self.database.execute(
             "SELECT id, name, replaced_by, action FROM resources"
-        ).all()
+        ).fetchall()
         begun = {id_ for id_, _, _, action in found if action != "INIT"}
         before, self._there = self._there - {id_ for id_, *_ in found}, begun
         self._names |= {id_: name for id_, name, _, _ in found}
@@ -129,41 +127,40 @@ class Album:
             if replaced_by is not None and replaced_by not in self._names:
                 self.torn.append(f"P2: {name} gives way to a row that was never there")
         for id_ in before:
-            told = connection.exec_driver_sql(
+            told = self.database.execute(
                 "SELECT 1 FROM events WHERE resource_id = ? AND action = 'DELETE'"
                 " AND status = 'COMPLETE'",
                 (id_,),
-            ).first()
+            ).fetchone()
             if told is None:
                 self.torn.append(f"P2: {self._names[id_]} has gone without an event")
 
-    def _look_for_replaced(self, connection: sa.Connection) -> None:
+    def _look_for_replaced(self) -> None:
         """What was replaced is gone when the change of its stack is complete."""
-        found = connection.exec_driver_sql(
+        found = self.database.execute(
             "SELECT resources.id, resources.name, stacks.action FROM resources"
             " JOIN stacks ON stacks.id = stack_id WHERE replaced_by IS NOT NULL"
             f" AND stacks.status = 'COMPLETE' AND stacks.action IN {_CHANGES}"
-        ).all()
+        ).fetchall()
         for id_, name, action in found:
             if id_ not in self._left:
                 self._left.add(id_)
                 self.torn.append(f"P3: {name} is left that was replaced, after {action}_COMPLETE")
 
-    def _look_for_exports(self, connection: sa.Connection) -> None:
+    def _look_for_exports(self) -> None:
         """A stack exports what it last fully was, whatever it is brought to; one that is gone
         exports nothing.
         """
-        found = connection.exec_driver_sql(
+        found = self.database.execute(
             "SELECT stacks.id, action, status, deleted_at, body FROM stacks"
             " LEFT JOIN inputs ON inputs.id = good_input_id LEFT JOIN contents ON hash = template"
             " WHERE parent_id IS NULL"
-        ).all()
+        ).fetchall()
         for id_, action, status, deleted_at, body in found:
-            wanted = frozenset() if body is None else exports_of(json.loads(body))
-            names = connection.exec_driver_sql(
-                "SELECT name FROM exports WHERE stack_id = ?", (id_,)
-            ).scalars()
-            if (exported := frozenset(names)) != (wanted if deleted_at is None else frozenset()):
+            gone = body is None or deleted_at is not None
+            wanted = frozenset() if gone else exports_of(json.loads(body))
+            names = self.database.execute("SELECT name FROM exports WHERE stack_id = ?", (id_,))
+            if (exported := frozenset(name for (name,) in names)) != wanted:
                 self.torn.append(f"P3: {sorted(exported)} is exported at {action}_{status}")
 
     @property

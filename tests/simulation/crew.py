@@ -322,7 +322,7 @@ class Api:
     """What asks engines for something: it drives nothing itself. To users it is as an engine."""
 
     def __init__(self, crew: Crew) -> None:
-        self.ports = crew.ports(None)
+        self.ports, self.generation = crew.ports(None), crew.world.generation
         self.outbox = crew.world.outbox
         self.dispatch = self
         self.turns = Turns(self.ports, crew.queue)

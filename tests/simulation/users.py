@@ -93,7 +93,7 @@ class Users:
         self._engine = engine
         self._scenario = scenario
         self._progress = progress
-        self._generation = world.generation
+        self._generation = engine.generation
 
     @property
     def _alive(self) -> bool:

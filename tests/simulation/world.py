@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import random
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -76,6 +77,17 @@ def empty_database() -> sa.Engine:
         for table in reversed(tables.metadata.sorted_tables):
             connection.execute(table.delete())
     return _database()
+
+
+def driver_connection(database: sa.Engine) -> sqlite3.Connection:
+    """What all that uses the database shares: those who look after every commit would take a
+    quarter of a play by way of SQLAlchemy.
+    """
+    connection = database.raw_connection()
+    found = connection.driver_connection
+    connection.close()  # back to the pool, which keeps it open
+    assert isinstance(found, sqlite3.Connection)
+    return found
 
 
 class Plain:
@@ -192,8 +204,8 @@ class Nobody:
 class EngineLife:
     """One engine, from its start to its death."""
 
-    def __init__(self, ports: Ports) -> None:
-        self.ports = ports
+    def __init__(self, ports: Ports, generation: int = 0) -> None:
+        self.ports, self.generation = ports, generation
         self.dispatch = InProcess(ports)
         self.service = make_service(ports, self.dispatch)
         self.operations, self.views = self.service.operations, self.service.views
@@ -234,7 +246,7 @@ class World:
         self.cipher = Plain()
         self.wire = Wire(self.seed, self.cloud, self.time)
         self.database = empty_database()
-        self.album = Album(self.database, self.cloud)
+        self.album = Album(driver_connection(self.database), self.cloud)
         self.disk = Disk(self.time, written=lambda: self.album.look(self.time()))
         _disks.append(self.disk)
         self._sabotage = sabotage
@@ -252,11 +264,12 @@ class World:
 
     def _is_recorded(self, object_id: str) -> bool:
         """Whether some resource has the object, or a stack that is adopted is to have it."""
-        column, adopted = tables.resources.c.physical_id, tables.inputs.c.adopted
-        had = sa.select(column).where(column == object_id)
-        wanted = sa.select(adopted).where(adopted.contains(f'"{object_id}"'))
-        with self.database.connect() as connection:
-            return any(connection.execute(each).first() for each in (had, wanted))
+        (found,) = self.album.database.execute(
+            "SELECT EXISTS (SELECT 1 FROM resources WHERE physical_id = ?)"
+            " OR EXISTS (SELECT 1 FROM inputs WHERE instr(adopted, ?))",
+            (object_id, f'"{object_id}"'),
+        ).fetchone()
+        return bool(found)
 
     @property
     def loop(self) -> VirtualLoop:
@@ -283,7 +296,7 @@ class World:
             frozen, self._frozen = self._frozen, None
             self.wire.deliver(loop)
             self.wire.join(loop)
-            engine = EngineLife(self.ports())
+            engine = EngineLife(self.ports(), self.generation)
             self.attend(engine)
             if frozen is None:
                 await engine.take_over()
