@@ -31,6 +31,8 @@ _PAUSE_LIVELY, _PAUSE_QUIET = 4, 19
 _LIVELY_SECONDS = 10.0
 _MOST_PORTS = 256
 _TABLE_BYTES = 1 << 20
+_PAGE_BYTES, _ROW_BYTES = os.sysconf("SC_PAGE_SIZE"), 256
+"""What the kernel gives of a table at a time, and more than any of its rows takes."""
 _LISTENING = "0A"
 _LISTENING_ROW = _LISTENING.encode()
 Dial = Callable[[FloatingIP, int], Awaitable[relays.Streams]]
@@ -51,15 +53,19 @@ def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
     return found
 
 
-def _listening_part(table: int) -> str:
+def listening_part(table: int) -> str:
     """The rows of a table of sockets down to where none listens any more.
 
-    The kernel gives a page at a time, whatever is asked for, and the listening sockets first.
+    The kernel gives a page at a time, whatever is asked for, and the listening sockets first. To
+    be told that nothing follows costs as much as the whole table: it looks for sockets in all of
+    its memory for them. So a page with room for another row is taken for the last.
     """
     content = b""
     while len(content) < _TABLE_BYTES:
         page = os.pread(table, _TABLE_BYTES, len(content))
         content += page
+        if len(page) < _PAGE_BYTES - _ROW_BYTES:
+            break
         if not any(row.split(maxsplit=4)[3:4] == [_LISTENING_ROW] for row in page.splitlines()):
             break
     return content.decode("ascii", errors="replace")
@@ -274,7 +280,7 @@ class Forwards:
         addresses = self._listened(floating_ip)
         found: set[int] = set()
         for table in plugged.tables:
-            found |= listening_ports(_listening_part(table), addresses)
+            found |= listening_ports(listening_part(table), addresses)
         allowed = {port for port in found if permits(plugged.port.rules, HOST_SOURCE, port)}
         return set(sorted(allowed)[:_MOST_PORTS])
 
