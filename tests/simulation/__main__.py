@@ -36,7 +36,8 @@ def main() -> int:
     modes = MODES if options.mode is None else (options.mode,)
     if options.turn is not None:
         return _point(Point(stories[0], modes[0], options.turn))
-    return _sweep(sweep(stories, modes, options.every, options.processes), options.first)
+    pieces = sweep(stories, modes, options.every, options.processes, options.first)
+    return _sweep(pieces, options.first)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -91,9 +91,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return float(timers[0].when()) if timers else None
 
     def _run_once(self) -> None:
-        self.turns += 1
-        if self.kill_after is not None and self.turns > self.kill_after:
+        if self.kill_after is not None and self.turns >= self.kill_after:
             raise Killed
+        self.turns += 1
         if self.turns > MOST_TURNS:
             raise Stuck(f"no end after {MOST_TURNS} turns")
         ready = list(self._ready)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from stoker.engine.model.records import Action, Resource
@@ -15,10 +15,11 @@ from tests.simulation.crew import Api, Blow, Crew, blows_of
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
 from tests.simulation.properties import violations
-from tests.simulation.scenario import Scenario, draw
+from tests.simulation.scenario import Kill, Scenario, draw
 from tests.simulation.users import CHANGE_SET, Progress, Users, operations_of
 from tests.simulation.world import CALLER, EngineLife, Sabotage, World
 
+Branch = Callable[[int, bool], Sequence[Kill]]
 NOTIFYING = 400.0
 """Virtual seconds within which all notifications must have arrived."""
 QUIET = 8000.0
@@ -54,8 +55,17 @@ def _judged(
     return found
 
 
-def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outcome:
-    """Play the scenario to its end."""
+def run(
+    seed: int,
+    scenario: Scenario,
+    sabotage: Sabotage | None = None,
+    branch: Branch | None = None,
+) -> Outcome:
+    """Play the scenario to its end.
+
+    ``branch`` says after every turn of the first engine how this and later ones die, instead of
+    the scenario's kills; nothing, and it lives on. It is told whether requests are under way.
+    """
     world, progress = _world(seed, scenario, sabotage), Progress()
     if any(kill.returns for kill in scenario.kills):
         world.second_look = 2.0  # what another process ends nobody is told of
@@ -63,8 +73,14 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outc
     async def life(engine: EngineLife) -> Outcome:
         return await _lived(world, engine, scenario, progress)
 
-    outcome = None
-    for kill in (*scenario.kills, None):
+    kills = list(scenario.kills)
+
+    def dies(turns: int, waits: bool) -> Kill | None:
+        kills[:] = branch(turns, waits) if branch else ()
+        return kills[0] if kills else None
+
+    outcome = world.live(life, *kills[:1]) if branch is None else world.live(life, dies=dies)
+    for kill in (*kills[1:], None):
         if outcome is None:
             outcome = world.live(life, kill)
     assert outcome is not None

@@ -17,6 +17,7 @@ from stoker.engine.model.records import (
     Status,
 )
 from tests.simulation.cloud import IMAGE
+from tests.simulation.disk import LOCKED
 from tests.simulation.expectations import WALKS, expectations
 from tests.simulation.outcome import Outcome
 
@@ -102,9 +103,10 @@ def _final_events(outcome: Outcome) -> Iterator[str]:
 def _in_time(outcome: Outcome) -> Iterator[str]:
     # an engine that comes back may take a stack with it: the other looks again after a while
     returns = sum(kill.returns for kill in outcome.scenario.kills)
+    locked = LOCKED * ("locked" in outcome.scenario.disk.values())  # nothing can be written then
     for operation, event in zip(_ended(outcome), outcome.told, strict=False):
         late = event.time - (operation.deadline or event.time)
-        if late > GRACE + LOOK_AGAIN * returns:
+        if late > GRACE + LOOK_AGAIN * returns + locked:
             yield f"P1: {operation.action} ended {late:.1f} s after its time limit"
 
 

@@ -8,25 +8,21 @@ back. ``disk``: a transaction fails; or it fails but is written; or nothing is w
 from __future__ import annotations
 
 import functools
-import logging
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 from stoker.kernel.values import replace
+from tests.simulation.children import Children
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
-from tests.simulation.play import run
+from tests.simulation.play import Branch, run
 from tests.simulation.properties import violations
 from tests.simulation.scenario import Kill, Scenario
 from tests.simulation.stories import STORIES
 
 MODES = ("kill", "twice", "freeze", "disk")
 _DISK = ("lost", "unknown", "locked")
-_AT_ONCE = 25
-"""Points of a sweep that are handed to a process together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +59,26 @@ def points(story: str, modes: Sequence[str] = MODES, every: int = 1) -> Iterator
 
 def check(point: Point) -> list[str]:
     """What is wrong at a point."""
-    story = STORIES[point.story]
-    found: list[str] = []
-    for scenario in _disturbed(story, point):
-        try:
-            outcome = run(_seed(point.story), scenario)
-            found += [*violations(outcome), *differences(_calm(point.story), outcome)]
-            if not outcome.cuts:
-                break  # no request was under way: it does not matter what becomes of it
-        except Exception:  # noqa: BLE001 - any fault is a finding
-            found.append(traceback.format_exc())
-        if found:
-            break
-    return found
+    for scenario in _disturbed(point):
+        found, cuts = _played(point.story, scenario)
+        # what becomes of requests does not matter if none was under way
+        if found or (point.mode == "kill" and not cuts):
+            return found
+    return []
 
 
-def _disturbed(story: Scenario, point: Point) -> Iterator[Scenario]:
-    turn = point.turn
+def _played(story: str, scenario: Scenario, branch: Branch | None = None) -> tuple[list[str], int]:
+    """What is wrong with a play, and how many requests were under way at deaths."""
+    try:
+        outcome = run(_seed(story), scenario, branch=branch)
+        return [*violations(outcome), *differences(_calm(story), outcome)], outcome.cuts
+    except Exception:  # noqa: BLE001 - any fault is a finding
+        return [traceback.format_exc()], 0
+
+
+def _disturbed(point: Point) -> Iterator[Scenario]:
+    """The plays of a point; but for the first, they matter if requests were under way."""
+    story, turn = STORIES[point.story], point.turn
     match point.mode:
         case "kill":
             for fate in ("late", "never", "soon"):
@@ -104,24 +103,41 @@ def _seed(story: str) -> int:
 
 
 def sweep(
-    stories: Sequence[str], modes: Sequence[str] = MODES, every: int = 1, processes: int = 2
+    stories: Sequence[str],
+    modes: Sequence[str] = MODES,
+    every: int = 1,
+    processes: int = 2,
+    only_first: bool = False,
 ) -> Iterator[tuple[int, list[Finding]]]:
-    """Play all points; yields how many were played, and what was found, piece by piece."""
-    chosen = [point for story in stories for point in points(story, modes, every)]
-    pieces = [chosen[start : start + _AT_ONCE] for start in range(0, len(chosen), _AT_ONCE)]
-    if processes == 1:
-        for point in chosen:
-            yield 1, _check_all([point])
-        return
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_quiet) as pool:
-        for piece, findings in zip(pieces, pool.map(_check_all, pieces), strict=True):
-            yield len(piece), findings
+    """Play all points, or until something is found; yields how many, and what, sweep by sweep."""
+    for story in stories:
+        for mode in modes:
+            if chosen := list(points(story, [mode], every)):
+                children: Children[Point] = Children(processes, only_first)
+                (_fork_at_writes if mode == "disk" else _fork_at_deaths)(chosen, children)
+                children.join()
+                yield len(children.begun), [Finding(*told) for told in children.told]
 
 
-def _quiet() -> None:
-    logging.disable(logging.CRITICAL)
+def _fork_at_writes(chosen: Sequence[Point], children: Children[Point]) -> None:
+    for point in chosen:
+        if children.fork(point):
+            children.end(check(point))
 
 
-def _check_all(piece: Sequence[Point]) -> list[Finding]:
-    findings = [Finding(point, check(point)) for point in piece]
-    return [finding for finding in findings if finding.found]
+def _fork_at_deaths(chosen: Sequence[Point], children: Children[Point]) -> None:
+    """One engine lives to the end, and at each point children die: they have their past from it."""
+    at = {point.turn: point for point in chosen}
+
+    def branch(turns: int, waits: bool) -> Sequence[Kill]:
+        if (point := at.get(turns)) is not None:
+            for number, scenario in enumerate(_disturbed(point)):
+                if (waits or number == 0) and children.fork(point):
+                    return scenario.kills
+        return ()
+
+    found, _ = _played(chosen[0].story, next(_disturbed(chosen[0])), branch)
+    if children.is_child:
+        children.end(found)
+    if found:  # although nothing died
+        children.told.append((chosen[0], found))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -28,3 +32,34 @@ def test_a_story_ends_as_it_must_whatever_goes_wrong(number: int, story: str) ->
         found = list(points(story, [mode], every))
         for point in found[len(found) // 2 :][:1]:  # in the middle most is under way
             assert check(point) == [], point.command()
+
+
+WRONG_ENDS = """
+import json, logging, os
+from stoker.kernel.values import replace
+from tests.simulation.stories import STORIES
+from tests.simulation.sweep import check, sweep
+
+logging.disable(logging.CRITICAL)
+STORIES["update"] = replace(STORIES["update"], ends=("CREATE_FAILED", "CREATE_COMPLETE"))
+swept, alone = {}, {}
+for _, findings in sweep(["update"], every=60, processes=1):
+    for finding in findings:
+        swept.setdefault(str(finding.point), finding.found)
+        alone.setdefault(str(finding.point), check(finding.point))
+print(json.dumps([swept, alone]), flush=True)
+os._exit(0)
+"""
+
+
+def test_a_point_is_the_same_in_its_sweep_and_alone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WRONG_ENDS],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    swept, alone = json.loads(done.stdout)
+    assert {"kill", "twice", "freeze", "disk"} == {text.split("'")[3] for text in swept}
+    assert len(swept) == 3 * 7 + 1
+    assert swept == alone

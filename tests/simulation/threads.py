@@ -2,20 +2,20 @@
 
 A call runs until it sends a request to the cloud; then it stands still until the loop hands it the
 answer. So it goes on when the task that has asked for it is cancelled, and a history is the same
-every time.
+every time. It has a stack of its own and no thread: a process that is forked has it, too.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from greenlet import getcurrent, greenlet
+
 
 class Dead(BaseException):
-    """Raised in a call whose process has died, to be rid of its thread."""
+    """Raised in a call whose process has died, to be rid of its stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,74 +36,53 @@ class Returned:
     error: BaseException | None = None
 
 
-class _Worker:
-    """A thread that runs calls, one after another; it outlives worlds."""
-
-    def __init__(self) -> None:
-        self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.outbox: queue.SimpleQueue[Sent | Returned] = queue.SimpleQueue()
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
-        _here.worker = self
-        while True:
-            call = self.inbox.get()
-            try:
-                returned = Returned(call())
-            except BaseException as error:  # noqa: BLE001 - told to whoever has asked
-                returned = Returned(error=error)
-            self.outbox.put(returned)
-
-
-_idle: list[_Worker] = []
-_here = threading.local()
+class _Stack(greenlet):
+    """That of a call."""
 
 
 class CallThread:
     """One call."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
-        self._call: Callable[[], Any] | None = call
-        self._worker: _Worker | None = None
+        self._call = call
+        self._stack = _Stack(self._run)
 
     @property
     def waits(self) -> bool:
         """Whether the call stands still until it is answered."""
-        return self._worker is not None
+        return bool(self._stack)
 
     def start(self) -> Sent | Returned:
         """Run until the call sends a request, or is over."""
-        self._worker = _idle.pop() if _idle else _Worker()
-        call, self._call = self._call, None
-        return self._hand(call)
+        return self._go_on()
 
     def answer(self, value: Any = None, error: BaseException | None = None) -> Sent | Returned:
         """Hand over the answer to the request, and run on."""
-        return self._hand((value, error))
+        return self._go_on(value, error)
 
     def kill(self) -> None:
         """The process of the call has died."""
-        if self._worker is not None:
+        if self.waits:
             self.answer(error=Dead())
 
-    def _hand(self, message: Any) -> Sent | Returned:
-        worker = self._worker
-        assert worker is not None
-        worker.inbox.put(message)
-        told = worker.outbox.get()
-        if isinstance(told, Returned):
-            self._worker = None
-            _idle.append(worker)
+    def _go_on(self, *answer: Any) -> Sent | Returned:
+        self._stack.parent = getcurrent()
+        told: Sent | Returned = self._stack.switch(*answer)
         return told
+
+    def _run(self) -> Returned:
+        try:
+            return Returned(self._call())
+        except BaseException as error:  # noqa: BLE001 - told to whoever has asked
+            return Returned(error=error)
 
 
 def send(act: Callable[[], Any], takes: float = 0.0) -> Any:
-    """The answer to a request, as the calling thread sees it; elsewhere it comes at once."""
-    worker: _Worker | None = getattr(_here, "worker", None)
-    if worker is None:
+    """The answer to a request, as the call sees it that sends it; elsewhere it comes at once."""
+    stack = getcurrent()
+    if not isinstance(stack, _Stack):
         return act()
-    worker.outbox.put(Sent(act, takes))
-    value, error = worker.inbox.get()
+    value, error = stack.parent.switch(Sent(act, takes))
     if error is not None:
         raise error
     return value

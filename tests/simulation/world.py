@@ -282,14 +282,20 @@ class World:
         return START + (self._loop.now if self._loop is not None else self.now)
 
     def live(
-        self, life: Callable[[EngineLife], Awaitable[Result]], kill: Kill | None = None
+        self,
+        life: Callable[[EngineLife], Awaitable[Result]],
+        kill: Kill | None = None,
+        dies: Callable[[int, bool], Kill | None] | None = None,
     ) -> Result | None:
         """Run an engine until ``life`` returns, or until it is killed (then None).
 
-        Types may kill it, too, by raising :class:`Killed`.
+        Types may kill it, too, by raising :class:`Killed`. With ``dies`` it is killed when that
+        says so: it is asked after every turn, and told whether requests are under way.
         """
         self.generation += 1
         loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
+        if dies is not None:
+            loop.kill_after = 1
         asyncio.set_event_loop(loop)
 
         async def main() -> Result:
@@ -309,18 +315,28 @@ class World:
 
         self._loop, running = loop, loop.create_task(main())
         try:
-            return loop.run_until_complete(running)
-        except Killed:
-            _graveyard.append(asyncio.all_tasks(loop))
-            calls = self.wire.cut(kill.fate if kill else "never", loop)
-            if kill and kill.returns:
-                self._frozen = (loop, calls)
-            else:
-                self.wire.bury(calls)
-            return None
+            while True:
+                try:
+                    return loop.run_until_complete(running)
+                except Killed:
+                    if dies is not None:
+                        kill = dies(loop.turns, self.wire.under_way() is not None)
+                        if kill is None:
+                            loop.kill_after = loop.turns + 1
+                            continue
+                    self._bury(loop, kill)
+                    return None
         finally:
             self.now = loop.now
             _graveyard.append((loop, running))
+
+    def _bury(self, loop: VirtualLoop, kill: Kill | None) -> None:
+        _graveyard.append(asyncio.all_tasks(loop))
+        calls = self.wire.cut(kill.fate if kill else "never", loop)
+        if kill and kill.returns:
+            self._frozen = (loop, calls)
+        else:
+            self.wire.bury(calls)
 
     def attend(self, engine: Any) -> None:
         """Begin what a process does besides: look after alarms, send notifications."""
