@@ -1,10 +1,16 @@
 """Names for new things. Drawn from one source so that a simulation can repeat them."""
 
+import os
 import random
+from collections import deque
 from typing import Protocol
 
 TOKEN_LENGTH = 12
-_BASE_32 = "abcdefghijklmnopqrstuvwxyz234567"
+_BASE_32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in range(256))
+"""The letter for each byte."""
+_VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+_PIECE, _AT_ONCE = 16, 256
+"""Bytes that an id takes at most, and how many such pieces are drawn together."""
 
 
 class Ids(Protocol):
@@ -17,18 +23,32 @@ class Ids(Protocol):
         """An intent token: 12 characters of base 32, part of physical names."""
 
 
+_drawn: deque[bytes] = deque()
+os.register_at_fork(after_in_child=_drawn.clear)  # two processes must not give out the same
+
+
+def _system_bytes(many: int) -> bytes:
+    """Random bytes of the system. To ask for few takes as long as all else about an id."""
+    while True:
+        try:
+            return _drawn.popleft()[:many]  # threads draw at the same time
+        except IndexError:
+            fresh = os.urandom(_PIECE * _AT_ONCE)
+            _drawn.extend([fresh[at : at + _PIECE] for at in range(0, len(fresh), _PIECE)])
+
+
 class RandomIds:
     """Ids from a random generator: the system's by default, a seeded one in simulations."""
 
     def __init__(self, source: random.Random | None = None) -> None:
-        self._source = source or random.SystemRandom()
+        self._bytes = source.randbytes if source else _system_bytes
 
     def uuid(self) -> str:
         """A random UUID (version 4); written out, as :mod:`uuid` is slow."""
-        text = self._source.randbytes(16).hex()
-        variant = "89ab"[int(text[16], 16) & 3]
+        text = self._bytes(16).hex()
+        variant = _VARIANT[text[16]]
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
     def token(self) -> str:
         """Twelve random characters out of ``a-z2-7``."""
-        return "".join([_BASE_32[drawn & 31] for drawn in self._source.randbytes(TOKEN_LENGTH)])
+        return self._bytes(TOKEN_LENGTH).translate(_BASE_32).decode("ascii")

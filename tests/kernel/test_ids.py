@@ -1,0 +1,51 @@
+"""Ids are what they are called, and nobody draws one that somebody else has."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+from stoker.kernel.ids import RandomIds
+
+FORKED = """
+import os
+from stoker.kernel.ids import RandomIds
+ids = RandomIds()
+ids.uuid()  # what was drawn with it is there
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, ids.uuid().encode())
+    os._exit(0)
+print(ids.uuid(), os.read(reading, 36).decode())
+"""
+
+
+def test_ids_have_the_form_that_they_are_to_have() -> None:
+    ids = RandomIds()
+    for _ in range(1000):
+        drawn = uuid.UUID(text := ids.uuid())
+        assert (str(drawn), drawn.version, drawn.variant) == (text, 4, uuid.RFC_4122)
+        assert re.fullmatch("[a-z2-7]{12}", ids.token())
+
+
+def test_threads_draw_ids_of_their_own() -> None:
+    ids = RandomIds()
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(lambda _: (ids.uuid(), ids.token()), range(20_000)))
+    assert len({each for each, _ in drawn}) == len({each for _, each in drawn}) == len(drawn)
+
+
+def test_a_process_that_is_forked_draws_ids_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED],
+        env=os.environ,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    ours, its = done.stdout.split()
+    assert ours != its
