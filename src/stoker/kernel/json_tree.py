@@ -68,10 +68,10 @@ def weigh(
     while pending:
         for item in pending.pop():
             kind = type(item)
-            if kind in _LEAVES:
-                continue
             if kind is str or isinstance(item, str):
                 weight += len(item) if item.isascii() else 4 * len(item)
+                continue
+            if kind in _LEAVES:
                 continue
             if kind is dict or isinstance(item, dict):
                 counted += len(item)

@@ -26,7 +26,8 @@ class Unknown(Struct, frozen=True):
 
 def unknown_in(value: Any) -> Unknown | None:
     """All that is unknown inside a value, merged into one, or None if all of it is known."""
-    sources: set[str] = set()
+    if type(value) in _PLAIN:  # most are, and a walk takes thrice as long
+        return None
     found: Unknown | None = None
     pending = [value]
     while pending:
@@ -37,11 +38,10 @@ def unknown_in(value: Any) -> Unknown | None:
         if kind is list or kind is tuple:
             pending.extend(item)
         elif kind is Unknown:
-            found = item
-            sources |= item.sources
+            found = item if found is None else found | item
         elif kind is dict or isinstance(item, Mapping):
             pending.extend(item.values())
-    return Unknown(frozenset(sources)) if found is not None and found.sources != sources else found
+    return found
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
