@@ -4,7 +4,8 @@ SHELL := /bin/sh
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
-WORKERS ?= 2
+# half of the time tests wait for processes that they have started: one more than there are cores
+WORKERS ?= 3
 SEEDS ?= 200
 MINUTES ?= 60
 # tests start hundreds of processes, each of which would compile all sources again
