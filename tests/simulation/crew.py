@@ -265,8 +265,9 @@ class Engine(Tenure):
 
     def _go_on(self) -> None:
         self._next = None
+        was_over = self.loop.is_over
         wakes_at = self.loop.turn(self._world.loop)
-        if self.loop.kill_after is not None and self.loop.turns > self.loop.kill_after:
+        if was_over:
             self._struck()
         elif not self.alive:
             self._crew.gone(self)

@@ -64,6 +64,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = 1e-6
         selector.loop = self
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the loop runs no turn any more."""
+        return self.kill_after is not None and self.turns >= self.kill_after
+
     def time(self) -> float:
         return self.now
 
@@ -91,7 +96,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return float(timers[0].when()) if timers else None
 
     def _run_once(self) -> None:
-        if self.kill_after is not None and self.turns >= self.kill_after:
+        if self.is_over:
             raise Killed
         self.turns += 1
         if self.turns > MOST_TURNS:
