@@ -7,89 +7,60 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from stoker.store.prepared import found, prepared
-from stoker.store.queries import OPEN
 from stoker.store.rows import Row
 from stoker.store.shared import hold_contents
-from stoker.store.tables import (
-    contents,
-    event_sinks,
-    imports,
-    inputs,
-    operations,
-    snapshots,
-    stacks,
-)
-from stoker.store.tables import events as event_rows
+from stoker.store.tables import contents, event_sinks, imports, inputs
 
 OPERATIONS_KEPT = 20
 """Ended operations of a stack that are kept."""
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
 ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
 """What :func:`drop_inputs` has to know of inputs."""
-_USES = [sa.exists().where(column == contents.c.hash) for column in _CONTENTS]
-_STACK: sa.BindParameter[str] = sa.bindparam("stack", None)
-
-
-def _beyond(table: sa.Table, kept: sa.BindParameter[int]) -> sa.ScalarSelect[int]:
-    """The number of a stack's newest row that is not among the newest ``kept``."""
-    return (
-        sa.select(table.c.number)
-        .where(table.c.stack_id == _STACK)
-        .order_by(table.c.number.desc())
-        .offset(kept)
-        .limit(1)
-        .scalar_subquery()
-    )
-
-
-def _old_operations() -> sa.Delete:
-    """Operations that have ended, but for the newest ones.
-
-    Those that are part of an operation of the parent stay while that is under way, as do those
-    that a cancel names.
-    """
-    above = operations.alias("above")
-    open_ = sa.select(above.c.id).where(above.c.status.in_(OPEN))
-    named = sa.select(above.c.cancels).where(above.c.status.in_(OPEN), above.c.cancels.is_not(None))
-    return operations.delete().where(
-        operations.c.stack_id == _STACK,
-        operations.c.number <= _beyond(operations, sa.bindparam("operations", None)),
-        operations.c.status.not_in(OPEN),
-        sa.or_(
-            operations.c.parent_operation.is_(None), operations.c.parent_operation.not_in(open_)
-        ),
-        operations.c.id.not_in(named),
-    )
-
-
-def _old_inputs() -> sa.ColumnElement[bool]:
-    """Inputs that neither the stack, nor a snapshot, nor an open operation refers to.
-
-    What the stack last fully was is what a failed change can be rolled back to.
-    """
-    open_ = sa.and_(operations.c.stack_id == _STACK, operations.c.status.in_(OPEN))
-    needed = sa.union_all(
-        sa.select(stacks.c.input_id).where(stacks.c.id == _STACK),
-        sa.select(stacks.c.good_input_id).where(
-            stacks.c.id == _STACK, stacks.c.good_input_id.is_not(None)
-        ),
-        sa.select(snapshots.c.input_id).where(snapshots.c.stack_id == _STACK),
-        sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
-        sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
-        sa.select(operations.c.back_to).where(
-            operations.c.id.in_(sa.select(operations.c.cancels).where(open_)),
-            operations.c.back_to.is_not(None),
-        ),
-    )
-    return sa.and_(inputs.c.stack_id == _STACK, inputs.c.id.not_in(needed))
-
-
-_OLD_OPERATIONS = _old_operations()
-_OLD_INPUTS = ID_AND_CONTENTS.where(_old_inputs())
-_OLD_EVENTS = event_rows.delete().where(
-    event_rows.c.stack_id == _STACK,
-    event_rows.c.number <= _beyond(event_rows, sa.bindparam("events", None)),
+# as text: put together from tables, the first change of a stack waits longer for these statements
+# than for what they do
+_OLD_OPERATIONS = sa.text(
+    "DELETE FROM operations WHERE stack_id = :stack AND status NOT IN ('WAITING', 'RUNNING')"
+    " AND number <= (SELECT number FROM operations WHERE stack_id = :stack"
+    " ORDER BY number DESC LIMIT 1 OFFSET :operations)"
+    # part of an operation of the parent, which looks at it while that is under way
+    " AND (parent_operation IS NULL"
+    " OR parent_operation NOT IN"
+    " (SELECT id FROM operations WHERE status IN ('WAITING', 'RUNNING')))"
+    " AND id NOT IN (SELECT cancels FROM operations"
+    " WHERE status IN ('WAITING', 'RUNNING') AND cancels IS NOT NULL)"
 )
+"""Ended operations of a stack, but for the newest ones and those that others still refer to."""
+_OLD_INPUTS = sa.text(
+    "SELECT id, template, text, environment, files FROM inputs"
+    " WHERE stack_id = :stack AND id NOT IN ("
+    "SELECT input_id FROM stacks WHERE id = :stack"
+    # what the stack last fully was, which a failed change can be rolled back to
+    " UNION ALL SELECT good_input_id FROM stacks WHERE id = :stack AND good_input_id IS NOT NULL"
+    " UNION ALL SELECT input_id FROM snapshots WHERE stack_id = :stack"
+    " UNION ALL SELECT input_id FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND input_id IS NOT NULL"
+    " UNION ALL SELECT back_to FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND back_to IS NOT NULL"
+    " UNION ALL SELECT back_to FROM operations WHERE back_to IS NOT NULL"
+    " AND id IN (SELECT cancels FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING')))"
+)
+"""Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
+_OLD_EVENTS = sa.text(
+    "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT number FROM events"
+    " WHERE stack_id = :stack ORDER BY number DESC LIMIT 1 OFFSET :events)"
+)
+_USED = sa.text(
+    "SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE template = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE text = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE environment = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE files = contents.hash)"
+).bindparams(sa.bindparam("hashes", expanding=True))
+"""Those of the contents that an input still has; each of its columns has an index of its own."""
 
 
 def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
@@ -113,8 +84,6 @@ def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
     hashes = {value for value in named if value is not None}
     # whoever uses them in a transaction that has not ended is waited for, and looked at then
     hold_contents(connection, hashes)
-    these = sa.select(contents.c.hash).where(contents.c.hash.in_(hashes))
-    used = set(connection.execute(sa.union(*(these.where(each) for each in _USES))).scalars())
-    unused = hashes - used
+    unused = hashes - set(connection.execute(_USED, {"hashes": list(hashes)}).scalars())
     if unused:
         connection.execute(contents.delete().where(contents.c.hash.in_(unused)))
