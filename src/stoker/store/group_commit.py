@@ -183,9 +183,10 @@ class GroupCommit:
                     entry.done.set_result(result)
                 else:
                     entry.done.set_exception(refused)
-            if isinstance(entry.what, Change) and isinstance(refused, StoreFault | None):
+            known = refused is None
+            if isinstance(entry.what, Change) and (known or isinstance(refused, StoreFault)):
                 for observer in self.observers:
-                    observer.committed(entry.what, certain=refused is None)
+                    observer.committed(entry.what, certain=known)
         self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:

@@ -141,7 +141,7 @@ class Creating:
 
         The time counts from the beginning of the create, whatever dies in between.
         """
-        wanted = signals_wanted(policy) if row.action is Action.CREATE else None
+        wanted = signals_wanted(policy) if policy and row.action is Action.CREATE else None
         while wanted is not None:
             seen = self._waiting.round
             signals = self._session.creation_signals.get(row.id, {})

@@ -144,7 +144,7 @@ class Execution:
                     running += 1
             if not running:
                 return
-            with self.waiting.resting():
+            with self.waiting.resting:
                 key, task = await finished.get()
             running -= 1
             self._tasks.discard(task)
@@ -152,7 +152,7 @@ class Execution:
                 sorter.done(key)
 
     async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
-        with self.waiting.step():
+        with self.waiting.step:
             await act(node)
 
     def _may_start(self, phase: Phase) -> bool:

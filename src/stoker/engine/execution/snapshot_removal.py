@@ -35,7 +35,7 @@ async def drop_snapshots(
     """
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
-        with waiting.resting():
+        with waiting.resting:
             told = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
         reasons = [reason for reason in told if reason is not None]
         if reasons:
@@ -57,7 +57,7 @@ async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> N
 
 async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
     """Remove what a snapshot holds of one resource; returns why it cannot be removed, or None."""
-    with waiting.step():
+    with waiting.step:
         return await _dropped(session, part, waiting)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from stoker.engine.model.records import OperationStatus
@@ -25,6 +24,20 @@ End = tuple[OperationStatus, str]
 NO_ENDS: Mapping[str, End] = MappingProxyType({})
 
 
+class _Counting:
+    """A context that counts while it lasts; many may last at once."""
+
+    def __init__(self, count: Callable[[int], None], by: int) -> None:
+        self._count = count
+        self._by = by
+
+    def __enter__(self) -> None:
+        self._count(self._by)
+
+    def __exit__(self, *failure: object) -> None:
+        self._count(-self._by)
+
+
 class Waiting:
     """All pauses of one operation.
 
@@ -42,6 +55,10 @@ class Waiting:
         self._busy = 1
         """Steps that are under way and do not pause; the operation itself is one."""
         self._quiet_since = 0.0
+        self.step = _Counting(self._count, 1)
+        """Something is under way for as long as this context lasts."""
+        self.resting = _Counting(self._count, -1)
+        """The step that this belongs to waits meanwhile, for a pause or for other steps."""
         self._rounds: Counter[str] = Counter()
         self._looks = 0
         self._ends: dict[str, End] = {}
@@ -64,24 +81,6 @@ class Waiting:
     def end_of(self, operation_id: str) -> End | None:
         """How an operation on a nested stack has ended, if that was told; tells it once."""
         return self._ends.pop(operation_id, None)
-
-    @contextmanager
-    def step(self) -> Iterator[None]:
-        """Something is under way for as long as this lasts."""
-        self._count(1)
-        try:
-            yield
-        finally:
-            self._count(-1)
-
-    @contextmanager
-    def resting(self) -> Iterator[None]:
-        """The step that this belongs to waits meanwhile, for a pause or for other steps."""
-        self._count(-1)
-        try:
-            yield
-        finally:
-            self._count(1)
 
     def _count(self, by: int) -> None:
         self._busy += by
@@ -167,7 +166,7 @@ class Waiting:
         self._ends_at[pause] = loop.time() + max(wait.after, 0)
         timer = loop.call_at(self._ends_at[pause], _finish, pause)
         try:
-            with self.resting():
+            with self.resting:
                 await pause
         finally:
             timer.cancel()
