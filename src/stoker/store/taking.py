@@ -24,24 +24,24 @@ _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
 _FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", None, sa.String)
 
 
-def _taking() -> Any:
+def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]) -> Any:
     # signals come whether or not anybody drives the stack
     last = (
         sa.select(events.c.number)
-        .where(events.c.stack_id == _STACK, events.c.action != "SIGNAL")
+        .where(events.c.stack_id == stack, events.c.action != "SIGNAL")
         .order_by(events.c.number.desc())
         .limit(1)
         .scalar_subquery()
     )
     counted = stacks.c.take_ups
     in_vain = sa.and_(
-        stacks.c.taken_for == _FOREMOST,
+        stacks.c.taken_for == foremost,
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
     # one statement: two that take at the same time must not be given the same fencing token
     return (
         stacks.update()
-        .where(stacks.c.id == _STACK)
+        .where(stacks.c.id == stack)
         .values(
             fencing_token=stacks.c.fencing_token + 1,
             take_ups=sa.case(
@@ -50,13 +50,22 @@ def _taking() -> Any:
                 (counted < COUNTED_AT_ONCE, counted + 1),
                 else_=counted,
             ),
-            taken_for=_FOREMOST,
+            taken_for=foremost,
             taken_event=last,
         )
     )
 
 
-_TAKE = _taking()
+def _taking_all() -> Any:
+    """The same for all stacks of a list, which are locked in one order by everybody."""
+    lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "foremost"))
+    given = sa.func.unnest(*lists).table_valued("stack", "foremost").render_derived("given")
+    held = sa.select(given).join(stacks, stacks.c.id == given.c.stack).order_by(stacks.c.id)
+    locked = held.with_for_update(of=stacks).subquery("locked")
+    return _taking(locked.c.stack, locked.c.foremost)
+
+
+_TAKE, _TAKE_ALL = _taking(_STACK, _FOREMOST), _taking_all()
 _TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
 
 
@@ -74,7 +83,7 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         for stack_id in change.taken
     ]
     if new:
-        prepared(connection, _TAKE).execute(connection, *new)
+        _raise_tokens(connection, new)
 
 
 def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Stack]:
@@ -87,10 +96,19 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
     if not wanted:
         return {}
     named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
-    prepared(connection, _TAKE).execute(connection, *named)
+    _raise_tokens(connection, named)
     # nobody else can have raised a token since: the rows are this transaction's
     taken = _TAKEN.find(connection, wanted)
     return {row["id"]: rows.to_stack(row, cipher, None) for some in taken.values() for row in some}
+
+
+def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
+    """With one statement where a server waits for each."""
+    if connection.dialect.name == "sqlite":
+        prepared(connection, _TAKE).execute(connection, *named)
+    else:
+        lists = {name: [each[name] for each in named] for name in ("stack", "foremost")}
+        prepared(connection, _TAKE_ALL).execute(connection, lists)
 
 
 def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
