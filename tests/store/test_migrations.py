@@ -197,6 +197,33 @@ def test_a_schema_of_a_later_release_is_used_if_it_only_has_more(
     assert version == "9999"
 
 
+_FIFTY_JOBS = (
+    "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, args, scheduled_at)"
+    " SELECT 'stoker', 'turn', gen_random_uuid(), '{}', now() FROM generate_series(1, 50)"
+)
+
+
+@pytest.mark.parametrize("before", ["0025", None])
+def test_jobs_are_not_told_of_one_by_one_and_leave_no_events(
+    postgresql: PostgreSQL, before: str | None
+) -> None:
+    url = postgresql.new()
+    if before is not None:
+        make(url, before)
+    database = open_database(url)
+    with database.connect() as listening, database.begin() as connection:
+        listening.exec_driver_sql('LISTEN "procrastinate_queue_v1#stoker"')
+        listening.commit()
+        connection.exec_driver_sql(_FIFTY_JOBS)
+        connection.exec_driver_sql("UPDATE procrastinate_jobs SET status = 'doing'")
+        connection.commit()
+        session: Any = listening.connection.driver_connection
+        assert list(session.notifies(timeout=0.2)) == []
+        count = listening.exec_driver_sql("SELECT count(*) FROM procrastinate_events")
+        assert count.scalar_one() == 0
+    database.dispose()
+
+
 def test_numbers_go_on_beyond_32_bits_in_postgresql(postgresql: PostgreSQL) -> None:
     old, new = postgresql.new(), postgresql.new()
     make(old, "0021")

@@ -84,6 +84,18 @@ async def test_a_commit_takes_few_round_trips(
     assert await cost(connections, commits) <= 14
 
 
+async def test_to_take_many_stacks_takes_as_few_round_trips_as_to_take_one(
+    stores: TwoProcesses, connections: CutConnections, stack: Stack
+) -> None:
+    store = stores.one
+    assert await cost(connections, store.take(stack.id)) <= 5
+    many = [stack_in("p", str(uuid4())) for _ in range(20)]
+    await asyncio.gather(*(store.commit(create(each)) for each in many))
+    takes = asyncio.gather(*(store.take(each.id) for each in many))
+    assert await cost(connections, takes) <= 5
+    assert {each.id for each in await takes if each is not None} == {each.id for each in many}
+
+
 async def test_work_goes_on_though_all_sessions_were_ended(
     stores: TwoProcesses, stack: Stack
 ) -> None:

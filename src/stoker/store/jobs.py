@@ -19,6 +19,15 @@ _LOCKS = (
     "CREATE INDEX stoker_jobs_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing')"
 )
 """Whether a job may begin is asked by its lock alone, for which the library has no index."""
+_TRIGGERS = (
+    "procrastinate_jobs_notify_queue_job_inserted_v1",
+    "procrastinate_trigger_status_events_insert_v1",
+    "procrastinate_trigger_status_events_update_v1",
+    "procrastinate_trigger_scheduled_events_v1",
+)
+"""The library's for each job, which nobody needs: whoever asks for turns tells all engines so, once
+in a transaction, and what becomes of each turn would stand in a row that nobody reads.
+"""
 
 
 def make_tables(connection: sa.Connection) -> None:
@@ -33,3 +42,10 @@ def make_tables(connection: sa.Connection) -> None:
     cursor.execute(schema)
     cursor.execute(_LOCKS)
     cursor.close()
+
+
+def drop_triggers(connection: sa.Connection) -> None:
+    """Drop the triggers that nobody needs."""
+    if connection.dialect.name == "postgresql":
+        for name in _TRIGGERS:
+            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name} ON procrastinate_jobs")

@@ -1,0 +1,17 @@
+"""Jobs of Procrastinate without the triggers that nobody needs.
+
+Revision ID: 0026
+Revises: 0025
+"""
+
+from alembic import op
+
+from stoker.store import jobs
+
+revision = "0026"
+down_revision = "0025"
+
+
+def upgrade() -> None:
+    """Drop them."""
+    jobs.drop_triggers(op.get_bind())
