@@ -30,6 +30,8 @@ _ID = 8
 """Characters of the id of a key."""
 _NONCE = 12
 """Bytes that are new for each piece."""
+_TAG = 24
+"""Characters at the end of an encrypted text that no other one has: the tag of its last piece."""
 
 
 class Cipher(Protocol):
@@ -46,7 +48,7 @@ class Cipher(Protocol):
 
 
 MOST_KEPT = 16 * 1024 * 1024
-"""Characters of encrypted and decrypted texts that are kept in memory."""
+"""Characters of decrypted texts, and of the tags by which they are found, that are kept."""
 
 
 class _Key:
@@ -95,6 +97,7 @@ class ColumnCipher:
         self._kept = kept
         self.use(newest, *earlier)
         self._decrypted: dict[str, str] = {}
+        """By the tags of encrypted texts."""
         self._size = 0
         self._lock = Lock()
 
@@ -134,7 +137,7 @@ class ColumnCipher:
         """
         if not text.startswith(MARKS):
             return loads(text)
-        plain = self._decrypted.get(text)
+        plain = self._decrypted.get(text[-_TAG:])
         if plain is None:
             plain = self._plain(text)
             self._keep(text, plain)
@@ -159,11 +162,12 @@ class ColumnCipher:
 
     def _keep(self, text: str, plain: str) -> None:
         """Keep a text; those kept longest give way."""
+        tag = text[-_TAG:]
         with self._lock:
-            if text in self._decrypted:
+            if tag in self._decrypted:
                 return
-            self._decrypted[text] = plain
-            self._size += len(text) + len(plain)
+            self._decrypted[tag] = plain
+            self._size += len(tag) + len(plain)
             while self._size > MOST_KEPT:
                 oldest = next(iter(self._decrypted))
                 self._size -= len(oldest) + len(self._decrypted.pop(oldest))
