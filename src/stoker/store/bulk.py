@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.kernel.json_text import encode
-from stoker.store.prepared import Prepared
+from stoker.store.prepared import Prepared, any_of
 
 _AT_ONCE = 1000
 """Rows in one document."""
@@ -65,11 +65,6 @@ def delete(connection: sa.Connection, column: sa.Column[Any], values: Sequence[A
         statement.execute(connection, {"gone": list(values)})
     else:
         statement.execute(connection, *({"gone": value} for value in values))
-
-
-def any_of(name: str) -> Any:
-    """For PostgreSQL: any value of a list of texts, a parameter with this name."""
-    return sa.any_(sa.bindparam(name, None, sa.ARRAY(sa.Text)))
 
 
 def _is_server(dialect: sa.Dialect) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Append, Change
 from stoker.kernel.errors import name_taken
-from stoker.store.prepared import found, groups, one_of
+from stoker.store.prepared import Among
 from stoker.store.tables import stacks
+
+_IN_USE = Among(
+    sa.select(stacks.c.live_name).where(stacks.c.project_id == sa.bindparam("project", None)),
+    stacks.c.live_name,
+)
 
 
 class Names:
@@ -24,9 +27,8 @@ class Names:
         for project_id, name in (pair for change in changes for pair in _names(change)):
             wanted[project_id].add(name)
         for project_id, names in wanted.items():
-            for some in groups(sorted(names)):
-                rows = found(connection, _of_names(len(some)), project=project_id, **some)
-                self._taken.update((project_id, row["live_name"]) for row in rows)
+            rows = _IN_USE.find(connection, names, project=project_id)
+            self._taken.update((project_id, row["live_name"]) for row in rows)
 
     def refusal(self, change: Change) -> Exception | None:
         """The refusal of a change that makes a stack of a name that is in use."""
@@ -41,10 +43,3 @@ class Names:
 def _names(change: Change) -> Iterator[tuple[str, str]]:
     new = change.stacks if isinstance(change, Append) else ()
     return ((stack.project_id, stack.name) for stack in new if stack.parent_id is None)
-
-
-@functools.cache
-def _of_names(count: int) -> sa.Select[Any]:
-    return sa.select(stacks.c.live_name).where(
-        stacks.c.project_id == sa.bindparam("project", None), one_of(stacks.c.live_name, count)
-    )

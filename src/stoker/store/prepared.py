@@ -59,16 +59,48 @@ def found(connection: sa.Connection, statement: Any, **values: Any) -> list[Mapp
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def any_of(name: str) -> Any:
+    """For PostgreSQL: any value of a list of texts, a parameter with this name."""
+    return sa.any_(sa.bindparam(name, None, sa.ARRAY(sa.Text)))
+
+
 _AT_ONCE = 128
-"""Values that one statement asks for."""
+"""Values that one statement asks SQLite for."""
 
 
-def one_of(column: sa.Column[Any], count: int) -> sa.ColumnElement[bool]:
-    """That a column has one of so many values, which :func:`groups` gives names."""
-    return column.in_([sa.bindparam(f"value{n}", None, column.type) for n in range(count)])
+class Among:
+    """A statement for rows whose column has one of many values.
+
+    A server gets a list of them: to name as many parameters takes its driver longer than all else,
+    and it would have a statement for each number of them.
+    """
+
+    def __init__(self, statement: sa.Select[Any], column: sa.Column[Any]) -> None:
+        self._statement = statement
+        self._column = column
+        self._of_list = statement.where(column == any_of("values"))
+        self._of_group: dict[int, sa.Select[Any]] = {}
+
+    def find(
+        self, connection: sa.Connection, values: Collection[str], **others: Any
+    ) -> Iterator[Mapping[str, Any]]:
+        """The rows, in the order of the statement; on SQLite so many values at a time."""
+        wanted = sorted(values)
+        if connection.dialect.name == "sqlite":
+            for some in _groups(wanted):
+                yield from found(connection, self._for(len(some)), **some, **others)
+        elif wanted:
+            yield from found(connection, self._of_list, values=wanted, **others)
+
+    def _for(self, count: int) -> sa.Select[Any]:
+        if count not in self._of_group:
+            column = self._column
+            names = [sa.bindparam(f"value{n}", None, column.type) for n in range(count)]
+            self._of_group[count] = self._statement.where(column.in_(names))
+        return self._of_group[count]
 
 
-def groups(values: Sequence[str]) -> Iterator[dict[str, str]]:
+def _groups(values: Sequence[str]) -> Iterator[dict[str, str]]:
     """The values by the names of parameters, in groups of few sizes, so that few statements do.
 
     A group is filled up with its last value.
@@ -87,21 +119,14 @@ class RowsOf:
     """
 
     def __init__(self, statement: sa.Select[Any], owner: sa.Column[Any]) -> None:
-        self._statement = statement
-        self._owner = owner
-        self._of: dict[int, sa.Select[Any]] = {}
+        self._among = Among(statement, owner)
+        self._owner = owner.name
 
     def find(
         self, connection: sa.Connection, owners: Collection[str]
     ) -> dict[str, list[Mapping[str, Any]]]:
         """The rows of each, in the order of the statement."""
         rows: dict[str, list[Mapping[str, Any]]] = {owner: [] for owner in owners}
-        for some in groups(sorted(rows)):
-            for row in found(connection, self._for(len(some)), **some):
-                rows[row[self._owner.name]].append(row)
+        for row in self._among.find(connection, rows):
+            rows[row[self._owner]].append(row)
         return rows
-
-    def _for(self, count: int) -> sa.Select[Any]:
-        if count not in self._of:
-            self._of[count] = self._statement.where(one_of(self._owner, count))
-        return self._of[count]

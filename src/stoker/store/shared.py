@@ -11,9 +11,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store.bulk import any_of, insert
+from stoker.store.bulk import insert
 from stoker.store.postgresql import Lock, lock
-from stoker.store.prepared import found
+from stoker.store.prepared import any_of, found
 from stoker.store.tables import contents
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,7 +15,7 @@ from stoker.store.guarding import InTransaction
 from stoker.store.kept import write_kept
 from stoker.store.names import Names
 from stoker.store.outbox import SqlOutbox, sink_rows
-from stoker.store.prepared import groups, one_of, prepared
+from stoker.store.prepared import Among
 from stoker.store.shared import hold_numbers, write_contents
 from stoker.store.taking import take_new
 from stoker.store.watches import OF_WATCHED
@@ -67,12 +65,13 @@ def _refusal(inside: InTransaction, guard: Guard) -> Exception | None:
     return None
 
 
-@functools.cache
-def _fencing_tokens(count: int) -> sa.Select[Any]:
-    columns = tables.stacks.c
-    select = sa.select(columns.id, columns.fencing_token).where(one_of(columns.id, count))
-    # locked in one order by everybody
-    return select.order_by(columns.id).with_for_update()
+_TOKENS = Among(
+    sa.select(tables.stacks.c.id, tables.stacks.c.fencing_token.label("token"))
+    .order_by(tables.stacks.c.id)
+    .with_for_update(),
+    tables.stacks.c.id,
+)
+"""Locks the stacks, in one order for everybody."""
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
@@ -85,10 +84,7 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
         if isinstance(each, OwnedWrite)
         or (each.operations and all(new.id != each.stack_id for new in each.stacks))
     }
-    tokens: dict[str, int] = {}
-    for some in groups(sorted(held)):
-        rows = prepared(connection, _fencing_tokens(len(some))).execute(connection, some)
-        tokens.update({row[0]: row[1] for row in rows})
+    tokens = {row["id"]: row["token"] for row in _TOKENS.find(connection, held)}
     return [
         None
         if isinstance(change, Append) or tokens.get(change.stack_id) == change.fencing_token
