@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.group_commit import SHARE
 from stoker.store.postgresql import SPACE, Lock
+from stoker.store.store import SqlStore
 
 
 @pytest.fixture
@@ -238,3 +240,22 @@ async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: Tw
     await asyncio.gather(*(of_project(stores, "alone", change) for change in many))
     after, _ = stores.one.commits
     assert after == before + 1
+
+
+async def test_two_processes_that_take_the_same_stacks_never_have_the_same_token(
+    on_postgresql: TwoProcesses,
+) -> None:
+    both, project_id = on_postgresql, str(uuid4())
+    made = [stack_in(project_id, name) for name in "abcdefghijklmnop"]
+    await asyncio.gather(*(both.one.commit(create(stack)) for stack in made))
+    tokens = defaultdict[str, list[int]](list)
+
+    async def take_all(store: SqlStore, stacks: Sequence[Stack]) -> None:
+        for _ in range(10):
+            for taken in await asyncio.gather(*(store.take(stack.id) for stack in stacks)):
+                assert taken is not None
+                tokens[taken.id].append(taken.fencing_token)
+
+    await asyncio.gather(take_all(both.one, made), take_all(both.other, made[::-1]))
+    for found in map(sorted, tokens.values()):
+        assert found == list(range(found[0], found[0] + 20))
