@@ -85,7 +85,8 @@ class ColumnCipher:
     What other keys have encrypted is decrypted with these, also what earlier releases have
     encrypted with Fernet; all keys are of its form. What was encrypted or decrypted last is kept:
     to look a text up takes a hundredth of the time of decrypting it, and every plan reads all rows
-    of its stack.
+    of its stack. It is found by its tag: whoever changes the rest of an encrypted text meanwhile
+    gets what was encrypted, never what they have written.
 
     Where a text names a key that is not known, another process has begun with it: ``kept`` then
     says which keys there are by now.

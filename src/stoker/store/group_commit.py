@@ -183,10 +183,10 @@ class GroupCommit:
                     entry.done.set_result(result)
                 else:
                     entry.done.set_exception(refused)
-            known = refused is None
-            if isinstance(entry.what, Change) and (known or isinstance(refused, StoreFault)):
+            certain = refused is None
+            if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreFault)):
                 for observer in self.observers:
-                    observer.committed(entry.what, certain=known)
+                    observer.committed(entry.what, certain=certain)
         self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:

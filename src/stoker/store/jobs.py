@@ -25,8 +25,8 @@ _TRIGGERS = (
     "procrastinate_trigger_status_events_update_v1",
     "procrastinate_trigger_scheduled_events_v1",
 )
-"""The library's for each job, which nobody needs: whoever asks for turns tells all engines so, once
-in a transaction, and what becomes of each turn would stand in a row that nobody reads.
+"""Triggers of the library that run for each job, and that nobody needs: whoever asks for turns
+tells all engines so, once in a transaction, and nobody reads the history of jobs.
 """
 
 

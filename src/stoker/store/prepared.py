@@ -71,8 +71,9 @@ _AT_ONCE = 128
 class Among:
     """A statement for rows whose column has one of many values.
 
-    A server gets a list of them: to name as many parameters takes its driver longer than all else,
-    and it would have a statement for each number of them.
+    A server is given them as one list: with a parameter for each it would plan a statement for
+    longer than it takes to find the rows, and the driver would name the parameters anew each time.
+    SQLite has no lists.
     """
 
     def __init__(self, statement: sa.Select[Any], column: sa.Column[Any]) -> None:
@@ -84,7 +85,10 @@ class Among:
     def find(
         self, connection: sa.Connection, values: Collection[str], **others: Any
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows, in the order of the statement; on SQLite so many values at a time."""
+        """The rows that have one of the values; ``others`` are the statement's own parameters.
+
+        They come in the order of the statement, on SQLite for each group of values.
+        """
         wanted = sorted(values)
         if connection.dialect.name == "sqlite":
             for some in _groups(wanted):

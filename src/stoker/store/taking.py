@@ -57,7 +57,7 @@ def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]
 
 
 def _taking_all() -> Any:
-    """The same for all stacks of a list, which are locked in one order by everybody."""
+    """The same for a list of stacks. Everybody locks them in the order of their ids."""
     lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "foremost"))
     given = sa.func.unnest(*lists).table_valued("stack", "foremost").render_derived("given")
     held = sa.select(given).join(stacks, stacks.c.id == given.c.stack).order_by(stacks.c.id)
@@ -103,7 +103,7 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
 
 
 def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
-    """With one statement where a server waits for each."""
+    """Take stacks: on a server with one statement, as each is a round trip."""
     if connection.dialect.name == "sqlite":
         prepared(connection, _TAKE).execute(connection, *named)
     else:

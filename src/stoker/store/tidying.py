@@ -16,8 +16,8 @@ OPERATIONS_KEPT = 20
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
 ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
 """What :func:`drop_inputs` has to know of inputs."""
-# as text: put together from tables, the first change of a stack waits longer for these statements
-# than for what they do
+# as text: SQLAlchemy takes longer to put such statements together than they take to execute, and
+# the first change of a stack in each process would wait for that
 _OLD_OPERATIONS = sa.text(
     "DELETE FROM operations WHERE stack_id = :stack AND status NOT IN ('WAITING', 'RUNNING')"
     " AND number <= (SELECT number FROM operations WHERE stack_id = :stack"
