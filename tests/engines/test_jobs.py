@@ -191,8 +191,6 @@ async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str)
 
 async def test_the_youngest_engine_helps_where_the_oldest_lags(conninfo: str) -> None:
     async with engine(conninfo) as oldest, engine(conninfo) as youngest:
-        for each in (oldest, youngest):
-            await each.jobs.look_around()
         ask(conninfo, 4)
         assert await youngest.fetch() is None
         assert await oldest.fetch() is not None

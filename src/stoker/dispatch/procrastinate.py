@@ -161,6 +161,7 @@ class Jobs(manager.JobManager):
         self._spared.clear()
         self._fetched.clear()
         self.worker_id = await super().register_worker()
+        await self.look_around()
         self._tenure.renew(since)
         return self.worker_id
 
