@@ -76,8 +76,10 @@ class Member(Driving):
         """Begin to hear of the others, and to take turns."""
         self._share = share
         turns: Mapping[str, Hear] = {
-            "turn": lambda about, own: self._turns.hear(about[0], None, known=own),
-            "end": lambda about, own: self._turns.hear(about[0], about[1], known=own),
+            "turn": lambda about, own: self._turns.hear([(id_, None) for id_ in about], known=own),
+            "end": lambda about, own: self._turns.hear(
+                list(zip(about[::2], about[1::2], strict=True)), known=own
+            ),
         }
         self._news = News(
             self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss

@@ -232,7 +232,7 @@ class Engine(Tenure):
         if line is None:
             self.loop.call_soon(self._news.set)
         else:
-            self.loop.call_soon(lambda: self.turns.hear(*line, known=own))
+            self.loop.call_soon(lambda: self.turns.hear([line], known=own))
         self.wake()
 
     def _hear_for_now(self) -> None:

@@ -10,7 +10,7 @@ others are heard, the drivers look at everything.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from stoker.dispatch.failures import Failures
 from stoker.engine.execution.waiting import NO_ENDS, End
@@ -139,15 +139,18 @@ class Turns(Dispatcher, Observer):
         if (driver := self._drivers.get(parent_id)) is not None:
             driver.child_ended(child_id, ends)
 
-    def hear(self, stack_id: str, child_id: str | None, *, known: bool) -> None:
-        """Something was told of a stack; ``known`` is what :meth:`committed` has told already."""
-        if stack_id not in self._drivers:
-            return
-        if not self._told:
-            self._later(self._look())
-        told = self._told.setdefault(stack_id, set())
-        if not known:
-            told.add(child_id)
+    def hear(self, news: Iterable[tuple[str, str | None]], *, known: bool) -> None:
+        """Something was told of stacks, or of nested ones of theirs; ``known`` is what
+        :meth:`committed` has told already.
+        """
+        for stack_id, child_id in news:
+            if stack_id not in self._drivers:
+                continue
+            if not self._told:
+                self._later(self._look())
+            told = self._told.setdefault(stack_id, set())
+            if not known:
+                told.add(child_id)
 
     async def _look(self) -> None:
         """Take away the turns of what was told, then let the drivers look."""

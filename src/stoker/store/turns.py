@@ -28,6 +28,9 @@ Result = TypeVar("Result")
 CHANNEL = "stoker_news"
 """Where processes hear what others have written: who tells, a kind of news, and what it is about,
 in one line each."""
+_IN_A_LINE = 100
+"""Ids in one line, of which a server takes 8,000 bytes: an even number, as some come in pairs. A
+process of an earlier release hears the first, and of the others within two seconds."""
 _JOBS = f"procrastinate_queue_v1#{QUEUE}"
 _DEFER = sa.text(
     "INSERT INTO procrastinate_jobs"
@@ -102,9 +105,9 @@ class SqlTurns(TurnQueue):
             known = {each.id: each.project_id for change in changes for each in change.stacks}
             self._defer(connection, ids, 0.0, known)
         seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
-        lines = [f"turn {stack_id}" for stack_id in asked]
-        lines += [f"end {parent_id} {child_id}" for parent_id, child_id in ended]
-        lines += [f"events {stack_id}" for stack_id in seen]
+        lines = _lines("turn", list(asked))
+        lines += _lines("end", [id_ for pair in ended for id_ in pair])
+        lines += _lines("events", list(seen))
         if any(change.watches.kept for change in changes):
             lines.append("watches")
         if messages:
@@ -191,6 +194,12 @@ class SqlTurns(TurnQueue):
     def one_drives(self, connection: sa.Connection) -> bool:
         """The same, asked in a transaction."""
         return connection.execute(_OLDER_ENGINE).first() is not None
+
+
+def _lines(kind: str, about: Sequence[str]) -> list[str]:
+    """Few lines about many, as whoever listens is woken for each."""
+    some = (about[begin : begin + _IN_A_LINE] for begin in range(0, len(about), _IN_A_LINE))
+    return [" ".join((kind, *each)) for each in some]
 
 
 def _notify(connection: sa.Connection, news: Sequence[tuple[str, str]]) -> None:
