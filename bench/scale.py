@@ -147,8 +147,9 @@ def work(here: Installation) -> Mapping[str, Work]:
     async def progress(n: int) -> None:
         begun = Operation(str(uuid4()), here.at(n), Action.UPDATE, now)
         await store.commit(Append(begun.stack_id, operations=(begun,)))
-        stack = await store.take(begun.stack_id)
-        assert stack is not None
+        taken = await store.take(begun.stack_id)
+        assert taken is not None
+        stack = taken.stack
         rows = await store.resources(stack.id)
         told = tuple(
             Event(str(uuid4()), stack.id, now, Action.UPDATE, Status.COMPLETE, "", row.name, "T")

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from stoker.engine.model import plans
@@ -41,6 +42,7 @@ from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
+from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
@@ -242,7 +244,7 @@ async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) ->
     taken = await asyncio.gather(
         *(store.take(stack.id) for _ in range(25) for store in (stores.one, stores.other))
     )
-    assert sorted(each.fencing_token for each in taken) == list(range(1, 51))
+    assert sorted(each.stack.fencing_token for each in taken) == list(range(1, 51))
 
 
 async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> None:
@@ -260,15 +262,52 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
     await stores.one.commit(
         OwnedWrite(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
     )
-    after = await stores.other.take(stack.id)
+    after = (await stores.other.take(stack.id)).stack
     # nothing has happened since it was taken: should that go on, the operation is given up
     assert (after.reason, after.fencing_token, after.take_ups) == ("driven", 2, 2)
 
 
+async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
+    """A new stack with these operations, or a create, and what they are to reach."""
+    stack = stack_in(str(uuid4()))
+    given = Input(str(uuid4()), stack.id, template={"resources": {}}, environment={}, files={})
+    stack = replace(stack, input_id=given.id)
+    own = [replace(each, stack_id=stack.id) for each in operations or [operation_on(stack)]]
+    asked = tuple(replace(each, input_id=given.id) for each in own)
+    await store.commit(Append(stack.id, stacks=(stack,), inputs=(given,), operations=asked))
+    return stack, given
+
+
+async def test_who_takes_a_stack_first_is_told_all_of_it(stores: TwoProcesses) -> None:
+    stack, given = await begun(stores.one)
+    first, second = await stores.one.take(stack.id), await stores.other.take(stack.id)
+    assert first.operation == (await stores.one.operations(stack.id))[0]
+    assert first.given == await stores.one.input(given.id)
+    assert (second.stack.fencing_token, second.operation, second.given) == (2, None, None)
+
+
+async def test_a_stack_with_two_operations_is_read_by_who_takes_it(stores: TwoProcesses) -> None:
+    create, delete = (operation_on(stack_in("p"), each) for each in (Action.CREATE, Action.DELETE))
+    stack, _ = await begun(stores.one, create, delete)
+    assert (await stores.one.take(stack.id)).operation is None
+
+
+async def test_a_stack_whose_input_cannot_be_read_is_taken_beside_others(
+    stores: TwoProcesses,
+) -> None:
+    (damaged, given), (whole, _) = await begun(stores.one), await begun(stores.one)
+    with stores.databases[0].begin() as connection:
+        damage = sa.update(tables.inputs).where(tables.inputs.c.id == given.id)
+        connection.execute(damage.values(parameters="not encrypted"))
+    one, other = await asyncio.gather(stores.one.take(damaged.id), stores.one.take(whole.id))
+    assert (one.stack.fencing_token, one.operation) == (1, None)
+    assert other.operation is not None
+
+
 async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    first = await stores.one.take(stack.id)
-    second = await stores.other.take(stack.id)
+    first = (await stores.one.take(stack.id)).stack
+    second = (await stores.other.take(stack.id)).stack
     late = replace(first, reason="late")
     with pytest.raises(Fenced):
         await stores.one.commit(OwnedWrite(stack.id, first.fencing_token, stacks=(late,)))
@@ -330,13 +369,13 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
 
 async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    counts = [(await stores.one.take(stack.id)).take_ups for _ in range(5)]
+    counts = [(await stores.one.take(stack.id)).stack.take_ups for _ in range(5)]
     assert counts == [1, 2, 3, 3, 3]
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     await stores.one.count_take_up(taken)
-    assert (await stores.other.take(stack.id)).take_ups == 4
+    assert (await stores.other.take(stack.id)).stack.take_ups == 4
     await stores.one.commit(Append(stack.id, events=(event_of(stack),)))
-    assert (await stores.one.take(stack.id)).take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
 async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: TwoProcesses) -> None:
@@ -344,18 +383,18 @@ async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: Two
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
     await stores.one.commit(Append(stack.id, stacks=(stack,), operations=(mark,)))
-    assert (await stores.one.take(stack.id)).take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.take_ups == 1
     # a mark comes before the change that is asked for meanwhile
     await stores.one.commit(Append(stack.id, operations=(operation_on(stack),)))
-    assert (await stores.one.take(stack.id)).take_ups == 2
+    assert (await stores.one.take(stack.id)).stack.take_ups == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
     await stores.one.commit(Append(stack.id, operations=(done,)))
-    assert (await stores.one.take(stack.id)).take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
 async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
     await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
@@ -468,7 +507,7 @@ async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcess
 
 async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     config = config_in(stack.project_id)
     software = SoftwareChange(configs=(config,))
     await stores.other.take(stack.id)

@@ -110,7 +110,7 @@ async def written(store: SqlStore) -> None:
                 snapshots=(snapshot,),
             )
         )
-        token = (await store.take(stack.id)).fencing_token
+        token = (await store.take(stack.id)).stack.fencing_token
         parts = (part_of(snapshot, "a"), part_of(snapshot, "a", "b"))
         write = OwnedWrite(stack.id, token, resources=rows, events=events, snapshot_parts=parts)
         await store.commit(write)
@@ -204,7 +204,7 @@ def is_read_as_it_was(url: str, revision: str, today: tuple[Rows, dict[str, list
         assert len(read["events"]) == STACKS * EVENTS
         # and it is written to
         [stack, *_] = [each for each in read["stacks"] if each.deleted_at is None]
-        token = asyncio.run(reader.store.take(stack.id)).fencing_token
+        token = asyncio.run(reader.store.take(stack.id)).stack.fencing_token
         asyncio.run(reader.store.commit(OwnedWrite(stack.id, token, events=(event_of(stack),))))
     finally:
         reader.close()

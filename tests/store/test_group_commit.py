@@ -119,7 +119,7 @@ async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoPr
     project = str(uuid4())
     old = stack_in(project, "old")
     await stores.one.commit(create(old))
-    token = (await stores.one.take(old.id)).fencing_token
+    token = (await stores.one.take(old.id)).stack.fencing_token
     gone = OwnedWrite(old.id, token, stacks=(replace(old, deleted_at=9.0),))
     new = create(stack_in(project, "new"), at_most(project, 1))
     assert await together(stores, gone, new) == [None, None]
@@ -138,7 +138,7 @@ async def test_a_name_that_is_given_in_the_same_transaction_is_taken(stores: Two
 async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
-    token = (await stores.one.take(stack.id)).fencing_token
+    token = (await stores.one.take(stack.id)).stack.fencing_token
     row = resource_of(stack)
     writes = [
         OwnedWrite(
@@ -164,7 +164,7 @@ async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -
 async def test_what_goes_together_goes_with_all_that_hangs_on_it(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
-    token = (await stores.one.take(stack.id)).fencing_token
+    token = (await stores.one.take(stack.id)).stack.fencing_token
     some = tuple(resource_of(stack, f"r{n}") for n in range(5))
     await stores.one.commit(OwnedWrite(stack.id, token, resources=some))
     gone = tuple(row.id for row in some[:3])
@@ -254,7 +254,7 @@ async def test_two_processes_that_take_the_same_stacks_never_have_the_same_token
         for _ in range(10):
             for taken in await asyncio.gather(*(store.take(stack.id) for stack in stacks)):
                 assert taken is not None
-                tokens[taken.id].append(taken.fencing_token)
+                tokens[taken.stack.id].append(taken.stack.fencing_token)
 
     await asyncio.gather(take_all(both.one, made), take_all(both.other, made[::-1]))
     for found in map(sorted, tokens.values()):

@@ -28,14 +28,14 @@ async def store() -> SqlStore:
 
 
 async def test_each_take_over_has_a_fencing_token_of_its_own(store: SqlStore) -> None:
-    tokens = [(await store.take(STACK.id)).fencing_token for _ in range(3)]
+    tokens = [(await store.take(STACK.id)).stack.fencing_token for _ in range(3)]
     assert tokens == sorted(set(tokens))
 
 
 @pytest.mark.parametrize("off", [-1, 1])
 async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -> None:
     await store.take(STACK.id)
-    taken = await store.take(STACK.id)
+    taken = (await store.take(STACK.id)).stack
     late = replace(taken, reason="late")
     with pytest.raises(Fenced):
         await store.commit(OwnedWrite(STACK.id, taken.fencing_token + off, stacks=(late,)))
@@ -51,7 +51,7 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
 
 
 async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
-    taken = await store.take(STACK.id)
+    taken = (await store.take(STACK.id)).stack
     await store.commit(
         OwnedWrite(STACK.id, taken.fencing_token, stacks=(replace(taken, fencing_token=0),))
     )
@@ -92,7 +92,7 @@ async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_el
     heard = Heard()
     store.observe(heard)
     lost = OwnedWrite(STACK.id, 7, stacks=(STACK,))
-    good = OwnedWrite(STACK.id, (await store.take(STACK.id)).fencing_token, stacks=(STACK,))
+    good = OwnedWrite(STACK.id, (await store.take(STACK.id)).stack.fencing_token, stacks=(STACK,))
     with pytest.raises(Fenced):
         await store.commit(lost)
     waiting = asyncio.ensure_future(store.commit(good))
@@ -113,7 +113,7 @@ async def test_observers_hear_of_what_may_have_been_written() -> None:
 
 
 async def test_a_stack_at_rest_is_not_taken_over(store: SqlStore) -> None:
-    taken = await store.take(STACK.id)
+    taken = (await store.take(STACK.id)).stack
     assert taken is not None
     ended = Operation("operation", STACK.id, Action.CREATE, 0.0, OperationStatus.COMPLETE)
     await store.commit(OwnedWrite(STACK.id, taken.fencing_token, operations=(ended,)))
@@ -127,7 +127,7 @@ async def test_stacks_that_are_taken_together_have_tokens_of_their_own(store: Sq
     other = replace(STACK, id="other", name="other")
     await store.commit(Append("other", stacks=(other,), operations=(operation,)))
     ids = [STACK.id, "other", STACK.id, "none", STACK.id]
-    taken = await asyncio.gather(*map(store.take, ids))
-    assert [None if stack is None else stack.id for stack in taken] == [*ids[:3], None, ids[4]]
+    taken = [each and each.stack for each in await asyncio.gather(*map(store.take, ids))]
+    assert [stack and stack.id for stack in taken] == [*ids[:3], None, ids[4]]
     tokens = [stack.fencing_token for stack in taken if stack is not None and stack.id == STACK.id]
     assert len(set(tokens)) == 3

@@ -93,7 +93,7 @@ async def test_a_nested_stack_stays_while_a_snapshot_may_bring_it_back(
     part = replace(part_of(snapshot, "group"), nested_id=nested.id)
     await stores.one.commit(Append(nested.id, stacks=(nested,)))
     await stores.one.commit(Append(root.id, snapshots=(snapshot,)))
-    taken = await stores.one.take(root.id)
+    taken = (await stores.one.take(root.id)).stack
     await stores.one.commit(OwnedWrite(root.id, taken.fencing_token, snapshot_parts=(part,)))
     await purged(stores, THEN)
     assert await stores.other.stack(nested.id) is not None

@@ -45,7 +45,7 @@ def part_of(snapshot: Snapshot, *path: str) -> SnapshotPart:
 
 async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
     await stores.one.commit(Append(stack.id, snapshots=(first,)))
     await stores.one.commit(Append(stack.id, snapshots=(second,)))
@@ -65,7 +65,7 @@ async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcess
 
 async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     gone, stays = snapshot_of(stack), snapshot_of(stack)
     await stores.one.commit(Append(stack.id, snapshots=(gone, stays)))
     parts = part_of(gone, "a"), part_of(stays, "a")
@@ -85,7 +85,7 @@ async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) ->
 
 async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     await stores.other.take(stack.id)
     snapshot = snapshot_of(stack)
     write = OwnedWrite(stack.id, taken.fencing_token, snapshots=(snapshot,))
@@ -124,7 +124,7 @@ async def test_tidying_keeps_what_a_snapshot_starts_from(stores: TwoProcesses) -
 
 async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = await stores.one.take(stack.id)
+    taken = (await stores.one.take(stack.id)).stack
     part = part_of(snapshot_of(stack), "a")
     await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=(part,)))
     with stores.one._engine.connect() as connection:

@@ -42,7 +42,7 @@ async def judged(stores: TwoProcesses, watch: Watch) -> None:
 
 
 async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoProcesses) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack)
     assert await stores.other.watches.watches(stack.project_id) == [watch]
     alarm = replace(watch, state=WatchState.ALARM, reason="höt", changed_at=60.25, next_at=121.5)
@@ -56,7 +56,7 @@ async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoP
 async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(
     stores: TwoProcesses,
 ) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     late, later, _ = [await begun(stores, stack, next_at=at) for at in (-30.0, -20.0, 1e12)]
     assert await stores.other.watches.due(-10.0, 9) == [late, later]
     assert await stores.other.watches.due(-10.0, 1) == [late]
@@ -66,7 +66,7 @@ async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(
 
 
 async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     seen: list[Watch | None] = []
 
@@ -80,7 +80,7 @@ async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
 async def test_the_newest_measurements_are_kept(
     stores: TwoProcesses,
 ) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     values = [Measurement(float(at), math.pi, "Count") for at in range(600)]
     for begin in range(0, watches.MEASUREMENTS_KEPT + 600, 600):
@@ -97,7 +97,7 @@ async def test_the_newest_measurements_are_kept(
 async def test_a_watch_goes_with_what_was_measured_for_it(
     stores: TwoProcesses, by_owner: bool
 ) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     measured = WatchChange(measured=((watch.resource_id, Measurement(1.0, 2.0)),))
     await stores.one.commit(Append(stack.id, watches=measured))
@@ -112,7 +112,7 @@ async def test_a_watch_goes_with_what_was_measured_for_it(
 
 
 async def test_a_project_sees_its_own_watches_and_those_of_its_users(stores: TwoProcesses) -> None:
-    stack = await stores.one.take((await made(stores.one)).id)
+    stack = (await stores.one.take((await made(stores.one)).id)).stack
     users = str(uuid4())
     with_users = replace(stack, user_project_id=users)
     await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, stacks=(with_users,)))

@@ -16,8 +16,8 @@ from stoker.engine.model.interfaces import (
     Observer,
     Ports,
 )
-from stoker.engine.model.records import OperationStatus, Status
-from stoker.engine.operations.driver import Driver, Recorded
+from stoker.engine.model.records import OperationStatus, Status, Taken
+from stoker.engine.operations.driver import Driver
 from stoker.kernel.log import Log
 from stoker.schema.software import NO_SOFTWARE
 
@@ -55,7 +55,7 @@ class InProcess(Dispatcher, Observer):
             if certain and operation.stack_id in change.taken:
                 [new] = [stack for stack in change.stacks if stack.id == operation.stack_id]
                 given = [each for each in change.inputs if each.id == operation.input_id]
-                self._wake(new.id, (new.taken, operation, next(iter(given), None)))
+                self._wake(new.id, Taken(new.taken, operation, next(iter(given), None)))
             else:
                 self._wake(operation.stack_id)
         told = isinstance(change, Append) and (change.signals or change.software is not NO_SOFTWARE)
@@ -74,7 +74,7 @@ class InProcess(Dispatcher, Observer):
         """There is an operation or a signal for this stack in the store."""
         self._wake(stack_id)
 
-    def _wake(self, stack_id: str, recorded: Recorded | None = None) -> None:
+    def _wake(self, stack_id: str, recorded: Taken | None = None) -> None:
         if self._closed:
             return
         driver = self._drivers.get(stack_id)

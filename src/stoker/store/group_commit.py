@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer, StoreFault
-from stoker.engine.model.records import Stack
+from stoker.engine.model.records import Taken
 from stoker.kernel.time_limit import project
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
@@ -112,10 +112,10 @@ class GroupCommit:
         result: Result = await self._enter(work)
         return result
 
-    async def take(self, stack_id: str) -> Stack | None:
+    async def take(self, stack_id: str) -> Taken | None:
         """Raise the fencing token of a stack that has something to do; returns the stack."""
-        stack: Stack | None = await self._enter(Take(stack_id))
-        return stack
+        taken: Taken | None = await self._enter(Take(stack_id))
+        return taken
 
     async def _enter(self, what: _What) -> Any:
         now, project_id = time.monotonic(), project.get()

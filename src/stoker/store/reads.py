@@ -70,8 +70,8 @@ def _input() -> sa.Select[Any]:
     return select.select_from(source)
 
 
-_INPUT = RowsOf(_input(), tables.inputs.c.id)
-_OPERATION = RowsOf(sa.select(tables.operations), tables.operations.c.id)
+INPUT = RowsOf(_input(), tables.inputs.c.id)
+OPERATION = RowsOf(sa.select(tables.operations), tables.operations.c.id)
 _STATUS = RowsOf(
     sa.select(tables.operations.c.id, tables.operations.c.status, tables.operations.c.reason),
     tables.operations.c.id,
@@ -93,6 +93,12 @@ _SIGNAL_IDS = RowsOf(
 _SIGNALS = sa.select(tables.signals).where(
     tables.signals.c.id.in_(sa.bindparam("ids", expanding=True))
 )
+
+
+def to_input(row: rows.Row, cipher: Cipher) -> Input:
+    """The input of a row of :data:`INPUT`."""
+    bodies = {row[name]: row[f"{name}_body"] for name in _CONTENTS if row[name]}
+    return rows.to_input(row, bodies, cipher)
 
 
 class SqlReads(Reading):
@@ -142,11 +148,10 @@ class SqlReads(Reading):
 
         def query(_: sa.Connection, some: Rows) -> Input:
             for row in some:
-                bodies = {row[name]: row[f"{name}_body"] for name in _CONTENTS if row[name]}
-                return rows.to_input(row, bodies, self._cipher)
+                return to_input(row, self._cipher)
             raise NotFound(f"there is no input {input_id}")
 
-        return await self._read_rows(_INPUT, input_id, query)
+        return await self._read_rows(INPUT, input_id, query)
 
     async def operations(self, stack_id: str) -> Sequence[Operation]:
         """The operations that are not final, oldest first."""
@@ -180,7 +185,7 @@ class SqlReads(Reading):
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""
         return await self._read_rows(
-            _OPERATION, operation_id, lambda _, some: next(iter(self._to_operations(some)), None)
+            OPERATION, operation_id, lambda _, some: next(iter(self._to_operations(some)), None)
         )
 
     async def unfinished_stacks(self) -> Sequence[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer
-from stoker.engine.model.records import Stack, TreeState
+from stoker.engine.model.records import Stack, Taken, TreeState
 from stoker.store import purging, taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
@@ -71,7 +71,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.commit(change)
 
-    async def take(self, stack_id: str) -> Stack | None:
+    async def take(self, stack_id: str) -> Taken | None:
         """Raise the fencing token of a stack that has something to do, and return the stack."""
         return await self._commits.take(stack_id)
 

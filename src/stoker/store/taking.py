@@ -7,6 +7,7 @@ event of a resource or of the stack comes between one take-up and the next.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,8 +15,8 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, Fenced
-from stoker.engine.model.records import Open, Stack, foremost
-from stoker.store import queries, rows
+from stoker.engine.model.records import Input, Open, Operation, Stack, Taken, foremost
+from stoker.store import queries, reads, rows
 from stoker.store.encryption import Cipher
 from stoker.store.prepared import RowsOf, prepared
 from stoker.store.tables import events, stacks
@@ -86,7 +87,7 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         _raise_tokens(connection, new)
 
 
-def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Stack]:
+def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Taken]:
     """Raise the fencing token of each that has something to do; returns these, by id.
 
     To take another one over would disturb who relies on its rest.
@@ -98,8 +99,29 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
     named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
     _raise_tokens(connection, named)
     # nobody else can have raised a token since: the rows are this transaction's
-    taken = _TAKEN.find(connection, wanted)
-    return {row["id"]: rows.to_stack(row, cipher, None) for some in taken.values() for row in some}
+    found = [row for some in _TAKEN.find(connection, wanted).values() for row in some]
+    stacks_ = [rows.to_stack(row, cipher, None) for row in found]
+    new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
+    first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
+    return {each.id: Taken(each, *first.get(each.id, ())) for each in stacks_}
+
+
+def _first_operations(
+    connection: sa.Connection, ids: Sequence[str], cipher: Cipher
+) -> dict[str, tuple[Operation, Input | None]]:
+    """Operations with their inputs, by stack, but for those that cannot be read: whoever reads
+    these by themselves is told why.
+    """
+    operations = reads.OPERATION.find(connection, ids)
+    given = [row for some in operations.values() for row in some]
+    inputs = reads.INPUT.find(connection, {row["input_id"] for row in given} - {None})
+    first = {}
+    for row in given:
+        with contextlib.suppress(Exception):
+            some = inputs.get(row["input_id"], ())
+            reached = [reads.to_input(each, cipher) for each in some]
+            first[row["stack_id"]] = rows.to_operation(row, cipher), next(iter(reached), None)
+    return first
 
 
 def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:

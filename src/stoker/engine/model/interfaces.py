@@ -34,6 +34,7 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     StoredSignal,
+    Taken,
     TreeState,
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
@@ -196,7 +197,7 @@ class TakesOver(Protocol):
         takes few more stacks over.
         """
 
-    async def take(self, stack_id: str) -> Stack | None:
+    async def take(self, stack_id: str) -> Taken | None:
         """Raise the stack's token and return the stack: from now on only this engine writes.
 
         None where there is no operation that is not final: to take such a stack over would disturb

@@ -256,6 +256,17 @@ class Queued(Struct, frozen=True):
     parent_operation: str | None = None
 
 
+class Taken(Struct, frozen=True):
+    """A stack that an engine drives from now on."""
+
+    stack: Stack
+    operation: Operation | None = None
+    """Its first one, where nobody has driven the stack before: there are neither resources nor
+    signals, and no other operation."""
+    given: Input | None = None
+    """What this operation is to reach."""
+
+
 Open = TypeVar("Open", Operation, Queued)
 
 

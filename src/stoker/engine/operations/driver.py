@@ -20,12 +20,12 @@ from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
     Action,
-    Input,
     Operation,
     OperationStatus,
     Resource,
     Stack,
     Status,
+    Taken,
     foremost,
     taken_over,
 )
@@ -41,15 +41,12 @@ from stoker.kernel.values import replace
 
 log = Log(__name__)
 
-Recorded = tuple[Stack, Operation, Input | None]
-"""A new stack, its first operation, and the input that this is to reach."""
-
 
 class Driver:
     """Drives one stack until it has nothing left to do.
 
     ``fault`` is what the driver before this one has failed with. ``recorded`` is a new stack that
-    was taken as it was recorded: there is nothing to read. A driver that does not stay lets go of
+    was taken as it was recorded. A driver that does not stay lets go of
     its stack once there has been nothing but pauses for ``stays`` seconds, and will be for as long.
     """
 
@@ -59,7 +56,7 @@ class Driver:
         stack_id: str,
         dispatcher: Dispatcher,
         fault: str | None = None,
-        recorded: Recorded | None = None,
+        recorded: Taken | None = None,
         stays: float | None = None,
     ) -> None:
         self._ports = ports
@@ -117,15 +114,15 @@ class Driver:
         Raises :class:`Fenced` when another engine has taken the stack over,
         and :class:`StoreFault`, after either of which nothing more is done.
         """
-        if self._recorded is not None:
-            new, first, given = self._recorded
-            session = self._session(new, ())
-            session.hold(given)
-            await self._go_on(session, first)
-            return
-        stack = await self._ports.store.take(self._stack_id)
-        if stack is None:
+        taken = self._recorded or await self._ports.store.take(self._stack_id)
+        if taken is None:
             return  # it was told of a request whose commit has failed, or of what has ended since
+        if taken.operation is not None:
+            session = self._session(taken.stack, ())
+            session.hold(taken.given)
+            await self._go_on(session, taken.operation)
+            return
+        stack = taken.stack
         if stack.take_ups >= MOST_TAKE_UPS:
             await self._give_up(stack)
             return
