@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 import procrastinate
 import psycopg
 import pytest
-from procrastinate.jobs import Job, Status
 
 from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs
-from stoker.dispatch.tenure import HeartbeatTenure
+from stoker.dispatch.tenure import HeartbeatTenure, clock
 from tests.postgresql import PostgreSQL
 
 QUEUES = ["stoker"]
@@ -37,30 +36,31 @@ class Asked(procrastinate.PsycopgConnector):
 class Engine:
     """The jobs of one engine."""
 
-    def __init__(self, conninfo: str, latency: float, tenure: float) -> None:
+    def __init__(self, conninfo: str, latency: float) -> None:
         self.connector = Asked(conninfo=conninfo)
-        self.jobs = Jobs(self.connector, HeartbeatTenure(tenure), lambda: latency)
+        self.tenure = HeartbeatTenure(TENURE)
+        self.jobs = Jobs(self.connector, self.tenure, lambda: latency)
 
-    async def fetch(self) -> Job | None:
+    async def fetch(self) -> list[int]:
+        """The jobs of turns that were fetched together."""
         assert self.jobs.worker_id is not None
-        return await self.jobs.fetch_job(QUEUES, self.jobs.worker_id)
+        job = await self.jobs.fetch_job(QUEUES, self.jobs.worker_id)
+        return [] if job is None else [*job.task_kwargs["turns"]]
 
-    async def fetch_all(self) -> list[Job]:
-        found = []
-        while (job := await self.fetch()) is not None:
-            found.append(job)
+    async def fetch_some(self, count: int) -> list[int]:
+        """So many, if there are as many."""
+        found: list[int] = []
+        while len(found) < count and (some := await self.fetch()):
+            found += some
         return found
 
-    async def finish(self, some: Sequence[Job]) -> None:
-        ends = (self.jobs.finish_job(job, Status.SUCCEEDED, True) for job in some)
-        await asyncio.gather(*ends)
+    async def end(self, some: Sequence[int]) -> None:
+        await asyncio.gather(*map(self.jobs.end, some))
 
 
 @contextlib.asynccontextmanager
-async def engine(
-    conninfo: str, latency: float = 0.0, tenure: float = TENURE
-) -> AsyncIterator[Engine]:
-    made = Engine(conninfo, latency, tenure)
+async def engine(conninfo: str, latency: float = 0.0) -> AsyncIterator[Engine]:
+    made = Engine(conninfo, latency)
     await made.connector.open_async()
     try:
         await made.jobs.register_worker()
@@ -96,6 +96,12 @@ def tell(conninfo: str) -> None:
         connection.execute("SELECT pg_notify('procrastinate_queue_v1#stoker', %s)", [told])
 
 
+def of_priority(conninfo: str, priority: int) -> set[int]:
+    with psycopg.connect(conninfo) as connection:
+        wanted = "SELECT id FROM procrastinate_jobs WHERE priority = %s"
+        return {row[0] for row in connection.execute(wanted, [priority])}
+
+
 def left(conninfo: str) -> int:
     with psycopg.connect(conninfo) as connection:
         [row] = connection.execute("SELECT count(*) FROM procrastinate_jobs").fetchall()
@@ -105,66 +111,81 @@ def left(conninfo: str) -> int:
 async def test_many_turns_are_fetched_by_few_statements_and_each_once(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo) as one, engine(conninfo) as other:
-        found = await asyncio.gather(one.fetch_all(), other.fetch_all())
-        ids = [job.id for some in found for job in some]
+        await asyncio.sleep(PATIENCE)  # else it is all the older one's
+        found = await asyncio.gather(one.fetch_some(100), other.fetch_some(100))
+        ids = [*found[0], *found[1]]
         assert len(ids) == len(set(ids)) == 100
         assert one.connector.fetches + other.connector.fetches < 30
-        await one.finish(found[0])
-        await other.finish(found[1])
+        await one.end(found[0])
+        await other.end(found[1])
     assert left(conninfo) == 0
 
 
 async def test_an_engine_whose_transactions_are_slow_takes_few_turns(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo, latency=BUSY) as slow:
-        taken = [await slow.fetch() for _ in range(FEW)]
-        assert None not in taken
+        assert len(await slow.fetch_some(FEW)) == FEW
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(slow.fetch(), 3 * BUSY)
         async with engine(conninfo) as quick:
-            assert len(await quick.fetch_all()) == 100 - FEW
+            assert len(await quick.fetch_some(100)) == 100 - FEW
 
 
 async def test_a_busy_engine_takes_some_turns_of_those_who_ask_for_few(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo, latency=BUSY) as slow:
-        taken = [job for _ in range(FEW) if (job := await slow.fetch()) is not None]
+        taken = await slow.fetch_some(FEW)
         ask(conninfo, SPARE + 1, priority=0)
-        spared = [await asyncio.wait_for(slow.fetch(), 5) for _ in range(SPARE)]
-        assert [job and job.priority for job in spared] == [0] * SPARE
+        spared = await asyncio.wait_for(slow.fetch_some(SPARE), 5)
+        assert len(spared) == SPARE
+        assert set(spared) < of_priority(conninfo, 0)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(slow.fetch(), 3 * BUSY)
-        await slow.finish(taken[:1])
-        assert await asyncio.wait_for(slow.fetch(), 5) is not None
+        await slow.end(taken[:1])
+        assert await asyncio.wait_for(slow.fetch(), 5)
 
 
 async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:
     ask(conninfo, FEW + 1)
     async with engine(conninfo, latency=BUSY) as slow:
-        taken = [job for _ in range(FEW) if (job := await slow.fetch()) is not None]
+        taken = await slow.fetch_some(FEW)
         waiting = asyncio.ensure_future(slow.fetch())
-        await slow.finish(taken)
-        assert await asyncio.wait_for(waiting, 5) is not None
+        await slow.end(taken)
+        assert len(await asyncio.wait_for(waiting, 5)) == 1
 
 
-async def test_what_was_fetched_and_is_not_begun_is_known(conninfo: str) -> None:
+async def test_turns_that_are_fetched_together_end_each_by_itself(conninfo: str) -> None:
     ask(conninfo, 20)
     async with engine(conninfo) as one:
-        begun = [job.id for _ in range(4) if (job := await one.fetch()) is not None]
-        waiting = [job.id for job in one.jobs.not_begun()]
-        assert waiting
-        with psycopg.connect(conninfo) as connection:
-            doing = "SELECT id FROM procrastinate_jobs WHERE status = 'doing' ORDER BY id"
-            assert [row[0] for row in connection.execute(doing)] == sorted([*begun, *waiting])
+        taken = await one.fetch_some(20)
+        await one.end(taken[:7])
+        assert left(conninfo) == 13
+        await one.end(taken[7:])
+    assert left(conninfo) == 0
+
+
+async def test_a_turn_that_another_engine_has_taken_over_is_not_ended(conninfo: str) -> None:
+    ask(conninfo, 1)
+    async with engine(conninfo) as late, engine(conninfo) as other:
+        [turn] = await late.fetch()
+        [stalled] = await other.jobs.get_stalled_jobs(queue="stoker", seconds_since_heartbeat=-1)
+        await other.jobs.retry_job(stalled)
+        await asyncio.sleep(PATIENCE)
+        assert await other.fetch() == [turn]
+        await late.end([turn])
+        assert left(conninfo) == 1
+        await other.end([turn])
+    assert left(conninfo) == 0
 
 
 async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(conninfo: str) -> None:
     ask(conninfo, 20)
-    async with engine(conninfo) as before, engine(conninfo, tenure=0.0) as late:
-        assert await late.fetch() is None
-        begun = await before.fetch()
-        assert begun is not None
-        await late.finish([begun])
+    async with engine(conninfo) as late:
+        begun = await late.fetch()
+        assert begun
+        late.tenure.renew(clock() - TENURE)
+        assert not await late.fetch()
+        await late.end(begun)
     assert left(conninfo) == 20
 
 
@@ -185,14 +206,14 @@ async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str)
         while not listening.is_set():
             await asyncio.to_thread(tell, conninfo)
         one.connector.fetched = is_asked_for
-        assert await asyncio.wait_for(one.fetch(), 5) is not None
+        assert await asyncio.wait_for(one.fetch(), 5)
         listens.cancel()
 
 
 async def test_the_youngest_engine_helps_where_the_oldest_lags(conninfo: str) -> None:
     async with engine(conninfo) as oldest, engine(conninfo) as youngest:
         ask(conninfo, 4)
-        assert await youngest.fetch() is None
-        assert await oldest.fetch() is not None
+        assert not await youngest.fetch()
+        assert await oldest.fetch()
         await asyncio.sleep(PATIENCE)
-        assert await youngest.fetch() is not None
+        assert await youngest.fetch()

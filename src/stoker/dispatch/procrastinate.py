@@ -3,7 +3,9 @@
 The library fetches jobs, holds their locks, tells that this engine is alive, and tells which jobs
 belong to engines that are not. What is added here keeps it going: its worker ends with the first
 fault of the database, and a job would never end whose fetching or whose end was done without an
-answer. What many turns ask of the queue at the same time is one statement.
+answer. What many turns ask of the queue at the same time is one statement, and turns that are
+fetched together are one job for the library's worker: what it does for each takes longer than to
+fetch it.
 
 A sweep of every engine looks after what has gone wrong elsewhere. It is no job itself: a sweep
 that had to be fetched could be held up by what it is to clear.
@@ -13,8 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -79,9 +80,8 @@ _OLDER = """
     WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
 """
 _FINISH = """
-    SELECT procrastinate_finish_job_v1(job_id, status::procrastinate_job_status, delete_job)
-    FROM unnest(%(job_ids)s::bigint[], %(statuses)s::text[], %(delete_jobs)s::boolean[])
-        AS finished(job_id, status, delete_job)
+    DELETE FROM procrastinate_jobs
+    WHERE id = ANY(%(job_ids)s::bigint[]) AND status = 'doing' AND worker_id = %(worker_id)s
 """
 _ANY, _FIRST = -(2**31), 0
 """Priorities: of all turns, and of those whose projects are not behind."""
@@ -115,12 +115,18 @@ class Queue(Protocol):
         """Whether an engine is there that knows no turns."""
 
 
-class _Turn(jobs.Job):
-    """A turn. The library makes four lines of its log for each, also where nobody reads them."""
+class _Together(jobs.Job):
+    """Turns that were fetched together: their stacks by the ids of their jobs."""
 
     def log_context(self) -> dict[str, Any]:
-        """What tells it from others; all else about it takes a twentieth of an engine's time."""
+        """What tells it from others."""
         return {"id": self.id, "call_string": self.call_string}
+
+
+def _together(rows: Sequence[Mapping[str, Any]]) -> jobs.Job:
+    """The job that stands for these rows."""
+    first = _Together.from_row(dict(rows[0]))
+    return first.evolve(task_kwargs={"turns": {row["id"]: row["lock"] for row in rows}})
 
 
 class Jobs(manager.JobManager):
@@ -142,15 +148,13 @@ class Jobs(manager.JobManager):
         """Those of them for which there was no room."""
         self._one_ended = asyncio.Event()
         self._fetching = asyncio.Lock()
-        self._fetched: deque[jobs.Job] = deque()
-        """Turns that were fetched together with the last one, and will be begun next."""
         self._want = 1
         """How many are fetched next."""
         self._fetched_at = 0.0
         self._told_at = 0.0
         """When the worker last heard that there is a turn."""
         self._patience = 0.0
-        self._finished: list[tuple[jobs.Job, jobs.Status, bool]] = []
+        self._finished: list[int] = []
         self._recording: asyncio.Task[None] | None = None
         """Records the ends of turns that came together."""
 
@@ -159,7 +163,6 @@ class Jobs(manager.JobManager):
         since = clock()
         self._doing.clear()
         self._spared.clear()
-        self._fetched.clear()
         self.worker_id = await super().register_worker()
         await self.look_around()
         self._tenure.renew(since)
@@ -194,8 +197,8 @@ class Jobs(manager.JobManager):
             await asyncio.sleep(LISTEN_AGAIN)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
-        """The next turn, if there is one and it may be taken."""
-        while not self._fetched:
+        """The next turns, if there are any and they may be taken."""
+        while True:
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
             while self._room <= 0 and self._tenure.holds:
                 self._one_ended.clear()
@@ -204,17 +207,17 @@ class Jobs(manager.JobManager):
                 if len(self._spared) < SPARE:
                     break
             async with self._fetching:
-                had_room = await self._fetch(queues, worker_id)
+                had_room = self._room > 0
+                rows = await self._fetch(queues, worker_id)
             if not self._tenure.holds:
-                break
-            if had_room and not self._fetched:
+                return None
+            if rows:
+                return _together(rows)
+            if had_room:
                 # the library forgets what it hears while it fetches
                 if self._told_at + self._patience < self._fetched_at:
-                    break
+                    return None
                 await asyncio.sleep(self._patience)
-        if not self._tenure.holds:
-            return None
-        return self._fetched.popleft() if self._fetched else None
 
     @property
     def _room(self) -> int:
@@ -222,38 +225,41 @@ class Jobs(manager.JobManager):
         most = FEW if self._latency() >= BUSY else AT_ONCE
         return most - len(self._doing) + len(self._spared)
 
-    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> bool:
+    async def _fetch(
+        self, queues: Iterable[str] | None, worker_id: int
+    ) -> Sequence[Mapping[str, Any]]:
         """Fetch some turns: more than the last time where that has found as many as it wanted.
 
-        Whether there was room for all: without, only those are looked for whose projects ask for
-        few.
+        Without room for all, only those are looked for whose projects ask for few.
         """
         self._fetched_at = clock()
         if not self._tenure.holds:
-            return True
+            return ()
         room = self._room
         spare = room <= 0
         count = 1 if spare else min(self._want, room)
         try:
             if (spare or self._patience) and not await self._waits(_FIRST if spare else _ANY):
-                return not spare
+                return ()
             rows = await self.connector.execute_query_all_async(
                 query=_FETCH, queues=queues, worker_id=worker_id, count=count
             )
         except _FAULTS as fault:
             self.in_doubt = True
             log.warning("no turn fetched", reason=words_of(fault))
-            return True
+            return ()
         self._want = min(2 * count, TOGETHER) if len(rows) == count else max(len(rows), 1)
-        self._fetched.extend(map(_Turn.from_row, rows))
         self._doing.update(row["id"] for row in rows)
         if spare:
             self._spared.update(row["id"] for row in rows)
-        return not spare
+        return rows
 
-    async def finish_job(self, job: jobs.Job, status: jobs.Status, delete_job: bool) -> None:
+    async def finish_job(self, *_: Any, **__: Any) -> None:
+        """The ends of turns that were fetched together have been recorded, each in its time."""
+
+    async def end(self, job_id: int) -> None:
         """Record the end of a turn, unless others may have begun it again."""
-        self._finished.append((job, status, delete_job))
+        self._finished.append(job_id)
         if self._recording is None:
             self._recording = asyncio.ensure_future(self._record())
         # it is for others, too
@@ -265,18 +271,15 @@ class Jobs(manager.JobManager):
         finished, self._finished, self._recording = self._finished, [], None
         try:
             if self._tenure.holds:
-                await self.connector.execute_query_all_async(
-                    query=_FINISH,
-                    job_ids=[job.id for job, _, _ in finished],
-                    statuses=[status.value for _, status, _ in finished],
-                    delete_jobs=[delete for _, _, delete in finished],
+                await self.connector.execute_query_async(
+                    query=_FINISH, job_ids=finished, worker_id=self.worker_id
                 )
         except _FAULTS as fault:
             self.in_doubt = True
             log.warning("the end of a turn not recorded", reason=words_of(fault))
         finally:
             for ended in (self._doing, self._spared):
-                ended.difference_update(job.id for job, _, _ in finished if job.id is not None)
+                ended.difference_update(finished)
             self._one_ended.set()
 
     async def _waits(self, priority: int) -> bool:
@@ -292,11 +295,6 @@ class Jobs(manager.JobManager):
             query=_OLDER, worker_id=self.worker_id, silent=2 * BEAT
         )
         self._patience = min(row["number"] * PATIENCE, MOST_PATIENCE)
-
-    def not_begun(self) -> Sequence[jobs.Job]:
-        """Turns that were fetched, and will not be begun by a worker that has ended."""
-        fetched, self._fetched = self._fetched, deque()
-        return fetched
 
     async def left(self) -> Sequence[jobs.Job]:
         """Jobs that the worker counts as doing, and does not do."""
@@ -335,7 +333,7 @@ class Procrastinate:
         )
         self._app = procrastinate.App(connector=connector)
         self._jobs = self._app.job_manager = Jobs(connector, tenure, latency)
-        self._app.task(name="turn", queue="stoker", pass_context=False)(self._turn)
+        self._app.task(name="turn", queue="stoker", pass_context=False)(self._take)
         self._queue = queue
         self._give_up = give_up
         self._now = now
@@ -367,13 +365,14 @@ class Procrastinate:
                 await self._turns.close()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._working
-        for job in self._jobs.not_begun():
-            with contextlib.suppress(*_FAULTS):
-                await self._again(job)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._app.close_async()
 
-    async def _turn(self, stack_id: str) -> None:
+    async def _take(self, turns: Mapping[int, str]) -> None:
+        """Take turns that were fetched together; each ends by itself."""
+        await asyncio.gather(*(self._turn(job_id, stack_id) for job_id, stack_id in turns.items()))
+
+    async def _turn(self, job_id: int, stack_id: str) -> None:
         assert self._turns is not None
         try:
             await self._turns.turn(stack_id)
@@ -383,6 +382,8 @@ class Procrastinate:
             log.warning("turn not ended", stack=stack_id, reason=str(fault))
         except Exception:
             log.exception("turn failed", stack=stack_id)
+        finally:
+            await self._jobs.end(job_id)
 
     async def _work(self) -> None:
         """Have a worker at all times; one that ends did so because of a fault."""
