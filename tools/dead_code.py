@@ -34,6 +34,7 @@ USED_BY_LIBRARIES: Mapping[str, str] = {
     "isolation_level": "of the sqlite3 connection",
     "job_manager": "of procrastinate's App",
     "list_commands": "click.Group calls it",
+    "listen_for_jobs": "procrastinate's worker calls it",
     "log_context": "procrastinate's worker calls it",
     "obj": "click hands it to commands",
     "pool_classes_by_scheme": "of urllib3's PoolManager",

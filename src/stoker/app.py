@@ -259,11 +259,12 @@ class App:
         streams, outbox = self.service.event_streams, self._store.store.outbox
         # what this process has written itself it knows already
         heard_by: dict[str, Hear] = {
-            "events": lambda about, own: None if own else streams.hear(about),
             "messages": lambda about, own: None if own else outbox.hear(),
             "trust": lambda about, own: None if own else self._gate.trusts.hear(about[0]),
             "watches": lambda about, own: None if own else self._watching.hear(),
         }
+        if self._part is not Part.ENGINE:
+            heard_by["events"] = lambda about, own: None if own else streams.hear(about)
         duties: list[Duty] = [self._watching, self._gate.left_trusts, *self._senders]
         await self._driving.start(duties, heard_by, self._cloud.workers.share)
         if self._part is not Part.API:

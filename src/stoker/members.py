@@ -81,8 +81,11 @@ class Member(Driving):
                 list(zip(about[::2], about[1::2], strict=True)), known=own
             ),
         }
+        due: Mapping[str, Hear] = {}
+        if (engine := self._procrastinate) is not None:
+            due = {"due": lambda about, own: engine.hear()}
         self._news = News(
-            self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
+            self._members.conninfo, self._own.id, {**turns, **due, **heard_by}, self._turns.miss
         )
         await self._news.start()
         if self._procrastinate is not None:

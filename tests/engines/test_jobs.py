@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import procrastinate
 import psycopg
@@ -87,13 +87,6 @@ def ask(conninfo: str, count: int, priority: int = -1) -> None:
             " FROM generate_series(1, %s)",
             [priority, count],
         )
-
-
-def tell(conninfo: str) -> None:
-    """Tell that there is a turn, whatever there is."""
-    with psycopg.connect(conninfo) as connection:
-        told = '{"type": "job_inserted", "job_id": 0}'
-        connection.execute("SELECT pg_notify('procrastinate_queue_v1#stoker', %s)", [told])
 
 
 def of_priority(conninfo: str, priority: int) -> set[int]:
@@ -191,22 +184,28 @@ async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(con
 
 async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str) -> None:
     async with engine(conninfo) as one:
-        listening, heard = asyncio.Event(), asyncio.Event()
-
-        async def note(*, notification: Mapping[str, object], **_: object) -> None:
-            (heard if notification["job_id"] else listening).set()
 
         async def is_asked_for() -> None:
             await asyncio.to_thread(ask, conninfo, 1)
-            await heard.wait()
+            one.jobs.hear()
 
-        listens = asyncio.ensure_future(
-            one.jobs.listen_for_jobs(on_notification=note, queues=QUEUES)
-        )
-        while not listening.is_set():
-            await asyncio.to_thread(tell, conninfo)
         one.connector.fetched = is_asked_for
         assert await asyncio.wait_for(one.fetch(), 5)
+
+
+async def test_the_worker_hears_that_there_is_a_turn(conninfo: str) -> None:
+    async with engine(conninfo) as one:
+        heard = asyncio.Event()
+
+        async def note(**_: object) -> None:
+            heard.set()
+
+        one.jobs.hear()
+        listens = asyncio.ensure_future(one.jobs.listen_for_jobs(on_notification=note))
+        for _ in range(2):
+            await asyncio.wait_for(heard.wait(), 5)
+            heard.clear()
+            one.jobs.hear()
         listens.cancel()
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
+from uuid import uuid4
 
 import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
+from tests.store.test_contract import event_of, operation_on, stack_in
 
-from stoker.dispatch.news import CHANNEL, News
+from stoker.dispatch.news import CHANNEL, Hear, News
+from stoker.engine.model.interfaces import Append
+from stoker.engine.model.records import Status
+from stoker.kernel.values import replace
+from stoker.store.opening import OpenStore
 
 SECONDS = 20.0
 
@@ -59,3 +66,43 @@ async def test_who_lost_the_connection_is_told_that_something_may_be_missed(
         await news.close()
         database.dispose()
     assert heard == [(["one"], True), (["two"], False)]
+
+
+async def test_what_many_stacks_in_one_commit_tell_is_heard_of_each(
+    postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    opened = OpenStore(postgresql.new(), tmp_path, "a passphrase", member="one")
+    assert opened.members is not None
+    heard: dict[str, list[str]] = {"turn": [], "end": [], "events": [], "due": []}
+    listening, told = asyncio.Event(), asyncio.Event()
+
+    def hear(kind: str) -> Hear:
+        def note(about: Sequence[str], own: bool) -> None:
+            heard[kind] += about
+            if kind == "due":
+                told.set()
+
+        return note
+
+    kinds = {kind: hear(kind) for kind in heard}
+    news = News(opened.members.conninfo, "other", kinds, listening.set)
+    await news.start()
+    try:
+        await until(listening)
+        parent = str(uuid4())
+        new = [stack_in("p", f"s{number}") for number in range(250)]
+        nested = [replace(each, parent_id=parent, status=Status.COMPLETE) for each in new]
+        change = Append(
+            new[0].id,
+            stacks=tuple(nested),
+            operations=tuple(map(operation_on, new)),
+            events=tuple(map(event_of, new)),
+        )
+        await opened.store.commit(change)
+        await until(told)
+    finally:
+        await news.close()
+        opened.close()
+    ids = sorted(each.id for each in new)
+    assert sorted(heard["turn"]) == sorted(heard["events"]) == ids
+    assert (set(heard["end"][::2]), sorted(heard["end"][1::2])) == ({parent}, ids)

@@ -17,7 +17,8 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-CHANNEL = "stoker_news"
+CHANNEL, EVENTS = "stoker_news", "stoker_events"
+"""Events have a channel of their own, as they are the most, and engines have no use for them."""
 AGAIN_AFTER = 1.0
 """Seconds after which it is listened again where that has failed."""
 CHECK = 5.0
@@ -71,7 +72,8 @@ class News:
         async with asyncio.timeout(ANSWERS):
             connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
         async with connection:
-            await connection.execute(f"LISTEN {CHANNEL}")
+            for channel in (CHANNEL, EVENTS) if "events" in self._heard_by else (CHANNEL,):
+                await connection.execute(f"LISTEN {channel}")
             self._missed()
             while True:
                 async for told in connection.notifies(timeout=CHECK):

@@ -40,7 +40,6 @@ TENURE = 4.0
 """Seconds for which an engine goes on beginning calls after its last heartbeat."""
 SWEEP = 1.0
 """Seconds between looks for what dead engines have left."""
-LISTEN_AGAIN = 1.0
 CHECK = 15.0
 """Seconds between looks for operations that nobody drives, or whose time is long up."""
 OVERDUE = 60.0
@@ -152,7 +151,8 @@ class Jobs(manager.JobManager):
         """How many are fetched next."""
         self._fetched_at = 0.0
         self._told_at = 0.0
-        """When the worker last heard that there is a turn."""
+        """When this engine last heard that there is a turn."""
+        self._told = asyncio.Event()
         self._patience = 0.0
         self._finished: list[int] = []
         self._recording: asyncio.Task[None] | None = None
@@ -182,19 +182,19 @@ class Jobs(manager.JobManager):
             # the library would go on with a worker that does not tell of itself any more
             self.lost.set()
 
-    async def listen_for_jobs(self, *, on_notification: Any, **how: Any) -> None:
-        """Listen for turns that are asked for, as long as the worker lives."""
+    def hear(self) -> None:
+        """There may be a turn."""
+        self._told_at = clock()
+        self._told.set()
 
-        async def told(**what: Any) -> None:
-            self._told_at = clock()
-            await on_notification(**what)
-
+    async def listen_for_jobs(self, *, on_notification: Any, **_: Any) -> None:
+        """Hand on what is heard of turns, as long as the worker lives. It comes with all other
+        news: a connection of the library's own would be one more for the server to tell.
+        """
         while True:
-            try:
-                await super().listen_for_jobs(on_notification=told, **how)
-            except _FAULTS as fault:
-                log.warning("not listening for turns", reason=words_of(fault))
-            await asyncio.sleep(LISTEN_AGAIN)
+            await self._told.wait()
+            self._told.clear()
+            await on_notification(channel="", notification={"type": "job_inserted", "job_id": 0})
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
         """The next turns, if there are any and they may be taken."""
@@ -354,6 +354,10 @@ class Procrastinate:
             loop.create_task(self._regularly(CHECK, self._check)),
             loop.create_task(self._regularly(2.0, turns.look_at_all)),
         ]
+
+    def hear(self) -> None:
+        """Somebody has asked for turns."""
+        self._jobs.hear()
 
     async def close(self) -> None:
         """Hand over what is driven, and take no more."""

@@ -25,7 +25,7 @@ from stoker.store.transactions import in_transaction
 
 Result = TypeVar("Result")
 
-CHANNEL = "stoker_news"
+CHANNEL, EVENTS = "stoker_news", "stoker_events"
 """Where processes hear what others have written: who tells, a kind of news, and what it is about,
 in one line each."""
 _IN_A_LINE = 100
@@ -58,9 +58,7 @@ _TELL = sa.text(
     " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
 )
 _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
-"""Has Procrastinate's workers look for jobs. Its trigger tells of new ones only, not of one that is
-due earlier from now on.
-"""
+"""Has engines of earlier releases look for jobs."""
 _NOT_DRIVEN = sa.text(
     "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
@@ -107,19 +105,33 @@ class SqlTurns(TurnQueue):
         seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
         lines = _lines("turn", list(asked))
         lines += _lines("end", [id_ for pair in ended for id_ in pair])
-        lines += _lines("events", list(seen))
+        events = _lines("events", list(seen))
         if any(change.watches.kept for change in changes):
             lines.append("watches")
         if messages:
             lines.append("messages")
-        _notify(connection, ([_NEW_JOB] if ids else []) + self._told(lines))
+        self._notify(connection, lines, events, due=bool(ids))
 
     def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
         """Tell all processes, in lines of a kind of news and what it is about."""
-        _notify(connection, self._told(lines))
+        self._notify(connection, lines)
 
-    def _told(self, lines: Sequence[str]) -> list[tuple[str, str]]:
-        return [(CHANNEL, f"{self._teller} {line}") for line in lines]
+    def _notify(
+        self,
+        connection: sa.Connection,
+        lines: Sequence[str],
+        events: Sequence[str] = (),
+        *,
+        due: bool = False,
+    ) -> None:
+        """Have lines leave with the commit; ``due`` has one tell that there are turns."""
+        news = [(CHANNEL, f"{self._teller} {line}") for line in lines]
+        news += [(EVENTS, f"{self._teller} {line}") for line in events]
+        if due:
+            news += [(CHANNEL, f"{self._teller} due"), _NEW_JOB]
+        if news:
+            channels, told = map(list, zip(*news, strict=True))
+            prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
 
     def _defer(
         self,
@@ -158,7 +170,7 @@ class SqlTurns(TurnQueue):
         def schedule(connection: sa.Connection) -> None:
             self._defer(connection, ids, at, {})
             if not at:
-                _notify(connection, [_NEW_JOB])
+                self._notify(connection, (), due=True)
 
         await self._write(schedule)
 
@@ -200,10 +212,3 @@ def _lines(kind: str, about: Sequence[str]) -> list[str]:
     """Few lines about many, as whoever listens is woken for each."""
     some = (about[begin : begin + _IN_A_LINE] for begin in range(0, len(about), _IN_A_LINE))
     return [" ".join((kind, *each)) for each in some]
-
-
-def _notify(connection: sa.Connection, news: Sequence[tuple[str, str]]) -> None:
-    """Send each channel its news; they leave with the commit."""
-    if news:
-        channels, told = map(list, zip(*news, strict=True))
-        prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
