@@ -232,6 +232,11 @@ class Operation(Struct, frozen=True):
         """Whether the objects of what it removes stay in the cloud."""
         return isinstance(self.request, ChangeRequest) and self.request.abandons
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether a policy may forbid what it does."""
+        return isinstance(self.request, ChangeRequest) and bool(self.request.policy)
+
     def denial(self, change: Change, name: str, type_name: str) -> str | None:
         """Why the policy that the operation is bound by forbids a change of a resource."""
         if not isinstance(self.request, ChangeRequest) or not self.request.policy:

@@ -63,7 +63,8 @@ class StackChange(Running):
             self._planned = await self._session.ports.workers.compute(
                 lambda: planner.plan(self._wanted)
             )
-            await self._require_allowed(self._planned)
+            if self.operation.is_bound:
+                await self._require_allowed(self._planned)
             await self._require_accepted(planner)
 
     async def run(self) -> None:

@@ -14,7 +14,7 @@ from stoker.engine.planning.restoring import Restored
 from stoker.engine.planning.sizes import require_resources
 from stoker.kernel.diagnostics import DiagnosticError, first_of
 from stoker.kernel.errors import Invalid
-from stoker.kernel.masking import Masking
+from stoker.template.evaluate.evaluation import Evaluation
 
 
 async def wanted_by(session: Session, operation: Operation) -> Definitions:
@@ -31,16 +31,15 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
     if operation.input_id is None:
         return Nothing()
     given = session.held(operation.input_id)
-    wanted = await evaluation_at(ports, stack, operation.input_id, given)
     begins_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
 
-    def look() -> Masking:
+    def look(wanted: Evaluation) -> None:
         _ = wanted.attributes_used  # computed now, not later on the loop
         if begins_nested:
             require_types(ports.policy, owner_of(stack), wanted)
-        return masking_of(wanted, *(each for each in known if each is not wanted))
+        session.masking = masking_of(wanted, *(each for each in known if each is not wanted))
 
-    session.masking = await ports.workers.compute(look)
+    wanted = await evaluation_at(ports, stack, operation.input_id, given, look)
     if begins_nested and operation.action is Action.CREATE:
         # what an update or a rollback keeps may have lost what it was made with
         found = await constraint_diagnostics(ports, stack, wanted, ports.clouds.known_faults)

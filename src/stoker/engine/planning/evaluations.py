@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import Struct
 
@@ -35,14 +36,21 @@ class Documents(Struct, frozen=True):
 
 
 async def evaluation_at(
-    ports: Ports, stack: Stack, input_id: str, given: Input | None = None
+    ports: Ports,
+    stack: Stack,
+    input_id: str,
+    given: Input | None = None,
+    look: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
-    """The evaluation of a recorded input of a stack, which may be ``given``.
+    """The evaluation of a recorded input of a stack, which may be ``given``; ``look`` is called
+    with it where it is computed, as each change of threads takes time.
 
-    Raises DiagnosticError, NotFound.
+    Raises DiagnosticError, NotFound, and what ``look`` raises.
     """
     known = ports.kept.get(input_id)
     if known is not None:
+        if look is not None:
+            await ports.workers.compute(partial(look, known))
         return known
     recorded = given or await ports.store.input(input_id)
     before = ports.kept.get(stack.input_id)
@@ -53,6 +61,8 @@ async def evaluation_at(
         evaluation = evaluation_of(ports, stack, recorded, documents, earlier)
         # conditions cannot be computed by two threads at once
         evaluation.resolved.section_diagnostics()
+        if look is not None:
+            look(evaluation)
         return evaluation
 
     return ports.kept.put(input_id, await ports.workers.compute(evaluate))
