@@ -10,6 +10,7 @@ import procrastinate
 import psycopg
 import pytest
 
+from stoker.dispatch import procrastinate as dispatching
 from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs
 from stoker.dispatch.tenure import HeartbeatTenure, clock
 from tests.postgresql import PostgreSQL
@@ -136,6 +137,20 @@ async def test_a_busy_engine_takes_some_turns_of_those_who_ask_for_few(conninfo:
             await asyncio.wait_for(slow.fetch(), 3 * BUSY)
         await slow.end(taken[:1])
         assert await asyncio.wait_for(slow.fetch(), 5)
+
+
+async def test_a_busy_engine_looks_at_once_for_a_turn_of_those_who_ask_for_few(
+    conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(conninfo, 100)
+    monkeypatch.setattr(dispatching, "BUSY", 60.0)
+    async with engine(conninfo, latency=60.0) as slow:
+        await slow.fetch_some(FEW)
+        waiting = asyncio.ensure_future(slow.fetch())
+        await asyncio.sleep(0.1)
+        ask(conninfo, 1, priority=0)
+        slow.jobs.hear()
+        assert len(await asyncio.wait_for(waiting, 5)) == 1
 
 
 async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:

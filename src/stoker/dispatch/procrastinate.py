@@ -145,7 +145,8 @@ class Jobs(manager.JobManager):
         self._doing: set[int] = set()
         self._spared: set[int] = set()
         """Those of them for which there was no room."""
-        self._one_ended = asyncio.Event()
+        self._look_again = asyncio.Event()
+        """A turn has ended, or there may be one: an engine without room may take it now."""
         self._fetching = asyncio.Lock()
         self._want = 1
         """How many are fetched next."""
@@ -186,6 +187,7 @@ class Jobs(manager.JobManager):
         """There may be a turn."""
         self._told_at = clock()
         self._told.set()
+        self._look_again.set()
 
     async def listen_for_jobs(self, *, on_notification: Any, **_: Any) -> None:
         """Hand on what is heard of turns, as long as the worker lives. It comes with all other
@@ -201,9 +203,9 @@ class Jobs(manager.JobManager):
         while True:
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
             while self._room <= 0 and self._tenure.holds:
-                self._one_ended.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._one_ended.wait(), BUSY)
+                    await asyncio.wait_for(self._look_again.wait(), BUSY)
+                self._look_again.clear()
                 if len(self._spared) < SPARE:
                     break
             async with self._fetching:
@@ -280,7 +282,7 @@ class Jobs(manager.JobManager):
         finally:
             for ended in (self._doing, self._spared):
                 ended.difference_update(finished)
-            self._one_ended.set()
+            self._look_again.set()
 
     async def _waits(self, priority: int) -> bool:
         """Whether a turn of this priority, or a higher one, has waited for long enough."""
