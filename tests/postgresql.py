@@ -63,12 +63,12 @@ class PostgreSQL:
         """The URL of one of its databases, perhaps by another socket."""
         return f"postgresql+psycopg://stoker@/{database}?host={socket or self.place}"
 
-    def new(self) -> str:
-        """The URL of a new database."""
+    def new(self, how: str = "") -> str:
+        """The URL of a new database; ``how`` are options of ``CREATE DATABASE``."""
         name = f"d{uuid.uuid4().hex[:12]}"
         engine = sa.create_engine(self.url(), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+            connection.exec_driver_sql(f"CREATE DATABASE {name} {how}")
         engine.dispose()
         return self.url(name)
 

@@ -147,6 +147,15 @@ async def test_an_engine_hears_that_another_one_has_taken_its_place(
     second.release()
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_is_refused(
+    postgresql: PostgreSQL, encoding: str
+) -> None:
+    url = postgresql.new(f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}.*-E UTF8"):
+        open_database(url)
+
+
 # -- sessions that the server ends
 
 

@@ -72,7 +72,7 @@ def engine_for(url: sa.URL) -> sa.Engine:
 def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
     """The revision of a schema; None for an empty database. Raises UnusableDatabase."""
     inspector = sa.inspect(connection)
-    postgresql.require_new(connection.dialect, url)
+    postgresql.require_able(connection, url)
     require_own(set(inspector.get_table_names()), url)
     if not inspector.has_table("alembic_version"):
         return None

@@ -28,6 +28,8 @@ _CONNECT = {
     "keepalives_idle": 5,
     "keepalives_interval": 3,
     "keepalives_count": 3,
+    # whatever PGCLIENTENCODING says
+    "client_encoding": "utf8",
     "tcp_user_timeout": 15_000,
     # after a fail-over the one that may be written to is asked for
     "target_session_attrs": "read-write",
@@ -167,13 +169,21 @@ def telling_where(url: sa.URL) -> Iterator[None]:
         ) from None
 
 
-def require_new(dialect: sa.Dialect, url: sa.URL) -> None:
-    """Refuse a server that is too old."""
-    version: Any = dialect.server_version_info
-    if dialect.name == "postgresql" and version[0] < OLDEST:
+def require_able(connection: sa.Connection, url: sa.URL) -> None:
+    """Refuse a server that is too old, and a database that cannot hold every text."""
+    if connection.dialect.name != "postgresql":
+        return
+    version: Any = connection.dialect.server_version_info
+    if version[0] < OLDEST:
         raise UnusableDatabase(
             f"the database {place_of(url)} is of PostgreSQL {version[0]}; {OLDEST} is the oldest"
             " that can be used"
+        )
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise UnusableDatabase(
+            f"the database {place_of(url)} has the encoding {encoding}, which cannot hold every"
+            " text: make one that can, with createdb -E UTF8 -T template0"
         )
 
 
