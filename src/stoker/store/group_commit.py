@@ -27,7 +27,7 @@ from stoker.store.patience import TooLate, in_time
 from stoker.store.runners import Runner
 from stoker.store.taking import Take, take
 from stoker.store.transactions import in_transaction
-from stoker.store.write import write
+from stoker.store.write import Defer, write
 
 _LATELY = 1.0
 """Seconds for which a transaction tells how long the next one may take."""
@@ -38,10 +38,6 @@ MOST = 256
 """What a transaction has at most: whoever comes next, of another project perhaps, waits for it."""
 
 Result = TypeVar("Result")
-Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
-"""Has stacks driven that many engines share: changes that were written, and whether messages are
-to leave."""
-
 
 _What = Change | Take | Callable[[sa.Connection], Any]
 
@@ -203,7 +199,8 @@ class GroupCommit:
                 if not isinstance(what, Change | Take):
                     verdicts[n] = _worked(connection, what)
             if changes:
-                written = self._written(connection, [change for _, change in changes])
+                some = [change for _, change in changes]
+                written = write(connection, some, self._cipher, self.outbox, self._defer)
                 for (n, _), refused in zip(changes, written, strict=True):
                     verdicts[n] = None, refused
             return verdicts
@@ -219,16 +216,6 @@ class GroupCommit:
             found = take(connection, together, self._cipher)
             yield from ((n, (found.get(stack_id), None)) for stack_id, n in together.items())
             takes = [(n, stack_id) for n, stack_id in takes if together[stack_id] != n]
-
-    def _written(
-        self, connection: sa.Connection, changes: Sequence[Change]
-    ) -> list[Exception | None]:
-        alone = self._defer is None
-        verdicts = write(connection, changes, self._cipher, self.outbox, takes=alone)
-        if self._defer is not None:
-            written = [each for each, why in zip(changes, verdicts, strict=True) if why is None]
-            self._defer(connection, written, self.outbox.has_news)
-        return verdicts
 
     def _transact_alone(self, entry: _Entry) -> Verdict:
         try:

@@ -12,7 +12,7 @@ from stoker.engine.model.records import Stack, Taken, TreeState
 from stoker.store import purging, taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
-from stoker.store.group_commit import Defer, GroupCommit
+from stoker.store.group_commit import GroupCommit
 from stoker.store.kept import KeptRows
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
@@ -20,6 +20,7 @@ from stoker.store.snapshots import SqlSnapshots
 from stoker.store.software import SqlSoftware
 from stoker.store.tidying import tidy
 from stoker.store.watches import SqlWatches
+from stoker.store.write import Defer
 
 
 class SqlStore(SqlReads, SqlSnapshots, KeptRows):

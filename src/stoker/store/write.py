@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 import sqlalchemy as sa
@@ -20,19 +20,22 @@ from stoker.store.shared import hold_numbers, write_contents
 from stoker.store.taking import take_new
 from stoker.store.watches import OF_WATCHED
 
+Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
+"""Has stacks driven that many engines share: changes that were written, and whether messages are
+to leave."""
+
 
 def write(
     connection: sa.Connection,
     changes: Sequence[Change],
     cipher: Cipher,
     outbox: SqlOutbox,
-    *,
-    takes: bool = True,
+    defer: Defer | None = None,
 ) -> list[Exception | None]:
     """Write the changes inside the connection's transaction, in their order.
 
     Returns for each change None, or why it was not written; the others are written all the same.
-    With ``takes``, this process takes over the new stacks that it wants to drive itself.
+    Without ``defer``, this process takes over the new stacks that it wants to drive itself.
     """
     verdicts = _fence(connection, changes)
     cipher = EncryptOnce(cipher)
@@ -50,7 +53,7 @@ def write(
             inside.allow(change)
     inside.settle()
     written = [change for change, refused in zip(changes, verdicts, strict=True) if not refused]
-    _tell(connection, written, cipher, outbox, takes)
+    _tell(connection, written, cipher, outbox, defer)
     return verdicts
 
 
@@ -123,15 +126,20 @@ def _tell(
     changes: Sequence[Change],
     cipher: Cipher,
     outbox: SqlOutbox,
-    takes: bool,
+    defer: Defer | None,
 ) -> None:
-    """Write the events: last, as whoever has the lock of their numbers must wait for nobody."""
-    if events := [rows.to_row(event, cipher) for change in changes for event in change.events]:
+    """Write the events: last, as whoever has the lock of their numbers must wait for nobody, and
+    all others wait for him.
+    """
+    events = [rows.to_row(event, cipher) for change in changes for event in change.events]
+    outbox.add(connection, changes, cipher)
+    if defer is not None:
+        defer(connection, changes, outbox.has_news)
+    if events:
         hold_numbers(connection)
         insert(connection, tables.events, events)
-    if takes:
+    if defer is None:
         take_new(connection, changes)
-    outbox.add(connection, changes, cipher)
 
 
 def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
