@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stoker.api.ports import EngineView
 from stoker.background import Background
@@ -76,16 +76,12 @@ class Member(Driving):
         """Begin to hear of the others, and to take turns."""
         self._share = share
         turns: Mapping[str, Hear] = {
-            "turn": lambda about, own: self._turns.hear([(id_, None) for id_ in about], known=own),
-            "end": lambda about, own: self._turns.hear(
-                list(zip(about[::2], about[1::2], strict=True)), known=own
-            ),
+            "turn": lambda about, own: self._hear([(id_, None) for id_ in about], own),
+            "end": lambda about, own: self._hear(zip(about[::2], about[1::2], strict=True), own),
+            "due": lambda about, own: self._hear((), own),
         }
-        due: Mapping[str, Hear] = {}
-        if (engine := self._procrastinate) is not None:
-            due = {"due": lambda about, own: engine.hear()}
         self._news = News(
-            self._members.conninfo, self._own.id, {**turns, **due, **heard_by}, self._turns.miss
+            self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
         )
         await self._news.start()
         if self._procrastinate is not None:
@@ -94,6 +90,12 @@ class Member(Driving):
             self._duties = Duties(self._members.duties, duties)
             self._duties.start()
         self._background.start()
+
+    def _hear(self, news: Iterable[tuple[str, str | None]], own: bool) -> None:
+        """Let drivers hear of their stacks, and an engine that there are turns to take."""
+        self._turns.hear(news, known=own)
+        if self._procrastinate is not None:
+            self._procrastinate.hear()
 
     async def close(self) -> None:
         """End, and hand over what is driven here."""

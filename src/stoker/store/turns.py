@@ -124,11 +124,11 @@ class SqlTurns(TurnQueue):
         *,
         due: bool = False,
     ) -> None:
-        """Have lines leave with the commit; ``due`` has one tell that there are turns."""
+        """Have lines leave with the commit; ``due`` says whether some are of turns."""
         news = [(CHANNEL, f"{self._teller} {line}") for line in lines]
         news += [(EVENTS, f"{self._teller} {line}") for line in events]
         if due:
-            news += [(CHANNEL, f"{self._teller} due"), _NEW_JOB]
+            news.append(_NEW_JOB)
         if news:
             channels, told = map(list, zip(*news, strict=True))
             prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
@@ -170,7 +170,7 @@ class SqlTurns(TurnQueue):
         def schedule(connection: sa.Connection) -> None:
             self._defer(connection, ids, at, {})
             if not at:
-                self._notify(connection, (), due=True)
+                self._notify(connection, ["due"], due=True)
 
         await self._write(schedule)
 
