@@ -20,6 +20,7 @@ from tests.engines.installation import (
     TREE,
     check,
     engines,
+    installation,
     networks,
     signal_it,
     up,
@@ -64,6 +65,16 @@ def test_a_new_key_of_encryption_reaches_every_engine(stack: Stack) -> None:
     later = Stack(service, "later", TREE, "member.yaml")
     later.create()
     check(later)
+
+
+@pytest.mark.long
+def test_a_service_ends_though_one_of_its_engines_stands_still(
+    postgresql: PostgreSQL, tmp_path: Path
+) -> None:
+    with installation(tmp_path / "data", postgresql.new()) as service:
+        still = engines(service)[0].pid
+        os.kill(still, signal.SIGSTOP)
+    assert not Path(f"/proc/{still}").exists()
 
 
 @pytest.mark.long

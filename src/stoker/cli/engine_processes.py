@@ -17,6 +17,8 @@ log = Log(__name__)
 AGAIN_AFTER = 1.0
 """Seconds after which an engine that has died is started anew."""
 _READY_WITHIN = 60.0
+ENDS_WITHIN = 15.0
+"""Seconds after which an engine that does not end is killed: what it drove, others go on with."""
 
 
 class EngineProcesses:
@@ -81,7 +83,16 @@ class EngineProcesses:
         self._closing = True
         for process in self._running:
             process.terminate()
-        await asyncio.gather(*(process.wait() for process in self._running))
+        await asyncio.gather(*map(_end_of, self._running))
+
+
+async def _end_of(process: asyncio.subprocess.Process) -> None:
+    try:
+        await asyncio.wait_for(process.wait(), ENDS_WITHIN)
+    except TimeoutError:
+        log.warning("engine killed, as it did not end", process=process.pid)
+        process.kill()
+        await process.wait()
 
 
 async def _for_ever() -> None:
