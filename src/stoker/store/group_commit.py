@@ -25,9 +25,9 @@ from stoker.store.encryption import Cipher
 from stoker.store.outbox import SqlOutbox
 from stoker.store.patience import TooLate, in_time
 from stoker.store.runners import Runner
-from stoker.store.taking import Take, take
+from stoker.store.taking import Defer, Take, take
 from stoker.store.transactions import in_transaction
-from stoker.store.write import Defer, write
+from stoker.store.write import write
 
 _LATELY = 1.0
 """Seconds for which a transaction tells how long the next one may take."""

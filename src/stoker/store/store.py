@@ -20,7 +20,6 @@ from stoker.store.snapshots import SqlSnapshots
 from stoker.store.software import SqlSoftware
 from stoker.store.tidying import tidy
 from stoker.store.watches import SqlWatches
-from stoker.store.write import Defer
 
 
 class SqlStore(SqlReads, SqlSnapshots, KeptRows):
@@ -33,7 +32,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         runner: Runner,
         *,
         notifies: bool = False,
-        defer: Defer | None = None,
+        defer: taking.Defer | None = None,
     ) -> None:
         """``notifies`` says whether commits leave messages for the bus; ``defer`` has stacks
         driven that many engines share.

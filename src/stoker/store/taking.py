@@ -8,7 +8,7 @@ event of a resource or of the stack comes between one take-up and the next.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -68,6 +68,11 @@ def _taking_all() -> Any:
 
 _TAKE, _TAKE_ALL = _taking(_STACK, _FOREMOST), _taking_all()
 _TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
+
+
+Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
+"""Has stacks driven that many engines share: changes that were written, and whether messages are
+to leave."""
 
 
 class Take(Struct, frozen=True):

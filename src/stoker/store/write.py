@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 import sqlalchemy as sa
@@ -17,12 +17,8 @@ from stoker.store.names import Names
 from stoker.store.outbox import SqlOutbox, sink_rows
 from stoker.store.prepared import Among
 from stoker.store.shared import hold_numbers, write_contents
-from stoker.store.taking import take_new
+from stoker.store.taking import Defer, take_new
 from stoker.store.watches import OF_WATCHED
-
-Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
-"""Has stacks driven that many engines share: changes that were written, and whether messages are
-to leave."""
 
 
 def write(
