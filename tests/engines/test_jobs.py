@@ -143,11 +143,11 @@ async def test_a_busy_engine_looks_at_once_for_a_turn_of_those_who_ask_for_few(
     conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(conninfo, 100)
+    # so long that nothing but what it hears makes it look
     monkeypatch.setattr(dispatching, "BUSY", 60.0)
     async with engine(conninfo, latency=60.0) as slow:
         await slow.fetch_some(FEW)
         waiting = asyncio.ensure_future(slow.fetch())
-        await asyncio.sleep(0.1)
         ask(conninfo, 1, priority=0)
         slow.jobs.hear()
         assert len(await asyncio.wait_for(waiting, 5)) == 1

@@ -183,7 +183,8 @@ def require_able(connection: sa.Connection, url: sa.URL) -> None:
     if encoding != "UTF8":
         raise UnusableDatabase(
             f"the database {place_of(url)} has the encoding {encoding}, which cannot hold every"
-            " text: make one that can, with createdb -E UTF8 -T template0"
+            " text: make one that can, with createdb -E UTF8 -T template0 NAME, and name it in"
+            " [database] connection"
         )
 
 
