@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from bench.database import add_option, empty_database
 from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
+from stoker.clouds.computing import Computing
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Limits, Ports
 from stoker.engine.model.records import Stack
@@ -42,6 +43,9 @@ Result = TypeVar("Result")
 class NoCloud:
     """All that the engine asks of a cloud, by types that need none."""
 
+    def __init__(self) -> None:
+        self._computing = Computing()
+
     def load(self, service: str) -> Load:
         return Load(1)
 
@@ -54,7 +58,7 @@ class NoCloud:
         return call()
 
     async def compute(self, call: Callable[[], Result]) -> Result:
-        return await asyncio.to_thread(call)
+        return await self._computing.run(call)
 
     def connection(self, stack: Stack) -> None:
         return None

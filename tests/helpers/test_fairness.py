@@ -66,6 +66,49 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
     computing.close()
 
 
+async def test_what_is_done_does_not_wait_for_what_its_thread_does_next() -> None:
+    computing = Computing(threads=1, of_one_project=1)
+    held = threading.Event()
+    short = asyncio.create_task(asked(computing, "a", lambda: "done"))
+    long = asyncio.create_task(asked(computing, "a", held.wait))
+    try:
+        assert await asyncio.wait_for(short, 10) == "done"
+        assert not long.done()
+    finally:
+        held.set()
+    assert await long is True
+    computing.close()
+
+
+async def test_whatever_is_raised_reaches_who_asked_and_nobody_else() -> None:
+    computing = Computing(threads=1, of_one_project=1)
+    calls = [lambda: 1 / 0, lambda: next(iter(())), lambda: "done"]
+    found = await asyncio.wait_for(
+        asyncio.gather(*(asked(computing, "a", call) for call in calls), return_exceptions=True),
+        10,
+    )
+    assert [type(each) for each in found] == [ZeroDivisionError, RuntimeError, str]
+    assert "StopIteration" in str(found[1])
+    computing.close()
+
+
+async def test_small_work_of_a_project_is_done_by_few_threads_one_after_another() -> None:
+    computing = Computing(threads=8, of_one_project=2)
+    at_once, most = [0], [0]
+
+    def small() -> int:
+        at_once[0] += 1
+        most[0] = max(most[0], at_once[0])
+        at_once[0] -= 1
+        return threading.get_ident()
+
+    threads = await asyncio.gather(*(asked(computing, "a", small) for _ in range(5000)))
+    assert len(threads) == 5000
+    assert len(set(threads)) <= 8
+    assert most[0] <= 2
+    computing.close()
+
+
 async def test_threads_give_way_sooner_while_there_is_long_work_and_only_then() -> None:
     computing, usual = Computing(), sys.getswitchinterval()
     held = threading.Event()

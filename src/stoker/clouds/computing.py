@@ -1,17 +1,20 @@
 """Threads for long computations, shared fairly between projects.
 
 A project gets few of them at once, and projects take turns: whoever asks for much waits for
-himself, not others for him.
+himself, not others for him. A thread goes on with what its project waits for, and the loop takes
+over together what is done by then: to change threads takes longer than most computations.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from stoker.kernel.time_limit import limited, project
@@ -42,80 +45,110 @@ class Computing:
         self._of_one = of_one_project
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
+        """By project, as long as it has threads. These take from it, too."""
         self._running: Counter[str] = Counter()
-        self._begun: dict[asyncio.Future[Any], float] = {}
+        """Threads by project."""
+        self._scarce = False
+        """A project waits for a thread that another one has."""
+        self._begun: dict[object, float] = {}
+        """By thread: when it has begun what it is at."""
         self._looking = False
+        self._done: deque[Callable[[], None]] = deque()
+        """What threads have for the loop to do."""
+        self._told = False
+        """The loop knows that there is something."""
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """What ``call`` returns or raises, when it is the turn of the project at work."""
-        project_id = project.get()
-        end: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        loop, project_id = asyncio.get_running_loop(), project.get()
+        end: asyncio.Future[Answer] = loop.create_future()
         self._waiting.setdefault(project_id, deque()).append((call, end))
-        self._admit()
+        self._admit(loop)
         return await end
 
-    def _admit(self) -> None:
-        """Start what may start; the project that has been served last comes last."""
-        for project_id in list(self._waiting):
-            if self._running.total() >= self._threads:
-                return
-            jobs = self._waiting[project_id]
-            while jobs and self._running[project_id] < self._of_one:
+    def _admit(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start threads where work waits; the project that got one last comes last."""
+        for project_id, jobs in list(self._waiting.items()):
+            admitted = 0
+            while len(jobs) > admitted and self._running[project_id] < self._of_one:
                 if self._running.total() >= self._threads:
-                    break
+                    self._scarce = True
+                    return
+                admitted += 1
+                self._start(loop, project_id, jobs)
+            if admitted:
+                self._waiting.move_to_end(project_id)
+            elif not self._running[project_id]:
+                del self._waiting[project_id], self._running[project_id]
+        self._scarce = False
+
+    def _start(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
+        self._running[project_id] += 1
+        self._pool.submit(self._work, loop, project_id, jobs)
+        if not self._looking:
+            self._look(loop)
+
+    def _work(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
+        """Do what a project waits for, on a thread, until another project waits for that."""
+        thread = object()
+        # nobody but threads takes from it
+        with contextlib.suppress(IndexError):
+            while True:
                 call, end = jobs.popleft()
                 if not end.done():
-                    self._start(project_id, call, end)
-            if jobs:
-                self._waiting.move_to_end(project_id)
-            else:
-                del self._waiting[project_id]
+                    self._begun[thread] = time.monotonic()
+                    self._tell(loop, _outcome(call, end))
+                if self._scarce:
+                    break
+        self._begun.pop(thread, None)
+        self._tell(loop, partial(self._ended, loop, project_id))
 
-    def _start(self, project_id: str, call: Callable[[], Any], end: asyncio.Future[Any]) -> None:
-        self._running[project_id] += 1
-        work = asyncio.get_running_loop().run_in_executor(self._pool, _limited, call)
-        self._begun[work] = time.monotonic()
-        if not self._looking:
-            self._look()
+    def _ended(self, loop: asyncio.AbstractEventLoop, project_id: str) -> None:
+        self._running[project_id] -= 1
+        self._admit(loop)
 
-        def finished(done: asyncio.Future[Any]) -> None:
-            del self._begun[work]
-            self._running[project_id] -= 1
-            if not self._running[project_id]:
-                del self._running[project_id]
-            _hand_over(done, end)
-            self._admit()
+    def _tell(self, loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+        """Have the loop do something, as soon as it gets to it."""
+        self._done.append(what)
+        if not self._told:
+            self._told = True
+            loop.call_soon_threadsafe(self._hear)
 
-        work.add_done_callback(finished)
+    def _hear(self) -> None:
+        """Do what threads have had by now."""
+        self._told = False
+        while self._done:
+            self._done.popleft()()
 
-    def _look(self) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let threads give way sooner while there is long work: it costs small work too much."""
         since = time.monotonic() - LONG
-        long = any(begun < since for begun in self._begun.values())
+        long = any(begun < since for begun in list(self._begun.values()))
         sys.setswitchinterval(GIVE_WAY if long else _USUAL)
-        self._looking = bool(self._begun)
+        self._looking = self._running.total() > 0
         if self._looking:
-            asyncio.get_running_loop().call_later(LONG, self._look)
+            loop.call_later(LONG, self._look, loop)
 
     def close(self) -> None:
         """Start nothing more; what is under way ends by itself."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _limited(call: Callable[[], Answer]) -> Answer:
-    with limited(MAX_SECONDS):
-        return call()
+def _outcome(call: Callable[[], Answer], end: asyncio.Future[Answer]) -> Callable[[], None]:
+    """What gives the result of a call to who waits."""
+    try:
+        with limited(MAX_SECONDS):
+            answer = call()
+    except StopIteration as error:  # a future takes none
+        return partial(_give, end, end.set_exception, RuntimeError(repr(error)))
+    except BaseException as error:  # noqa: BLE001 - told to who waits
+        return partial(_give, end, end.set_exception, error)
+    return partial(_give, end, end.set_result, answer)
 
 
-def _hand_over(done: asyncio.Future[Any], end: asyncio.Future[Any]) -> None:
+def _give(
+    end: asyncio.Future[Answer], how: Callable[[Any], None], what: Answer | BaseException
+) -> None:
     """Give the result to who waits, if somebody still does."""
-    if done.cancelled():
-        end.cancel()
-        return
-    error = done.exception()
-    if end.done():
-        return
-    if error is None:
-        end.set_result(done.result())
-    else:
-        end.set_exception(error)
+    if not end.done():
+        how(what)
