@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from stoker.dispatch import procrastinate as dispatching
-from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs
+from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs, Procrastinate
 from stoker.dispatch.tenure import HeartbeatTenure, clock
+from stoker.kernel.time_limit import project
 from tests.postgresql import PostgreSQL
 
 QUEUES = ["stoker"]
@@ -22,11 +23,16 @@ class Asked(procrastinate.PsycopgConnector):
     """Counts what it is asked to execute."""
 
     fetches = 0
+    asked: Callable[[], Awaitable[None]] | None = None
+    """What happens before a fetch."""
     fetched: Callable[[], Awaitable[None]] | None = None
     """What happens between a fetch and its answer."""
 
     async def execute_query_all_async(self, query, **arguments):
         self.fetches += "fetch_job" in query
+        if "fetch_job" in query and self.asked is not None:
+            happens, self.asked = self.asked, None
+            await happens()
         found = await super().execute_query_all_async(query, **arguments)
         if "fetch_job" in query and self.fetched is not None:
             happens, self.fetched = self.fetched, None
@@ -72,21 +78,22 @@ async def engine(conninfo: str, latency: float = 0.0) -> AsyncIterator[Engine]:
 
 @pytest.fixture
 def conninfo(postgresql: PostgreSQL) -> str:
-    """Of a database with the library's tables."""
+    """Of a database with the library's tables, and what fetching asks of the stacks."""
     name = postgresql.new().partition("@/")[2].partition("?")[0]
     made = f"host={postgresql.place} user=stoker dbname={name}"
     with psycopg.connect(made) as connection:
         connection.execute(procrastinate.schema.SchemaManager.get_schema().encode())
+        connection.execute("CREATE TABLE stacks (id text PRIMARY KEY, project_id text)")
     return made
 
 
-def ask(conninfo: str, count: int, priority: int = -1) -> None:
+def ask(conninfo: str, count: int, priority: int = -1, stack_id: str | None = None) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute(
             "INSERT INTO procrastinate_jobs (queue_name, task_name, priority, lock, args,"
-            " scheduled_at) SELECT 'stoker', 'turn', %s, gen_random_uuid(), '{}', now()"
-            " FROM generate_series(1, %s)",
-            [priority, count],
+            " scheduled_at) SELECT 'stoker', 'turn', %s, coalesce(%s, gen_random_uuid()::text),"
+            " '{}', now() FROM generate_series(1, %s)",
+            [priority, stack_id, count],
         )
 
 
@@ -151,6 +158,93 @@ async def test_a_busy_engine_looks_at_once_for_a_turn_of_those_who_ask_for_few(
         ask(conninfo, 1, priority=0)
         slow.jobs.hear()
         assert len(await asyncio.wait_for(waiting, 5)) == 1
+
+
+async def test_what_is_told_of_a_stack_that_is_driven_makes_no_busy_engine_take_another(
+    conninfo: str,
+) -> None:
+    ask(conninfo, 100)
+    async with engine(conninfo, latency=BUSY) as slow:
+        await slow.fetch_some(FEW)
+        for number in range(2):
+            ask(conninfo, 1, priority=0, stack_id="driven")
+            if number == 0:
+                assert len(await asyncio.wait_for(slow.fetch(), 5)) == 1
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(slow.fetch(), 3 * BUSY)
+
+
+async def test_what_another_engine_was_faster_to_take_keeps_no_room_from_those_who_ask_for_few(
+    conninfo: str,
+) -> None:
+    ask(conninfo, 100)
+    async with engine(conninfo, latency=BUSY) as slow:
+        await slow.fetch_some(FEW)
+
+        async def is_taken() -> None:
+            with psycopg.connect(conninfo) as connection:
+                connection.execute(
+                    "UPDATE procrastinate_jobs SET status = 'doing' WHERE priority = 0"
+                )
+
+        for _ in range(SPARE):
+            ask(conninfo, 1, priority=0)
+            slow.connector.asked = is_taken
+            assert await asyncio.wait_for(slow.fetch(), 5)
+        ask(conninfo, 1, priority=0)
+        [taken] = await asyncio.wait_for(slow.fetch(), 5)
+        assert taken in of_priority(conninfo, 0)
+
+
+class Noted:
+    """Turns that note for which project they are."""
+
+    def __init__(self, count: int) -> None:
+        self.projects: dict[str, str] = {}
+        self.all = asyncio.Event()
+        self._count = count
+
+    async def turn(self, stack_id: str) -> None:
+        self.projects[stack_id] = project.get()
+        if len(self.projects) == self._count:
+            self.all.set()
+
+    async def look_at_all(self) -> None: ...
+
+    async def abandon(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Calm:
+    """Nothing is wrong with any stack."""
+
+    async def not_driven(self) -> list[str]:
+        return []
+
+    async def overdue(self, before: float) -> list[str]:
+        return []
+
+    async def is_driven_by_one(self) -> bool:
+        return False
+
+
+async def test_each_turn_is_done_for_the_project_of_its_stack(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("INSERT INTO stacks VALUES ('a', 'one'), ('b', 'other')")
+    for stack_id in ("a", "b", "gone"):
+        ask(conninfo, 1, stack_id=stack_id)
+
+    async def give_up(stack_id: str, reason: str) -> None: ...
+
+    tenure, turns = HeartbeatTenure(TENURE), Noted(3)
+    one = Procrastinate(conninfo, Calm(), tenure, lambda: 0.0, give_up, clock)
+    await one.start(turns)
+    try:
+        await asyncio.wait_for(turns.all.wait(), 10)
+    finally:
+        await one.close()
+    assert turns.projects == {"a": "one", "b": "other", "gone": ""}
 
 
 async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:

@@ -23,7 +23,7 @@ from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
-from stoker.store.group_commit import SHARE
+from stoker.store.group_commit import LITTLE, SHARE
 from stoker.store.postgresql import SPACE, Lock
 from stoker.store.store import SqlStore
 
@@ -232,6 +232,81 @@ async def test_nobody_waits_for_all_that_another_project_writes(stores: TwoProce
     begun.append(asyncio.create_task(of_project(stores, "few", few[1])))
     ended = [await done for done in asyncio.as_completed(begun)]
     assert ended.index("few") <= SHARE
+
+
+class Contest:
+    """A project that writes much, and others that write little."""
+
+    def __init__(self, stores: TwoProcesses) -> None:
+        self._stores = stores
+        self._much = str(uuid4())
+
+    async def one(self, project_id: str, name: str) -> None:
+        """A change of a project."""
+        change = create(stack_in(project_id, name))
+        await asyncio.create_task(of_project(self._stores, project_id, change))
+
+    async def much(self, count: int) -> None:
+        """Many changes at once of the one that writes much."""
+        await asyncio.gather(*(self.one(self._much, str(uuid4())) for _ in range(count)))
+
+    async def place(self) -> int:
+        """After how many others the third change is written of one that writes little, and each
+        after the one before.
+        """
+        project_id, written = str(uuid4()), 0
+
+        async def count() -> None:
+            nonlocal written
+            await self.one(self._much, str(uuid4()))
+            written += 1
+
+        async def little() -> int:
+            for name in "abc":
+                await self.one(project_id, name)
+            return written
+
+        others = [asyncio.create_task(count()) for _ in range(2 * LITTLE)]
+        place = await asyncio.create_task(little())
+        await asyncio.gather(*others)
+        return place
+
+    async def crowd(self) -> int:
+        """How many write little, one after the other, until some changes of the one that writes
+        much are written, or 200.
+        """
+        done, written = asyncio.Event(), 0
+
+        async def write() -> None:
+            nonlocal written
+            while not done.is_set() and written < 200:
+                await self.one(str(uuid4()), "s")
+                written += 1
+
+        others = asyncio.create_task(write())
+        await self.much(SHARE)
+        done.set()
+        await others
+        return written
+
+
+async def test_who_has_written_little_comes_first_and_the_others_wait_for_his_next(
+    stores: TwoProcesses,
+) -> None:
+    contest = Contest(stores)
+    await contest.much(2 * LITTLE)
+    # on a busy machine they may have waited too short once
+    assert await contest.place() <= SHARE
+
+
+async def test_those_who_write_little_keep_nobody_from_writing_and_come_first_again_later(
+    stores: TwoProcesses,
+) -> None:
+    contest = Contest(stores)
+    await contest.much(6 * LITTLE)
+    assert await contest.crowd() < 100
+    await contest.much(6 * LITTLE)
+    assert await contest.place() <= SHARE
 
 
 async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: TwoProcesses) -> None:

@@ -29,6 +29,7 @@ from stoker.dispatch.tenure import HeartbeatTenure, clock
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Fenced, StoreFault
 from stoker.kernel.log import Log
+from stoker.kernel.time_limit import project
 
 log = Log(__name__)
 
@@ -63,15 +64,18 @@ PATIENCE = 0.25
 what one engine does together costs the database least, so the others help where it lags."""
 MOST_PATIENCE = 1.0
 _FETCH = """
-    SELECT (fetched.job).* FROM (
+    SELECT (fetched.job).*,
+        (SELECT project_id FROM stacks WHERE id = (fetched.job).lock) AS project_id
+    FROM (
         SELECT procrastinate_fetch_job_v2(%(queues)s::varchar[], %(worker_id)s) AS job
         FROM generate_series(1, %(count)s) OFFSET 0
     ) AS fetched WHERE (fetched.job).id IS NOT NULL
 """
 _WAITS = """
     SELECT EXISTS (
-        SELECT FROM procrastinate_jobs WHERE status = 'todo' AND priority >= %(priority)s
+        SELECT FROM procrastinate_jobs AS due WHERE status = 'todo' AND priority >= %(priority)s
         AND coalesce(scheduled_at, '-infinity') <= now() - make_interval(secs => %(patience)s)
+        AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')
     ) AS waits
 """
 _OLDER = """
@@ -115,7 +119,7 @@ class Queue(Protocol):
 
 
 class _Together(jobs.Job):
-    """Turns that were fetched together: their stacks by the ids of their jobs."""
+    """Turns that were fetched together: their stacks and projects by the ids of their jobs."""
 
     def log_context(self) -> dict[str, Any]:
         """What tells it from others."""
@@ -125,7 +129,8 @@ class _Together(jobs.Job):
 def _together(rows: Sequence[Mapping[str, Any]]) -> jobs.Job:
     """The job that stands for these rows."""
     first = _Together.from_row(dict(rows[0]))
-    return first.evolve(task_kwargs={"turns": {row["id"]: row["lock"] for row in rows}})
+    turns = {row["id"]: (row["lock"], row["project_id"]) for row in rows}
+    return first.evolve(task_kwargs={"turns": turns})
 
 
 class Jobs(manager.JobManager):
@@ -253,7 +258,8 @@ class Jobs(manager.JobManager):
         self._want = min(2 * count, TOGETHER) if len(rows) == count else max(len(rows), 1)
         self._doing.update(row["id"] for row in rows)
         if spare:
-            self._spared.update(row["id"] for row in rows)
+            # another engine may have been faster, which leaves one that waits for room
+            self._spared.update(row["id"] for row in rows if row["priority"] >= _FIRST)
         return rows
 
     async def finish_job(self, *_: Any, **__: Any) -> None:
@@ -374,12 +380,14 @@ class Procrastinate:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._app.close_async()
 
-    async def _take(self, turns: Mapping[int, str]) -> None:
+    async def _take(self, turns: Mapping[int, tuple[str, str | None]]) -> None:
         """Take turns that were fetched together; each ends by itself."""
-        await asyncio.gather(*(self._turn(job_id, stack_id) for job_id, stack_id in turns.items()))
+        await asyncio.gather(*(self._turn(job_id, *of) for job_id, of in turns.items()))
 
-    async def _turn(self, job_id: int, stack_id: str) -> None:
+    async def _turn(self, job_id: int, stack_id: str, project_id: str | None) -> None:
         assert self._turns is not None
+        # whoever writes for it comes first where it writes little
+        project.set(project_id or "")
         try:
             await self._turns.turn(stack_id)
         except Fenced:

@@ -3,15 +3,18 @@
 Changes that come in while a transaction is under way go into the next one, so the cost of a commit
 is paid once for all that became ready in one turn of the loop. While several projects write,
 transactions are short: each of them has a share, and nobody waits for all that another one writes.
+Who has written little lately comes first, with transactions of his own. As his next change depends
+on the one before, the others wait a moment for it: the system would be busy with theirs else.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,6 +28,7 @@ from stoker.store.encryption import Cipher
 from stoker.store.outbox import SqlOutbox
 from stoker.store.patience import TooLate, in_time
 from stoker.store.runners import Runner
+from stoker.store.shares import Behind
 from stoker.store.taking import Defer, Take, take
 from stoker.store.transactions import in_transaction
 from stoker.store.write import write
@@ -32,6 +36,12 @@ from stoker.store.write import write
 _LATELY = 1.0
 """Seconds for which a transaction tells how long the next one may take."""
 
+LITTLE = 100
+"""Changes with which a project still comes first, beyond as many in each second."""
+LINGERS = 0.01
+"""Seconds for which the others wait for the next change of who comes first."""
+CREDIT = 0.1
+"""Seconds for which they do, and for his transactions, in one go. Then they write for as long."""
 SHARE = 16
 """What of one project a transaction has at most while others write, too."""
 MOST = 256
@@ -79,6 +89,13 @@ class GroupCommit:
         self._latest = ""
         """The project that has written last, and when another one has."""
         self._others_wrote_at = -_LATELY
+        self._behind = Behind(LITTLE)
+        self._credit = CREDIT
+        """Seconds for which those may still come first who have written little."""
+        self._first: Collection[str] = ()
+        """The projects that came first, while the others wait for what they write next."""
+        self._more = asyncio.Event()
+        """They have written something."""
         self._flushing: asyncio.Task[None] | None = None
         self.observers: list[Observer] = []
         self.transactions = 0
@@ -117,6 +134,8 @@ class GroupCommit:
         now, project_id = time.monotonic(), project.get()
         entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
         self._pending.setdefault(project_id, deque()).append(entry)
+        if project_id in self._first:
+            self._more.set()
         if project_id and project_id != self._latest:
             if self._latest:
                 self._others_wrote_at = now
@@ -135,21 +154,45 @@ class GroupCommit:
             # everyone who is ready in this turn of the loop joins the first transaction
             await asyncio.sleep(0)
             while self._pending:
-                await self._write(self._next())
+                begun_at, first = time.monotonic(), self._who_comes_first()
+                await self._write(self._next(first))
+                if first:
+                    await self._linger(first)
+                took = time.monotonic() - begun_at
+                self._credit = min(self._credit + (-took if first else took), CREDIT)
         finally:
             self._flushing = None
 
-    def _next(self) -> list[_Entry]:
-        """What is in the next transaction."""
-        alone = time.monotonic() - self._others_wrote_at > _LATELY
+    def _who_comes_first(self) -> Collection[str]:
+        """Projects that have written little, if there are others."""
+        known = [each for each in self._pending if each]
+        if len(known) < 2 or self._credit <= 0:
+            return ()
+        first = [each for each in known if self._behind.of(each) < LITTLE]
+        return first if len(first) < len(known) else ()
+
+    async def _linger(self, first: Collection[str]) -> None:
+        """Wait a moment for what these projects write next."""
+        self._more.clear()
+        if self._pending.keys().isdisjoint(first):
+            self._first = first
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._more.wait(), LINGERS)
+            self._first = ()
+
+    def _next(self, first: Collection[str]) -> list[_Entry]:
+        """What is in the next transaction; what these projects write, if there are any."""
+        alone = bool(first) or time.monotonic() - self._others_wrote_at > _LATELY
         batch: list[_Entry] = []
-        for project_id in list(self._pending):
+        for project_id in first or list(self._pending):
             room = MOST - len(batch)
             if not room:
                 break
             entries = self._pending.pop(project_id)
             share = room if alone or not project_id else min(SHARE, room)
-            batch += [entries.popleft() for _ in range(min(share, len(entries)))]
+            some = [entries.popleft() for _ in range(min(share, len(entries)))]
+            self._behind.add(project_id, len(some))
+            batch += some
             if entries:
                 self._pending[project_id] = entries
         return batch

@@ -1,4 +1,4 @@
-"""Shares of the turns: who asks for many waits longer for each than who asks for few."""
+"""Shares of what many want: who asks for much waits longer for each than who asks for little."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from stoker.store.tables import stacks
 
-RATE = 50.0
+TURNS = 50.0
 """Turns in a second that a project may ask for without falling behind."""
 _LOWEST = 1_000_000
 _PROJECTS = 10_000
@@ -17,12 +17,39 @@ _PROJECTS = 10_000
 _PROJECT_OF = sa.select(stacks.c.id, stacks.c.project_id)
 
 
+class Behind:
+    """How far projects are behind, as they have asked for more than so many things a second."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._behind: dict[str, tuple[float, float]] = {}
+        """By project: by how many things it is behind, and when that was so."""
+
+    def of(self, project_id: str) -> float:
+        """By how many things."""
+        return self._now(project_id, time.monotonic())
+
+    def add(self, project_id: str, number: int = 1) -> None:
+        """The project asks for so many."""
+        now = time.monotonic()
+        if len(self._behind) >= _PROJECTS:
+            self._behind = {
+                project: entry
+                for project, entry in self._behind.items()
+                if self._now(project, now) > 0
+            }
+        self._behind[project_id] = self._now(project_id, now) + number, now
+
+    def _now(self, project_id: str, now: float) -> float:
+        behind, at = self._behind.get(project_id, (0.0, now))
+        return max(behind - (now - at) * self._rate, 0.0)
+
+
 class Shares:
     """What the projects have asked of one process lately. The store's writing thread uses it."""
 
     def __init__(self) -> None:
-        self._behind: dict[str, tuple[float, float]] = {}
-        """By project: turns that it is behind, and when that was so."""
+        self._behind = Behind(TURNS)
 
     def priorities(
         self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]
@@ -38,14 +65,6 @@ class Shares:
         return [self._next(project_of.get(stack_id, "")) for stack_id in stack_ids]
 
     def _next(self, project_id: str) -> int:
-        now = time.monotonic()
-        if len(self._behind) >= _PROJECTS:
-            self._behind = {
-                project: (behind, at)
-                for project, (behind, at) in self._behind.items()
-                if behind > (now - at) * RATE
-            }
-        behind, at = self._behind.get(project_id, (0.0, now))
-        behind = max(behind - (now - at) * RATE, 0.0)
-        self._behind[project_id] = behind + 1, now
+        behind = self._behind.of(project_id)
+        self._behind.add(project_id)
         return -min(int(behind), _LOWEST)
