@@ -199,15 +199,15 @@ async def test_what_another_engine_was_faster_to_take_keeps_no_room_from_those_w
 class Noted:
     """Turns that note for which project they are."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, *counts: int) -> None:
         self.projects: dict[str, str] = {}
-        self.all = asyncio.Event()
-        self._count = count
+        self.were = {count: asyncio.Event() for count in counts}
+        """When there were so many."""
 
     async def turn(self, stack_id: str) -> None:
         self.projects[stack_id] = project.get()
-        if len(self.projects) == self._count:
-            self.all.set()
+        if (count := len(self.projects)) in self.were:
+            self.were[count].set()
 
     async def look_at_all(self) -> None: ...
 
@@ -229,22 +229,55 @@ class Calm:
         return False
 
 
+@contextlib.asynccontextmanager
+async def working(conninfo: str, turns: Noted) -> AsyncIterator[None]:
+    """An engine that takes turns."""
+
+    async def give_up(stack_id: str, reason: str) -> None: ...
+
+    one = Procrastinate(conninfo, Calm(), HeartbeatTenure(TENURE), lambda: 0.0, give_up, clock)
+    await one.start(turns)
+    try:
+        yield
+    finally:
+        await one.close()
+
+
 async def test_each_turn_is_done_for_the_project_of_its_stack(conninfo: str) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute("INSERT INTO stacks VALUES ('a', 'one'), ('b', 'other')")
     for stack_id in ("a", "b", "gone"):
         ask(conninfo, 1, stack_id=stack_id)
-
-    async def give_up(stack_id: str, reason: str) -> None: ...
-
-    tenure, turns = HeartbeatTenure(TENURE), Noted(3)
-    one = Procrastinate(conninfo, Calm(), tenure, lambda: 0.0, give_up, clock)
-    await one.start(turns)
-    try:
-        await asyncio.wait_for(turns.all.wait(), 10)
-    finally:
-        await one.close()
+    turns = Noted(3)
+    async with working(conninfo, turns):
+        await asyncio.wait_for(turns.were[3].wait(), 10)
     assert turns.projects == {"a": "one", "b": "other", "gone": ""}
+
+
+async def test_a_queue_that_was_empty_and_fills_is_not_read_whole_for_each_turn(
+    conninfo: str,
+) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("DROP INDEX procrastinate_jobs_id_lock_idx_v1")
+        connection.execute(
+            "CREATE INDEX stoker_jobs_lock ON procrastinate_jobs (lock)"
+            " WHERE status IN ('todo', 'doing')"
+        )
+        connection.execute("VACUUM ANALYZE procrastinate_jobs")
+    few, many = 30, 1000
+    for _ in range(few):
+        ask(conninfo, 1)
+    turns = Noted(few, few + many)
+    async with working(conninfo, turns):
+        await asyncio.wait_for(turns.were[few].wait(), 10)
+        ask(conninfo, many)
+        await asyncio.wait_for(turns.were[few + many].wait(), 60)
+    with psycopg.connect(conninfo) as connection:
+        [row] = connection.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables"
+            " WHERE relname = 'procrastinate_jobs'"
+        ).fetchall()
+    assert row[0] < 20 * many
 
 
 async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:

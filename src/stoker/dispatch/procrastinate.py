@@ -82,6 +82,12 @@ _OLDER = """
     SELECT count(*) AS number FROM procrastinate_workers
     WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
 """
+_PLANS = """
+    SELECT set_config(name, 'off', false)
+    FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_sort']) AS plans(name)
+"""
+"""A queue that is mostly empty fills at once, and plans are kept. One that was made for two jobs
+looks at all and sorts them, for each that is fetched: 1,000 stacks then took 2 to 6 s longer."""
 _FINISH = """
     DELETE FROM procrastinate_jobs
     WHERE id = ANY(%(job_ids)s::bigint[]) AND status = 'doing' AND worker_id = %(worker_id)s
@@ -97,9 +103,10 @@ def _pool(**how: Any) -> psycopg_pool.AsyncConnectionPool:
     return psycopg_pool.AsyncConnectionPool(**{**how, "check": None})
 
 
-async def _commit_each(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Whatever the library asks for is one statement."""
+async def _prepare(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Whatever the library asks for is one statement, which takes jobs in the order of an index."""
     await connection.set_autocommit(True)
+    await connection.execute(_PLANS)
 
 
 class Queue(Protocol):
@@ -332,7 +339,7 @@ class Procrastinate:
         # the pool tries ever more seldom by itself: who asks again finds a server that is back
         connector = procrastinate.PsycopgConnector(
             pool_factory=_pool,
-            configure=_commit_each,
+            configure=_prepare,
             conninfo=conninfo,
             min_size=2,
             max_size=6,

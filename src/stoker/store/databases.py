@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from stoker.store import jobs, postgresql, tables
 from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
-REVISION = "0026"
+REVISION = "0027"
 """The newest revision in ``migrations/versions``."""
 USABLE_FROM = "0024"
 """The oldest revision whose programs may use today's schema: it has all that they need. A migration
@@ -108,6 +108,7 @@ def _bring_up_to_date(connection: sa.Connection, revision: str | None) -> None:
         tables.metadata.create_all(connection)
         jobs.make_tables(connection)
         jobs.drop_triggers(connection)
+        jobs.drop_index(connection)
         _version.create(connection)
         connection.execute(_version.insert(), {"version_num": REVISION})
         _note_usable(connection)

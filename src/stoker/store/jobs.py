@@ -19,6 +19,8 @@ _LOCKS = (
     "CREATE INDEX stoker_jobs_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing')"
 )
 """Whether a job may begin is asked by its lock alone, for which the library has no index."""
+_IDS_AND_LOCKS = "procrastinate_jobs_id_lock_idx_v1"
+"""What it has instead: where there are few jobs, a plan may look through all of it."""
 _TRIGGERS = (
     "procrastinate_jobs_notify_queue_job_inserted_v1",
     "procrastinate_trigger_status_events_insert_v1",
@@ -42,6 +44,12 @@ def make_tables(connection: sa.Connection) -> None:
     cursor.execute(schema)
     cursor.execute(_LOCKS)
     cursor.close()
+
+
+def drop_index(connection: sa.Connection) -> None:
+    """Drop the index that is in the way of ours."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_IDS_AND_LOCKS}")
 
 
 def drop_triggers(connection: sa.Connection) -> None:
