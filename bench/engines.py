@@ -1,6 +1,6 @@
 """Times engines that share the work on a PostgreSQL, each a process of its own; no HTTP, no cloud.
 
-Run: ``python -m bench.engines {stacks,tree,fairness,killed,ended} COUNT [--engines N]
+Run: ``python -m bench.engines {stacks,tree,killed,ended} COUNT [--engines N]
 [--database URL]``. This process accepts; with ``--engines 0`` it drives as well, on SQLite unless
 a database is named. Prints seconds, as JSON.
 """
@@ -24,24 +24,22 @@ import sqlalchemy as sa
 import uvloop
 
 from bench.database import PRIVATE, add_option, empty_database
-from bench.engine import ports_on
+from bench.engine import CALLER, ports_on
 from bench.report import print_json
 from bench.templates import chain, child, template, tree
 from stoker.driving import Alone, Driving
 from stoker.engine.model.records import Status
-from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.service import Service, make_service
 from stoker.kernel.freeing import loading
 from stoker.members import Member
 from stoker.resources.built_in import built_in
 from stoker.store.opening import OpenStore
 
-ONE, OTHER = Caller("one", "user", "bench"), Caller("other", "user", "bench")
 KEY = "the key of all processes of a measurement"
 AT_ONCE = 16
 """Requests that are under way together when many are made."""
 SMALL = template({"r": {"type": "OS::Heat::TestResource"}})
-FIVE = template({f"r{n}": {"type": "OS::Heat::TestResource"} for n in range(5)})
 _WORKERS = sa.text("SELECT id FROM procrastinate_workers")
 _DRIVEN_BY = sa.text(
     "SELECT worker_id FROM procrastinate_jobs WHERE lock = :stack AND status = 'doing'"
@@ -125,10 +123,10 @@ class Crew:
             engine.terminate()
         await asyncio.gather(*(engine.wait() for engine in self._engines.values()))
 
-    async def create(self, caller: Caller, name: str, wanted: Mapping[str, Any]) -> str:
+    async def create(self, name: str, wanted: Mapping[str, Any]) -> str:
         """Have a stack made; returns its id."""
         request = StackRequest(name=name, template=wanted, files={"child.yaml": child()})
-        return (await self.service.operations.create(caller, request)).id
+        return (await self.service.operations.create(CALLER, request)).id
 
     async def is_done(self, stack_id: str) -> bool:
         """Whether it is made."""
@@ -166,7 +164,7 @@ async def stacks(crew: Crew, count: int) -> dict[str, float]:
 
     async def create_some() -> None:
         for name in names:
-            await crew.create(ONE, name, SMALL)
+            await crew.create(name, SMALL)
 
     begin = time.perf_counter()
     await asyncio.gather(*(create_some() for _ in range(AT_ONCE)))
@@ -178,38 +176,11 @@ async def stacks(crew: Crew, count: int) -> dict[str, float]:
 async def nested(crew: Crew, count: int) -> dict[str, float]:
     """A tree of so many nested stacks."""
     begin = time.perf_counter()
-    stack_id = await crew.create(ONE, "tree", tree(count))
+    stack_id = await crew.create("tree", tree(count))
     await until(crew.rests)
     if not await crew.is_done(stack_id):
         raise RuntimeError("the tree is not complete")
     return {"create": time.perf_counter() - begin}
-
-
-async def fairness(crew: Crew, count: int) -> dict[str, float]:
-    """A stack of five of one project, alone and while another one makes so many nested stacks."""
-
-    async def five(name: str) -> float:
-        begin = time.perf_counter()
-        stack_id = await crew.create(OTHER, name, FIVE)
-        await until(lambda: crew.is_done(stack_id))
-        return time.perf_counter() - begin
-
-    alone = [await five(f"alone{number}") for number in range(10)]
-    begin = time.perf_counter()
-    much = await crew.create(ONE, "much", tree(count))
-    await asyncio.sleep(0.2)  # it has begun by now
-    beside: list[float] = []
-    while not await crew.is_done(much):
-        beside.append(await five(f"beside{len(beside)}"))
-        await asyncio.sleep(0.2)
-    if not beside:
-        raise RuntimeError("the other project's stacks were made too soon")
-    return {
-        "alone": statistics.median(alone),
-        "beside": statistics.median(beside),
-        "longest": max(beside),
-        "other": time.perf_counter() - begin,
-    }
 
 
 async def taken_over(crew: Crew, stack_id: str, how: int) -> float:
@@ -238,7 +209,7 @@ def fail_over(how: int) -> Callable[[Crew, int], Awaitable[dict[str, float]]]:
         slow = chain(1000)
         for resource in slow["resources"].values():
             resource["properties"]["wait_secs"] = 0.5
-        stack_id = await crew.create(ONE, "slow", slow)
+        stack_id = await crew.create("slow", slow)
         tries = []
         for _ in range(count):
             await asyncio.sleep(1)
@@ -252,7 +223,6 @@ def fail_over(how: int) -> Callable[[Crew, int], Awaitable[dict[str, float]]]:
 MEASUREMENTS = {
     "stacks": stacks,
     "tree": nested,
-    "fairness": fairness,
     "killed": fail_over(signal.SIGKILL),
     "ended": fail_over(signal.SIGTERM),
 }

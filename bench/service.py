@@ -1,7 +1,7 @@
 """Times a running ``stoker serve`` with its local cloud, over HTTP.
 
-Run: ``python -m bench.service MEASUREMENT [COUNT] [--database URL]``; the table below names them.
-Prints JSON.
+Run: ``python -m bench.service MEASUREMENT [COUNT] [--engines N] [--database URL]``; the table below
+names them. Prints JSON.
 
 Nothing of Stoker is imported: the service is whatever the environment of this Python has installed.
 """
@@ -28,9 +28,9 @@ from typing import Any
 import httpx
 import yaml
 
-from bench.database import add_option, empty_database
+from bench.database import PRIVATE, add_option, empty_database
 from bench.report import print_json
-from bench.templates import chain, layers, template
+from bench.templates import chain, child, layers, template, tree
 
 ROOT = Path(__file__).parents[1]
 STOKER = (sys.executable, "-m", "stoker")
@@ -42,9 +42,12 @@ AT_ONCE = 16
 class Served:
     """A service of its own in an empty directory."""
 
-    def __init__(self, directory: Path, database: str | None = None) -> None:
+    def __init__(self, directory: Path, database: str | None = None, engines: int = 0) -> None:
+        """With engines, these are processes of their own, and share a database on a server."""
         self.directory = directory
-        self._database = () if database is None else ("--database", database)
+        self._where = [] if database is None else ["--database", database]
+        if engines:
+            self._where += ["--engines", str(engines)]
         self._ports = free_ports()
         self.url = f"http://127.0.0.1:{self._ports[0]}"
         self.process: subprocess.Popen[str] | None = None
@@ -61,7 +64,7 @@ class Served:
         where = ("--data-dir", str(self.directory), "--port", api, "--cloud-port", cloud)
         with (self.directory.with_suffix(".log")).open("ab") as log:
             self.process = subprocess.Popen(
-                [*STOKER, "serve", *where, *self._database],
+                [*STOKER, "serve", *where, *self._where],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -150,9 +153,9 @@ class Api:
         """The JSON at a path."""
         return self._http.get(path).raise_for_status().json()
 
-    def create(self, name: str, wanted: dict[str, Any]) -> str:
+    def create(self, name: str, wanted: dict[str, Any], files: dict[str, str] | None = None) -> str:
         """Ask for a stack; returns its id."""
-        body = {"stack_name": name, "template": wanted, "timeout_mins": 10}
+        body = {"stack_name": name, "template": wanted, "files": files or {}, "timeout_mins": 10}
         found: str = self._http.post("/stacks", json=body).raise_for_status().json()["stack"]["id"]
         return found
 
@@ -160,7 +163,7 @@ class Api:
         """Ask for the end of a stack."""
         self._http.delete(f"/stacks/{name}/{stack_id}").raise_for_status()
 
-    def await_status(self, name: str, wanted: str, seconds: float) -> None:
+    def await_status(self, name: str, wanted: str, seconds: float, every: float = 0.05) -> None:
         """Poll until a stack has a status. Raises RuntimeError when it gets another."""
         deadline = time.monotonic() + seconds
         while True:
@@ -169,7 +172,7 @@ class Api:
                 return
             if not stack["stack_status"].endswith("IN_PROGRESS") or time.monotonic() > deadline:
                 raise RuntimeError(f"{stack['stack_status']}: {stack['stack_status_reason']}")
-            time.sleep(0.05)
+            time.sleep(every)
 
 
 def free_ports() -> tuple[int, int]:
@@ -398,6 +401,35 @@ def big(served: Served, count: int) -> dict[str, float]:
     }
 
 
+def fairness(served: Served, count: int) -> dict[str, float]:
+    """A stack of five of one project, alone and while another one makes so many nested stacks."""
+    small, large = served.connect(), served.connect("stoker-admin")
+    wanted = template({f"r{n}": {"type": "OS::Heat::TestResource"} for n in range(5)})
+
+    def five(name: str) -> float:
+        begin = time.perf_counter()
+        small.create(name, wanted)
+        small.await_status(name, "CREATE_COMPLETE", 60, every=0.01)
+        return time.perf_counter() - begin
+
+    alone = [five(f"alone{number}") for number in range(10)]
+    begin = time.perf_counter()
+    large.create("much", tree(count), {"child.yaml": child()})
+    beside: list[float] = []
+    while large.get("/stacks/much?resolve_outputs=false")["stack"]["stack_status"].endswith(
+        "IN_PROGRESS"
+    ):
+        time.sleep(0.2)
+        beside.append(five(f"beside{len(beside)}"))
+    large.await_status("much", "CREATE_COMPLETE", 1)
+    return {
+        "alone": statistics.median(alone),
+        "beside": statistics.median(beside),
+        "longest": max(beside),
+        "other": time.perf_counter() - begin,
+    }
+
+
 def kill(served: Served, count: int) -> dict[str, float]:
     """From ``kill -9`` to the first thing that the next process does on the stack."""
     api = served.connect()
@@ -426,14 +458,15 @@ MEASUREMENTS = {
     "stacks": stacks,
     "crowd": crowd,
     "big": big,
+    "fairness": fairness,
     "kill": kill,
 }
 
 
-def main(name: str, count: int, database: str | None) -> None:
+def main(name: str, count: int, database: str | None, engines: int) -> None:
     """Measure, and print the figures."""
     with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
-        served = Served(Path(directory) / "data", database)
+        served = Served(Path(directory) / "data", database, engines)
         try:
             first = served.start()
             found = MEASUREMENTS[name](served, count)
@@ -446,7 +479,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__)
     parser.add_argument("name", metavar="MEASUREMENT", choices=MEASUREMENTS)
     parser.add_argument("count", metavar="COUNT", type=int, nargs="?", default=1)
+    parser.add_argument("--engines", metavar="N", type=int, default=0)
     add_option(parser)
     given = parser.parse_args()
-    with empty_database(given.database) as url:
-        main(given.name, given.count, url)
+    with empty_database(given.database or (PRIVATE if given.engines else None)) as url:
+        main(given.name, given.count, url, given.engines)
