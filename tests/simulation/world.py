@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import functools
 import hashlib
 import json
@@ -46,6 +47,8 @@ LAST_SECONDS = 10.0
 
 _graveyard: list[object] = []
 """What dead engines held: were it collected, their coroutines would run their last blocks."""
+# nor when Python ends, in the middle of which they would run into what is gone already
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_graveyard))
 
 
 _disks: list[Disk] = []
