@@ -251,7 +251,7 @@ class Contest:
         await asyncio.gather(*(self.one(self._much, str(uuid4())) for _ in range(count)))
 
     async def place(self) -> int:
-        """After how many others the third change is written of one that writes little, and each
+        """After how many others the fourth change is written of one that writes little, and each
         after the one before.
         """
         project_id, written = str(uuid4()), 0
@@ -262,7 +262,7 @@ class Contest:
             written += 1
 
         async def little() -> int:
-            for name in "abc":
+            for name in "abcd":
                 await self.one(project_id, name)
             return written
 
@@ -294,9 +294,9 @@ async def test_who_has_written_little_comes_first_and_the_others_wait_for_his_ne
     stores: TwoProcesses,
 ) -> None:
     contest = Contest(stores)
-    await contest.much(2 * LITTLE)
-    # on a busy machine they may have waited too short once
-    assert await contest.place() <= SHARE
+    await contest.much(6 * LITTLE)
+    # on a busy machine they may have waited too short twice
+    assert await contest.place() <= 2 * SHARE
 
 
 async def test_those_who_write_little_keep_nobody_from_writing_and_come_first_again_later(
@@ -306,7 +306,7 @@ async def test_those_who_write_little_keep_nobody_from_writing_and_come_first_ag
     await contest.much(6 * LITTLE)
     assert await contest.crowd() < 100
     await contest.much(6 * LITTLE)
-    assert await contest.place() <= SHARE
+    assert await contest.place() <= 2 * SHARE
 
 
 async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: TwoProcesses) -> None:
