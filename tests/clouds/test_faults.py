@@ -131,10 +131,32 @@ def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(400, "bad"), (403, "no"), (404, "gone"), (409, "Quota exceeded")]
+    ("status", "words"),
+    [
+        (400, "bad"),
+        (403, "no"),
+        (404, "gone"),
+        (409, "Quota exceeded"),
+        (413, "VolumeLimitExceeded: Maximum number of volumes allowed (3) exceeded for quota"),
+        (413, "ShareLimitExceeded: Maximum number of shares allowed (50) exceeded."),
+        (413, "Your request is too large."),
+    ],
 )
 def test_plain_refusals_are_final(status: int, words: str) -> None:
     assert faults.retry_after(CloudFault(status, words), 0) is None
+
+
+def test_exceeded_quota_is_final_despite_retry_after_of_zero() -> None:
+    # Cinder and Manila send "Retry-After: 0" with each refusal of this kind.
+    exceeded = CloudFault(413, "VolumeSizeExceedsAvailableQuota", retry_after=0.0)
+    assert faults.retry_after(exceeded, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "pause"), [("This request was rate-limited.", None), ("Over limit", 7.0)]
+)
+def test_rate_limit_with_status_413_is_retried(words: str, pause: float | None) -> None:
+    assert faults.retry_after(CloudFault(413, words, retry_after=pause), 50) == (pause or 20.0)
 
 
 def test_a_conflict_with_an_object_in_use_passes() -> None:

@@ -20,7 +20,8 @@ _UNAUTHORIZED = 401
 NOT_FOUND = 404
 CONFLICT = 409
 _BROKEN = 500
-_BUSY = frozenset({408, 413, 429, 502, 503, 504})
+_TOO_LARGE = 413
+_BUSY = frozenset({408, 429, 502, 503, 504})
 """What passes, however long it takes: such calls are repeated until the operation ends."""
 _OUT_OF_SIGHT = frozenset({403, NOT_FOUND})
 _DOUBTFUL = frozenset({CONFLICT, _BROKEN})
@@ -43,6 +44,7 @@ _MESSAGE_LIMIT = 2000
 _FINAL_CONFLICTS = re.compile(r"quota|overquota|already exists|in ?use by another", re.IGNORECASE)
 _BUSY_CONFLICTS = re.compile(r"immutable and cannot be updated", re.IGNORECASE)
 """Words of load balancers: the object is being changed, and will be open to requests again."""
+_RATE_LIMITS = re.compile(r"\brate\b|rate-limit|too many requests", re.IGNORECASE)
 _TAGS = re.compile(r"<[^>]+>")
 
 
@@ -213,12 +215,30 @@ def retry_after(error: BaseException, attempt: int) -> float | None:
         final = status == CONFLICT and _FINAL_CONFLICTS.search(_words(error))
         if final or attempt >= _DOUBTFUL_ATTEMPTS:
             return None
-    elif not (status in _BUSY or is_unreachable(error) or isinstance(error, UnreadableAnswer)):
+    elif not (_is_temporary(error) or isinstance(error, UnreadableAnswer)):
         return None
+    return _pause_of(error) or min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
+
+
+def _pause_of(error: BaseException) -> float | None:
+    """Seconds from the Retry-After header of the answer behind an exception, or None."""
     pause = getattr(error, "retry_after", None)
-    if isinstance(pause, int | float) and pause > 0:
+    if isinstance(pause, int | float):
         return float(pause)
-    return min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
+    response = getattr(error, "response", None)
+    return None if response is None else parse_retry_after(response.headers.get("Retry-After"))
+
+
+def _is_temporary(error: BaseException) -> bool:
+    """Whether the same request succeeds later, however long that takes.
+
+    Services answer 413 for a rate limit, for an exceeded quota (Cinder and Manila, with
+    "Retry-After: 0") and for a body that is too large (Swift). Only a rate limit passes.
+    """
+    if status_of(error) == _TOO_LARGE:
+        pause = _pause_of(error)
+        return bool(pause) or _RATE_LIMITS.search(_words(error)) is not None
+    return status_of(error) in _BUSY or is_unreachable(error)
 
 
 def describe(error: BaseException) -> str:
