@@ -3,6 +3,7 @@
 SHELL := /bin/sh
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ready
 # half of the time tests wait for processes that they have started: one more than there are cores
 WORKERS ?= 3
@@ -19,11 +20,15 @@ help:  ## this list
 
 setup: $(READY)  ## the virtual environment in .venv (again only when a pyproject.toml changes)
 
-$(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
+$(RUNNABLE): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV)
 	@touch $@
 
-run: $(READY)  ## start everything, deploy the example, show it, take it down (KEEP=1: leave it)
+$(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
+	@tools/setup $(VENV) dev
+	@touch $(RUNNABLE) $@
+
+run: $(RUNNABLE)  ## start everything, deploy the example, show it, take it down (KEEP=1: leave it)
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
 
 test: $(READY)  ## all tests but the long ones
