@@ -71,6 +71,85 @@ def test_a_disabled_resource_is_neither_there_nor_needed() -> None:
     assert codes(evaluation) == []
 
 
+LAZY = """
+parameters: {{given: {{type: json, default: []}}}}
+conditions:
+  fails: {{not: {{equals: [{{get_param: nowhere}}, []]}}}}
+  through: {{or: [fails, false]}}
+  never: {{equals: [1, 2]}}
+resources:
+  a: {{type: OS::Heat::None}}
+  {resource}
+outputs:
+  o: {{value: 1}}
+  {output}
+"""
+
+
+@pytest.mark.parametrize(
+    ("resource", "output"),
+    [
+        ("", ""),
+        ("b: {type: OS::Heat::Value, properties: {value: {if: [never, {if: [fails, 1]}, 2]}}}", ""),
+        ("b: {type: OS::Heat::Value, condition: never, properties: {value: {if: [fails, 1]}}}", ""),
+        ("", "p: {condition: never, value: {if: [fails, 1, 2]}}"),
+    ],
+)
+def test_condition_that_nothing_uses_is_only_warned_about(resource: str, output: str) -> None:
+    evaluation = evaluate(LAZY.format(resource=resource, output=output))
+    evaluation.resolved.section_diagnostics()  # as the engine does before any use
+    found = evaluation.validate()
+    assert [(d.place, d.severity) for d in found] == [
+        ("conditions.fails.not.equals[0].get_param", Severity.WARNING),
+        ("conditions.through.or[0]", Severity.WARNING),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("resource", "output"),
+    [
+        ("b: {type: OS::Heat::None, condition: fails}", ""),
+        ("b: {type: OS::Heat::None, condition: through}", ""),
+        ("b: {type: OS::Heat::None, condition: {not: through}}", ""),
+        ("b: {type: OS::Heat::Value, properties: {value: {if: [never, 1, {if: [fails, 1]}]}}}", ""),
+        ("", "p: {condition: fails, value: 1}"),
+        ("", "p: {value: {if: [through, 1, 2]}}"),
+    ],
+)
+def test_condition_that_is_used_rejects_the_template(resource: str, output: str) -> None:
+    evaluation = evaluate(LAZY.format(resource=resource, output=output))
+    evaluation.resolved.section_diagnostics()
+    errors = [d.place for d in evaluation.validate() if d.severity is Severity.ERROR]
+    assert "conditions.fails.not.equals[0].get_param" in errors
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{equals: [1]}",
+        "text",
+        "{equalz: [1, 2]}",
+        "unused",
+        "{not: unused}",
+        "{not: nowhere}",
+        "[1]",
+        "5",
+    ],
+)
+def test_condition_of_wrong_form_rejects_the_template_unused(written: str) -> None:
+    evaluation = evaluate(f"conditions: {{unused: {written}}}\nresources: {{}}\n")
+    assert len(codes(evaluation)) == 1
+
+
+def test_unused_condition_that_is_no_boolean_is_only_warned_about() -> None:
+    evaluation = evaluate(
+        "parameters: {p: {type: string, default: x}}\n"
+        "conditions: {unused: {get_param: p}}\nresources: {}\n"
+    )
+    assert codes(evaluation) == []
+    assert [d.code for d in evaluation.validate()] == ["bad-condition"]
+
+
 def test_only_the_branch_that_is_taken_is_needed() -> None:
     evaluation = evaluate(
         "resources:\n"

@@ -100,7 +100,8 @@ def test_conditions_take_texts_and_lists_apart(condition: Any) -> None:
 def test_conditions_fill_in_no_resources(written: str) -> None:
     condition = {"Fn::Equals": [{"Fn::Sub": written}, "x"]}
     resources = {"A": {"Type": "OS::Heat::RandomString"}}
-    [found] = errors(Conditions={"C": condition}, Resources=resources)
+    outputs = {"O": {"Condition": "C", "Value": 1}}
+    _, found = errors(Conditions={"C": condition}, Resources=resources, Outputs=outputs)
     assert found.path == ("Conditions", "C", "Fn::Equals", 0, "Fn::Sub")
 
 

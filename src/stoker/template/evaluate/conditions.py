@@ -1,14 +1,20 @@
-"""The conditions of a template: each is evaluated once, when something depends on it."""
+"""The conditions of a template: each is evaluated once.
+
+A condition that nothing uses rejects a template only if its form is wrong, as in Heat: Heat
+evaluates conditions when something asks for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path, shortened
+from stoker.kernel.diagnostics import Diagnostic, Severity, did_you_mean, format_path, shortened
+from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
+from stoker.template.evaluate.validation import STATIC
 from stoker.template.functions.failure import Failure, NotKnown, failed
 from stoker.template.functions.scope import Conditions, Scope
 
@@ -49,6 +55,8 @@ class NamedConditions:
         self._scope = scope
         self._known: dict[str, bool | Unknown | Sequence[Diagnostic]] = {}
         self._open: list[str] = []
+        self._used_by_template: set[str] = set()
+        self._used_by_condition: dict[str, set[str]] = {}
 
     def holds(self, condition: Any) -> bool:
         """Whether a condition holds, given by name or inline; None always holds.
@@ -66,7 +74,10 @@ class NamedConditions:
         return self._truth(condition)
 
     def check(self) -> list[Diagnostic]:
-        """What is wrong with the conditions, with paths from the root."""
+        """What is wrong with the conditions, with paths from the root.
+
+        What depends on values is only a warning in a condition that nothing has used so far.
+        """
         found: list[Diagnostic] = []
         for name, written in self._written.items():
             try:
@@ -77,12 +88,38 @@ class NamedConditions:
                 continue
             except Failure as failure:
                 found.extend(self._diagnostic(name, d) for d in failure.diagnostics)
-        return found
+        used = self._used()
+        return [each if each.path[1] in used else self._unused(each) for each in found]
 
     def _diagnostic(self, name: str, found: Diagnostic) -> Diagnostic:
         # a circle is the matter of the condition as a whole, not of a place inside
         inner = () if found.code == "circular-condition" else found.path
         return replace(found, path=(self._section, name, *inner))
+
+    def _used(self) -> set[str]:
+        """The conditions that resources, outputs and functions have asked for."""
+        used: set[str] = set()
+        added = set(self._used_by_template)
+        while added:
+            used |= added
+            added = {each for name in added for each in self._used_by_condition.get(name, ())}
+            added -= used
+        return used
+
+    def _unused(self, found: Diagnostic) -> Diagnostic:
+        """A diagnostic on a condition that nothing uses."""
+        if found.error_type == INVALID_REFERENCE or self._is_of_form(found):
+            return found
+        message = f"{found.message} (nothing uses this condition)"
+        return replace(found, message=message, severity=Severity.WARNING)
+
+    def _is_of_form(self, found: Diagnostic) -> bool:
+        """Whether a diagnostic is about the form of a condition, which no value could mend."""
+        if found.code != "bad-condition":
+            return found.code in STATIC
+        written = self._written[str(found.path[1])]
+        is_call = isinstance(written, Mapping) and written.keys() <= self._scope(self).table.keys()
+        return not is_call
 
     def _called(self, written: Any) -> str | None:
         """The name in ``{"Condition": name}``, as CloudFormation's templates call conditions."""
@@ -93,6 +130,10 @@ class NamedConditions:
 
     def _named(self, name: str) -> bool:
         if name in self._written:
+            using = self._used_by_template
+            if self._open:
+                using = self._used_by_condition.setdefault(self._open[-1], set())
+            using.add(name)
             try:
                 return self._value(name)
             except Failure as failure:

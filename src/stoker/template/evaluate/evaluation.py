@@ -199,10 +199,10 @@ class Evaluation:
 
     def validate(self) -> Diagnostics:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
-        sections = self.resolved.section_diagnostics()
         nested = [*_nested_diagnostics(self), *_separate_diagnostics(self)]
         resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
         outputs = self._output_diagnostics
+        sections = self.resolved.section_diagnostics()  # last: by now each used condition is known
         own = self.template.source.warnings
         given = self.inputs.environment.warnings if self.inputs.facade is None else ()
         found = [*self.resolved.diagnostics, *sections, *resources, *nested, *outputs, *own, *given]
