@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 import click
 from msgspec import Struct
 
 from stoker.cli.client import parsed
+from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
@@ -41,10 +40,6 @@ _BECAUSE = {
     "unknown": "something it refers to may change",
 }
 """Reasons as the API names them; others say no more than the change itself."""
-_WIDEST = 50
-"""Characters of a value that are shown."""
-_BEFORE = 12
-"""Of these, those before the first difference."""
 _INDENT = "    "
 
 Place = Callable[[str | None], str]
@@ -60,33 +55,12 @@ class PropertyChange(Struct, frozen=True):
     known: bool
     known_after: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The lines that show the change."""
         if not self.known:
             after = ", ".join(self.known_after) or "its resource"
-            return f"{self.name}: {_shown(_text(self.old))} -> (known after {after})"
-        old, new = _text(self.old), _text(self.new)
-        pairs = zip(old, new, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        start = max(same - _BEFORE, 0) if max(len(old), len(new)) > _WIDEST else 0
-        return f"{self.name}: {_shown(old, start)} -> {_shown(new, start)}"
-
-
-def _text(value: Any) -> str:
-    return "(none)" if value is None else json.dumps(_given(value), ensure_ascii=False)
-
-
-def _given(value: Any) -> Any:
-    """The value without what it leaves open."""
-    if isinstance(value, dict):
-        return {key: _given(item) for key, item in value.items() if item is not None}
-    return [_given(item) for item in value] if isinstance(value, list) else value
-
-
-def _shown(text: str, start: int = 0) -> str:
-    """A piece of a text that fits a line, from where it begins to differ."""
-    begin = "..." if start else ""
-    end = "..." if len(text) - start > _WIDEST else ""
-    return f"{begin}{text[start : start + _WIDEST]}{end}"
+            return [f"{self.name}: {short(self.old)} -> (known after {after})"]
+        return difference(self.name, self.old, self.new)
 
 
 class Change(Struct, frozen=True):
@@ -144,7 +118,7 @@ class Change(Struct, frozen=True):
         notes += [self.place] if self.place and self.kind != "added" else []
         if notes:
             line += click.style(f"  ({'; '.join(notes)})", dim=True)
-        below = [str(changed) for changed in self.properties]
+        below = [line for changed in self.properties for line in changed.lines()]
         certain = "interrupted by {}: {}" if self.is_certain else "if {} changes: {}"
         below += [certain.format(name, effect) for name, effect in self.interruptions]
         if self.kind == PERHAPS_REPLACED:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import click
@@ -14,30 +15,36 @@ from rich.console import Console
 from stoker.cli import options as shared
 from stoker.cli.client import Client, parsed
 from stoker.cli.console import say
+from stoker.cli.differences import difference, instead_of
 from stoker.cli.failures import DRIFTED
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, the_stack
+from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, paths_of, resources_of, the_stack
 from stoker.cli.target import Target
 
-_LONGEST = 60
-"""Characters of a value that are shown."""
 _SIGNS = {"changed": ("~", "yellow"), "gone": ("-", "red"), "unknown": ("?", "cyan")}
+
+_MOST_NAMES = 3
+"""Names in a line about several resources that could not be compared for the same reason."""
 
 
 @click.command("drift")
 @click.argument("name")
 @click.option("--repair", is_flag=True, help="Then update the stack with converge.")
+@click.option("-v", "--verbose", is_flag=True, help="List what could not be compared.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @shared.wait
 @shared.service
-def command(name: str, repair: bool, as_json: bool, wait: bool, target: Target) -> None:
+def command(
+    name: str, repair: bool, verbose: bool, as_json: bool, wait: bool, target: Target
+) -> None:
     """Compare the live objects of the stack NAME (or id) with what was applied.
 
-    Shows per property what others have changed, what they have deleted, and what could not be
-    compared; nested stacks included. With --repair, deleted objects are made again and changed
-    properties are set back where that can be done in place.
+    Shows per property what others have changed, and what they have deleted; nested stacks
+    included. Items that others have added to a list are marked with +, those that they have
+    removed with -. With --repair, deleted objects are made again and changed properties are set
+    back where that can be done in place.
 
     Exit code 0: no drift, or all of it repaired; 1: the repair failed; 2: drift.
 
@@ -50,7 +57,8 @@ def command(name: str, repair: bool, as_json: bool, wait: bool, target: Target) 
     with closing(connect(target)) as client:
         stack = the_stack(client, name)
         found = _drift(client, stack)
-        _print(stack, found, as_json=as_json)
+        show = _print_json if as_json else partial(_print, client, stack, verbose=verbose)
+        show(found)
         if not _has_drifted(found):
             return
         if not repair:
@@ -64,7 +72,7 @@ def command(name: str, repair: bool, as_json: bool, wait: bool, target: Target) 
         if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
             end_with_failure(console, client, ended)
         left = _drift(client, stack)
-        _print(stack, left, as_json=as_json)
+        show(left)
         if _has_drifted(left):
             sys.exit(DRIFTED)
 
@@ -79,40 +87,53 @@ def _has_drifted(found: Mapping[str, Any]) -> bool:
     return bool(found["drifted"])
 
 
-def _print(stack: Stack, found: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(found, indent=2))
-        return
+def _print_json(found: Mapping[str, Any]) -> None:
+    click.echo(json.dumps(found, indent=2))
+
+
+def _print(client: Client, stack: Stack, found: Mapping[str, Any], *, verbose: bool) -> None:
     resources = found["resources"]
+    paths: Mapping[str, tuple[str, ...]] = {}
+    if any(resource["stack_id"] != stack.id for resource in resources):
+        paths = paths_of(stack, resources_of(client, stack))
+    unknown: dict[tuple[str, str], list[str]] = {}
     for resource in resources:
-        if resource["state"] in _SIGNS or resource["not_compared"]:
-            click.echo("\n".join(_lines(stack, resource)))
+        name = "/".join((*paths.get(resource["stack_id"], ()), resource["resource_name"]))
+        if resource["state"] == "unknown" and not verbose:
+            unknown.setdefault((resource["resource_type"], resource["reason"]), []).append(name)
+        elif resource["state"] in _SIGNS or (verbose and resource["not_compared"]):
+            click.echo("\n".join(_lines(name, resource, verbose=verbose)))
+    for (type_name, reason), names in unknown.items():
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        named = ", ".join(names[:_MOST_NAMES])
+        click.echo(_head("unknown", f"{named}{more}", type_name) + f"  not compared: {reason}")
     click.echo(f"{stack.name}: {_summary(resources)}")
+    in_part = sum(1 for resource in resources if resource["not_compared"])
+    if in_part and not verbose:
+        of_what = "1 resource" if in_part == 1 else f"{in_part} resources"
+        click.echo(f"Some properties of {of_what} could not be compared; --verbose lists them.")
 
 
-def _lines(stack: Stack, resource: Mapping[str, Any]) -> list[str]:
-    sign, colour = _SIGNS.get(resource["state"], ("=", "green"))
-    nested = resource["stack_id"] != stack.id
-    name = f"{resource['stack_name']}/{resource['resource_name']}" if nested else None
-    line = f"{click.style(sign, fg=colour)} {name or resource['resource_name']}"
-    line += f"  {click.style(resource['resource_type'], dim=True)}"
+def _head(state: str, name: str, type_name: str) -> str:
+    sign, colour = _SIGNS.get(state, ("=", "green"))
+    return f"{click.style(sign, fg=colour)} {name}  {click.style(type_name, dim=True)}"
+
+
+def _lines(name: str, resource: Mapping[str, Any], *, verbose: bool) -> list[str]:
+    line = _head(resource["state"], name, resource["resource_type"])
     if resource["state"] == "gone":
         line += f"  {resource['physical_resource_id']} was deleted"
     if resource["reason"]:
         line += f"  not compared: {resource['reason']}"
     lines = [line]
     for each in resource["properties"]:
-        stays = "" if each["repairable"] else "  (cannot be restored in place)"
-        live, applied = _text(each["live"]), _text(each["applied"])
-        lines.append(f"    {each['name']}: {live} instead of {applied}{stays}")
-    if resource["not_compared"]:
+        found = difference(each["name"], each["applied"], each["live"], instead_of)
+        if not each["repairable"]:
+            found[0] += "  (cannot be restored in place)"
+        lines += [f"    {text}" for text in found]
+    if verbose and resource["not_compared"]:
         lines.append(f"    not compared: {', '.join(resource['not_compared'])}")
     return lines
-
-
-def _text(value: Any) -> str:
-    text = "(none)" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _summary(resources: Sequence[Mapping[str, Any]]) -> str:

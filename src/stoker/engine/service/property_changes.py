@@ -99,9 +99,11 @@ def _property_change(
     known, after = unknown is None, () if unknown is None else tuple(sorted(unknown.sources))
     declared = definition.type.properties.get(name)
     sensitive = declared is not None and declared.sensitive
-    if sensitive or masking.data(old) != old or (known and masking.data(new) != new):
+    if sensitive:
         return PropertyChange(name, MASK, MASK if known else None, known, after)
-    return PropertyChange(name, old, new if known else None, known, after)
+    # Only the secrets inside a value are masked, so that a plan still shows what else changes.
+    masked = masking.data(new) if known else None
+    return PropertyChange(name, masking.data(old), masked, known, after)
 
 
 def _effect(declared: Property | None, wanted: Mapping[str, Any]) -> str | None:
