@@ -167,7 +167,7 @@ def test_a_group_whose_load_balancer_is_none_says_so(
     [
         (None, [], 0),
         ({"MaxBatchSize": 2, "PauseTime": "PT1M5S"}, [2, 2, 1], 65),
-        ({"MaxBatchSize": 4, "MinInstancesInService": 3, "PauseTime": "PT1H"}, [2, 2, 1], 3600),
+        ({"MaxBatchSize": 4, "MinInstancesInService": 3, "PauseTime": "PT1H"}, [4, 1], 3600),
         ({"MinInstancesInService": 9}, [1, 1, 1, 1, 1], 0),
     ],
 )

@@ -104,8 +104,11 @@ def test_failed_members_go_first_and_then_the_oldest() -> None:
 def test_the_name_of_a_member_that_is_gone_is_not_used_again() -> None:
     call, nested = first(desired_capacity=3)
     smaller = then(call, nested, {"desired_capacity": 1})
-    larger = then(call, smaller, {"desired_capacity": 3})
+    larger = then(
+        replace(call, properties=group(desired_capacity=1)), smaller, {"desired_capacity": 3}
+    )
     assert names(larger)[0] == names(nested)[2]
+    assert len(names(larger)) == 3
     assert not set(names(larger)[1:]) & set(names(nested))
 
 
@@ -117,6 +120,47 @@ def test_members_change_in_batches_when_their_definition_does() -> None:
     one, two, three = names(nested)
     assert changed.batches == [[one, two], [three]]
     assert changed.pause == 5
+
+
+@pytest.mark.parametrize(
+    ("size", "min_in_service", "max_batch_size", "kept"),
+    [
+        (10, 8, 4, 8),
+        (10, 20, 1, 9),
+        (10, 0, 20, 10),
+        (10, 1, 3, 10),
+        (4, 4, 1, 3),
+        (3, 9, 9, 0),
+    ],
+)
+def test_rolling_update_creates_members_for_those_in_service(
+    size: int, min_in_service: int, max_batch_size: int, kept: int
+) -> None:
+    rolling = {"min_in_service": min_in_service, "max_batch_size": max_batch_size, "pause_time": 0}
+    call, nested = first(desired_capacity=size, rolling_updates=rolling)
+    changed = then(call, nested, {"resource": {"type": "U"}})
+    assert len(names(changed)) == size
+    assert names(changed)[:kept] == names(nested)[size - kept :]
+    assert not set(names(changed)[kept:]) & set(names(nested))
+    order = [name for batch in changed.batches for name in batch]
+    assert order == [*names(changed)[kept:], *names(changed)[:kept]]
+    assert all(len(batch) <= max_batch_size for batch in changed.batches)
+
+
+def test_failed_members_do_not_count_as_in_service() -> None:
+    rolling = {"min_in_service": 2, "max_batch_size": 1, "pause_time": 0}
+    call, nested = first(desired_capacity=4, rolling_updates=rolling)
+    failed = frozenset(names(nested)[1:3])
+    changed = then(call, nested, {"resource": {"type": "U"}}, failed_members=failed)
+    kept = set(names(changed)) & set(names(nested))
+    assert len(kept) == 3
+    assert len(kept & failed) == 1
+
+
+def test_group_keeps_its_members_where_only_its_size_changes() -> None:
+    rolling = {"min_in_service": 4, "max_batch_size": 1, "pause_time": 0}
+    call, nested = first(desired_capacity=4, rolling_updates=rolling)
+    assert names(then(call, nested, {"desired_capacity": 5}))[:4] == names(nested)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.engine_world import Lab, in_lab, template
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.model.records import Stack
+from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.signals import SignalService
@@ -130,7 +130,7 @@ def test_a_cooldown_begins_when_the_new_size_is_reached(
         rests = {"cooldown": policy} if policy else {}
         more = {"cooldown": group} if group else {}
         await lab.create(scaled(member={"slow": 10}, policy=rests, **more))
-        for seconds, wanted in ((0, 2), (50, 2), (11, 3)):
+        for seconds, wanted in ((61, 2), (50, 2), (11, 3)):
             await lab.pass_time(seconds)
             await signal(lab)
             await lab.engine.dispatch.idle()
@@ -324,5 +324,66 @@ def test_a_group_that_is_being_scaled_takes_no_mark() -> None:
         await lab.engine.dispatch.idle()
         await mark(CALLER, address, "g", unhealthy=True, reason="broken")
         assert (await lab.rows())["g"].unhealthy
+
+    in_lab(story)
+
+
+def test_rolling_update_never_leaves_fewer_members_in_service_than_promised() -> None:
+    def rolled(value: str) -> dict[str, Any]:
+        rolling = {"min_in_service": 4, "max_batch_size": 1}
+        member = {"value": value, "lag": 5}
+        return scaled(member=member, min_size=4, max_size=6, rolling_updates=rolling)
+
+    async def story(lab: Lab) -> None:
+        await lab.create(rolled("a"))
+        before = set(lab.cloud.objects)
+        store = lab.engine.ports.store
+        [nested] = await store.children((await lab.stack()).id)
+        await lab.begin_update(rolled("b"))
+        most, working = 0, asyncio.ensure_future(lab.engine.dispatch.idle())
+        while not working.done():
+            members = await store.resources(nested.id)
+            assert sum(member.status is Status.COMPLETE for member in members) >= 4
+            most = max(most, len(members))
+            await lab.pass_time(0.5)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert most == 5
+        assert len(lab.cloud.objects) == 4
+        assert len(before & set(lab.cloud.objects)) == 3
+        assert {found.properties["value"] for found in lab.cloud.objects.values()} == {"b"}
+
+    in_lab(story)
+
+
+def test_cooldown_starts_when_the_group_is_complete() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled(cooldown=300, member={"lag": 400}))
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 1
+        assert "cools down" in (await told(lab))[-1]
+        await lab.pass_time(301)
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 2
+
+    in_lab(story)
+
+
+def test_update_of_another_resource_does_not_start_a_cooldown() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = scaled(cooldown=300)
+        await lab.create(wanted)
+        await lab.pass_time(301)
+        wanted["resources"]["other"] = {"type": "Sim::Thing"}
+        await lab.update(wanted)
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert "from 1 to 2 members" in (await told(lab))[-1]
+        changed = scaled(cooldown=299)
+        await lab.update(changed)
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert "cools down" in (await told(lab))[-1]
 
     in_lab(story)

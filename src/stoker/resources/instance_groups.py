@@ -1,8 +1,9 @@
 """Groups of instances: what OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup share.
 
-The members are instances (AWS::EC2::Instance) with the properties of a launch configuration, which
-tells them to the group by its data. So do load balancers tell their pools: for each instance the
-nested stack has a member of each.
+The members have the properties of a launch configuration, which the group reads from its data.
+Their type is ``OS::Heat::ScaledResource``. It means AWS::EC2::Instance, or the template that the
+environment maps that type to. Load balancers keep their pools in their data: for each instance the
+nested stack has a member of each pool.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import refusal
 from stoker.resources import declare, members
-from stoker.resources.batches import in_batches
+from stoker.resources.batches import Rolling
 from stoker.resources.instances import TAGS
 from stoker.resources.roster import roster
 from stoker.schema.properties import Attribute, Property, Type
@@ -69,26 +70,27 @@ def nested(
 ) -> Nested:
     """The nested stack of the instances, in batches if they change and the policy says so."""
     members.check_number(size)
-    data = roster(call, size)
-    names = data["names"]
     rolling = _rolling(policy or {})
+    changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
+    rolls = changes and policy is not None
+    found = roster(call, size, rolling if rolls else None)
+    names = found.names
     own = _own_configuration(call)
     body = _instance(call, tags, subnet)
-    changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
     addresses = [{"get_attr": [name, "PublicIp"]} for name in names]
     listed = {"list_join": [",", addresses]} if names else None
     balanced = {name: _balanced(call, name, subnet) for name in names}
-    batches = in_batches(names, rolling) if changes and policy is not None else ()
+    batches = rolling.batches(found.new, found.old) if rolls else ()
     resources = {**own, **dict.fromkeys(names, body)}
     for parts in balanced.values():
         resources.update(parts)
     return Nested(
         members.template(resources, {"InstanceList": {"value": listed}}),
-        data=data,
+        data=found.data,
         batches=tuple(
             (*batch, *(p for name in batch for p in balanced[name])) for batch in batches
         ),
-        pause=rolling["pause_time"],
+        pause=rolling.pause_seconds,
     )
 
 
@@ -168,15 +170,15 @@ def _pools(call: NestingCall) -> Iterator[Mapping[str, Any]]:
         yield from balancer.data[POOLS]
 
 
-def _rolling(policy: Mapping[str, Any]) -> dict[str, Any]:
+def _rolling(policy: Mapping[str, Any]) -> Rolling:
     """A policy in the words of batches. Raises DiagnosticError for a pause that is no duration."""
     text = str(policy.get("PauseTime") or "PT0S")
     found = _DURATION.fullmatch(text)
     if found is None or text == "PT":
         raise refusal("bad-duration", f'PauseTime is a duration such as PT1H30M5S, not "{text}"')
     hours, minutes, seconds = (int(part or 0) for part in found.groups())
-    return {
-        "min_in_service": policy.get("MinInstancesInService"),
-        "max_batch_size": policy.get("MaxBatchSize"),
-        "pause_time": float(3600 * hours + 60 * minutes + seconds),
-    }
+    return Rolling(
+        int(policy.get("MinInstancesInService") or 0),
+        int(policy.get("MaxBatchSize") or 1),
+        float(3600 * hours + 60 * minutes + seconds),
+    )

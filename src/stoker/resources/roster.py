@@ -1,22 +1,27 @@
 """The members of a group by names of their own: who stays, who is new, and when its size changed.
 
 The data of such a group holds the ``names`` of the members, oldest first, how many have been
-``made`` so far, and when which policy has last changed the size (``scaled``). An adjustment adds
-the ``size`` that it has set.
+``made`` so far, and when which policy has last changed the size (``scaled``), with the time at
+which a create or an update of the group has ended. An adjustment adds the ``size`` that it has set.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.batches import Rolling
 from stoker.resources.capacity import adjusted, bounded
 from stoker.schema.resource_type import Adjustment, NestingCall, NoChange, Resized
 
 _NAME_LENGTH = 12
+_GROUP = ""
+"""In place of a policy: the time at which the group was created or last updated."""
 
 
 def size_findings(
@@ -45,14 +50,30 @@ def target_size(call: NestingCall, desired: int | None, smallest: int, largest: 
     return bounded(size, smallest, largest)
 
 
-def roster(call: NestingCall, size: int) -> dict[str, Any]:
-    """The data of the group with so many members."""
+class Roster(Struct, frozen=True):
+    """The members of a group, oldest first."""
+
+    old: Sequence[str]
+    new: Sequence[str]
+    data: Mapping[str, Any]
+
+    @property
+    def names(self) -> list[str]:
+        """All members."""
+        return [*self.old, *self.new]
+
+
+def roster(call: NestingCall, size: int, rolling: Rolling | None = None) -> Roster:
+    """The group with ``size`` members, some of them new if a rolling update needs that."""
+    known = call.data.get("names", ())
+    healthy = sum(name not in call.failed_members for name in known)
+    created = 0 if rolling is None else rolling.new_members(healthy, size)
+    old = _remaining(call, size - max(created, size - len(known)))
     made = call.data.get("made", 0)
-    names = _remaining(call, size)
-    while len(names) < size:
-        names.append(_name(call.resource_id, made))
-        made += 1
-    return {"names": names, "made": made, "scaled": call.data.get("scaled", {})}
+    until = made + size - len(old)
+    new = [_name(call.resource_id, number) for number in range(made, until)]
+    scaled = call.data.get("scaled", {})
+    return Roster(old, new, {"names": [*old, *new], "made": until, "scaled": scaled})
 
 
 def resized(
@@ -72,9 +93,10 @@ def capacity(call: NestingCall) -> int:
     return len(call.data.get("names", ()))
 
 
-def settled(call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
-    """The data with the time at which the cooldown begins."""
-    return {**call.data, "scaled": {**call.data["scaled"], adjustment.policy: call.now}}
+def settled(call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
+    """The data with the time at which the cooldown starts: for a policy, or only for the group."""
+    policy = _GROUP if adjustment is None else adjustment.policy
+    return {**call.data, "scaled": {**call.data.get("scaled", {}), policy: call.now}}
 
 
 def _remaining(call: NestingCall, size: int) -> list[str]:

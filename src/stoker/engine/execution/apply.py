@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
 from stoker.engine.execution.hooks import Hooks
-from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.nesting import Nesting, nesting_call
 from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
@@ -33,6 +33,7 @@ from stoker.schema.resource_type import (
     NestingType,
     Outcome,
     PublishesMetadata,
+    ScalableType,
     Updates,
     can,
 )
@@ -261,6 +262,9 @@ class Applying:
         type_, used = definition.type, self._used.get(row.name, frozenset())
         if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
+            if isinstance(type_, ScalableType) and (changed or row.action is Action.CREATE):
+                call = nesting_call(self._session, row)
+                row = replace(row, data=type_.settled(call, None))
         elif isinstance(type_, ManagedType):
             method = _method(row.action, type_, changed)
             if method is not None:

@@ -90,8 +90,8 @@ class AutoScalingGroup(ScalableType):
         """How many members the group has."""
         return capacity(call)
 
-    def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
-        """The data with the time at which the cooldown begins."""
+    def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
+        """The data with the time at which the cooldown starts."""
         return settled(call, adjustment)
 
 

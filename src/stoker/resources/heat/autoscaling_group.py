@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.resources import declare, members
-from stoker.resources.batches import ROLLING, in_batches
+from stoker.resources.batches import ROLLING, Rolling
 from stoker.resources.roster import capacity, resized, roster, settled, size_findings, target_size
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
@@ -90,11 +90,11 @@ class AutoScalingResourceGroup(ScalableType):
         """The nested stack of the members, in batches if their definition changes."""
         size = _target_size(call)
         members.check_number(size)
-        data = roster(call, size)
-        names = data["names"]
-        bodies = dict.fromkeys(names, call.properties["resource"])
-        rolling = call.properties["rolling_updates"]
+        rolling = Rolling.of(call.properties["rolling_updates"])
         changes = call.previous and call.previous.get("resource") != call.properties["resource"]
+        found = roster(call, size, rolling if changes else None)
+        names = found.names
+        bodies = dict.fromkeys(names, call.properties["resource"])
         # outside, members are numbered from the oldest: their names are random
         numbered = {str(number): name for number, name in enumerate(names)}
         used = set(call.attributes_used) - {"show"}
@@ -102,9 +102,9 @@ class AutoScalingResourceGroup(ScalableType):
         shown["current_size"] = {"value": len(names)}
         return Nested(
             members.template(bodies, shown),
-            data=data,
-            batches=in_batches(names, rolling) if changes else (),
-            pause=float(rolling["pause_time"] or 0),
+            data=found.data,
+            batches=rolling.batches(found.new, found.old) if changes else (),
+            pause=rolling.pause_seconds,
         )
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
@@ -116,8 +116,8 @@ class AutoScalingResourceGroup(ScalableType):
         """How many members the group has."""
         return capacity(call)
 
-    def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
-        """The data with the time at which the cooldown begins."""
+    def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
+        """The data with the time at which the cooldown starts."""
         return settled(call, adjustment)
 
 

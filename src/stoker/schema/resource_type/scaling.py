@@ -61,5 +61,5 @@ class ScalableType(NestingType):
         """How many members the group has by its data."""
 
     @abstractmethod
-    def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
-        """The data once the new size is reached."""
+    def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
+        """The data once an adjustment, or else a create or an update of the group, is complete."""
