@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -77,7 +78,7 @@ def bodies(nested: Nested) -> list[dict[str, Any]]:
 def test_an_instance_is_made_from_the_launch_configuration_and_its_metadata() -> None:
     tags = [{"Key": "metering.groupname", "Value": "arn:g"}]
     wanted = {
-        "type": "AWS::EC2::Instance",
+        "type": "OS::Heat::ScaledResource",
         "properties": {**LAUNCH, "Tags": tags},
         "metadata": {"a": 1},
     }
@@ -381,5 +382,79 @@ def test_a_signal_adds_an_instance_and_the_list_follows() -> None:
             await lab.engine.signals.signal(CALLER, address, "policy", {})
             await lab.engine.dispatch.idle()
             assert len((await listed(lab)).split(",")) == len(lab.cloud.objects) == size
+
+    in_lab(story)
+
+
+PROVIDER = {
+    "heat_template_version": "2018-08-31",
+    "parameters": {
+        name: {"type": kind}
+        for name, kind in {
+            "ImageId": "string",
+            "InstanceType": "string",
+            "Tags": "comma_delimited_list",
+        }.items()
+    },
+    "resources": {"thing": {"type": "Sim::Thing"}},
+    "outputs": {"PublicIp": {"value": {"get_resource": "thing"}}},
+}
+
+
+def provided(provider: dict[str, Any]) -> dict[str, Any]:
+    """The part of a request that puts a template in the place of AWS::EC2::Instance."""
+    return {
+        "environment": {"resource_registry": {"AWS::EC2::Instance": "provider.yaml"}},
+        "files": {"provider.yaml": json.dumps(provider)},
+    }
+
+
+@pytest.mark.parametrize("kind", ["AWS::AutoScaling::AutoScalingGroup", "OS::Heat::InstanceGroup"])
+def test_group_members_can_be_templates_without_all_attributes(kind: str) -> None:
+    wanted = stack()
+    wanted["resources"]["group"]["type"] = kind
+    if kind == "OS::Heat::InstanceGroup":
+        properties = {"Size": 2, "LaunchConfigurationName": {"get_resource": "launch"}}
+        wanted["resources"]["group"] |= {
+            "properties": {**properties, "AvailabilityZones": ["nova"]},
+            "update_policy": {},
+        }
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted, **provided(PROVIDER))
+        assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
+        assert sorted((await listed(lab)).split(",")) == sorted(lab.cloud.objects)
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_template_outside_a_group_needs_all_attributes_of_an_instance() -> None:
+    given = {"ImageId": "cirros", "InstanceType": "m1.small", "Tags": []}
+    single = template({"i": {"type": "AWS::EC2::Instance", "properties": given}})
+
+    async def story(lab: Lab) -> None:
+        with pytest.raises(DiagnosticError, match=r"Attribute PrivateIp .* missing in provider"):
+            await lab.create(single, **provided(PROVIDER))
+
+    in_lab(story)
+
+
+def test_facade_fault_found_at_run_time_is_the_reason_of_the_failure() -> None:
+    late = template(
+        {
+            "size": {"type": "Sim::Thing", "properties": {"value": "AWS::EC2::Instance"}},
+            "group": {
+                "type": "OS::Heat::ResourceGroup",
+                "properties": {"resource_def": {"type": {"get_attr": ["size", "value"]}}},
+            },
+        }
+    )
+
+    async def story(lab: Lab) -> None:
+        await lab.create(late, **provided(PROVIDER))
+        assert await lab.status() == "CREATE_FAILED"
+        reason = (await lab.stack()).reason
+        assert "Attribute PrivateIp for facade AWS::EC2::Instance missing in provider" in reason
 
     in_lab(story)

@@ -319,10 +319,10 @@ class Instance(Thing):
         "Tags": Property(Type.LIST, update_allowed=True),
         "UserData": Property(Type.STRING),
     }
-    attributes = {"PublicIp": Attribute()}
+    attributes = {"PublicIp": Attribute(), "PrivateIp": Attribute()}
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        return {"PublicIp": call.physical_id}
+        return {"PublicIp": call.physical_id, "PrivateIp": call.physical_id}
 
 
 BUILT_IN = (

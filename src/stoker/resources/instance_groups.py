@@ -33,7 +33,7 @@ COPIED = ("ImageId", "InstanceType", "KeyName", "SecurityGroups")
 NAME = "LaunchConfigurationName"
 SERVER = "InstanceId"
 _BALANCERS = "LoadBalancerNames"
-_MEMBER = "AWS::EC2::Instance"
+_MEMBER = "OS::Heat::ScaledResource"
 _POOL_MEMBER = "OS::Octavia::PoolMember"
 _OWN = "launch"
 """The launch configuration of a group that is made like a server, beside its members."""

@@ -37,6 +37,11 @@ _COMMONLY_MEANT = {
     "OS::Neutron::Network": "OS::Neutron::Net",
     "OS::Nova::Instance": "OS::Nova::Server",
 }
+STANDS_FOR: Mapping[str, str] = {"OS::Heat::ScaledResource": "AWS::EC2::Instance"}
+"""Names that no type has, and the types that they mean unless a registry says otherwise.
+
+Templates in the place of such a type need not have all of its attributes.
+"""
 _MOST_NAMED = 3
 _CLOSE = 0.8
 """AWS has many types that are not here: what is less like one than this is another one."""
@@ -115,6 +120,9 @@ class ResourceRegistry:
                 raise refusal("too-deep", message)
             seen[name] = None
             entry = self._first(name, resource_name, without)
+            if entry is None and name in STANDS_FOR:
+                name = STANDS_FOR[name]
+                continue
             if entry is None:
                 return self._itself(type_name, name, resource_name)
             if entry.value is None:

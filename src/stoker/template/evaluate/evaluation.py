@@ -7,7 +7,7 @@ earlier version of the template has in common with this one is not analysed agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -25,6 +25,7 @@ from stoker.template.document import Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
 from stoker.template.evaluate.loops import written_out
 from stoker.template.evaluate.nested_stacks import (
+    diagnostic_in,
     found_in_nested,
     found_in_separate,
     nested_in,
@@ -68,6 +69,8 @@ class Evaluation:
         self.known_types = types
         self._earlier = earlier
         self._references = RecordedReferences()
+        self._without_type: dict[str, Sequence[Diagnostic]] = {}
+        """Why resources have no type."""
 
     def __del__(self) -> None:
         if len(self.template.resources) > _FREED_AT_ONCE or vars(self).get("children"):
@@ -96,6 +99,7 @@ class Evaluation:
             try:
                 found[body.name] = self.resolver.type_of(body)
             except DiagnosticError as error:
+                self._without_type[body.name] = error.diagnostics
                 self.resolved.note(error, (*body.path, self.template.version.dialect.type))
         return found
 
@@ -164,10 +168,9 @@ class Evaluation:
         """
         analysis, body = self.analyses[name], self.template.resources[name]
         if name not in self.types:
-            # what has no type cannot be looked at, and has been found wrong before
-            before = self.resolved.diagnostics
-            here = [found for found in before if found.path[: len(body.path)] == body.path]
-            found = analysis.diagnostics or here
+            path = (*body.path, self.template.version.dialect.type)
+            found = [diagnostic_in(each, path) for each in self._without_type[name]]
+            found += analysis.diagnostics
             raise DiagnosticError(self.template.source.all_located(found))
         return self.evaluator.definition(body, analysis, facts, light=light)
 

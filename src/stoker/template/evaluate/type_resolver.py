@@ -27,7 +27,13 @@ from stoker.schema.resource_type import (
 )
 from stoker.template.definition import TypeRegistry
 from stoker.template.document import ResourceBody, Template, parse_shared
-from stoker.template.environment.registry import Entry, Meaning, ResourceRegistry, without_entry
+from stoker.template.environment.registry import (
+    STANDS_FOR,
+    Entry,
+    Meaning,
+    ResourceRegistry,
+    without_entry,
+)
 from stoker.template.environment.single_resources import Marks, hooks_in, restricted_actions_in
 from stoker.template.evaluate.inputs import Inputs
 from stoker.template.functions.references import MEMBER
@@ -231,7 +237,7 @@ class TypeResolver:
 
     def _facade(self, name: str, resource_name: str, meaning: Meaning) -> ResourceType | None:
         """What the name would mean without the mapping to the template."""
-        if meaning.entry is None:
+        if meaning.entry is None or name in STANDS_FOR:
             return None
         try:
             facade = self.registry.meaning(name, resource_name, meaning.entry)
