@@ -59,6 +59,29 @@ $stoker stop --data-dir $dir/one
 """
 
 
+_RESTARTED = """
+names="hello database rolling-update"
+for name in $names; do
+    $stoker deploy examples/$name.yaml --data-dir $dir/one || exit 1
+done
+$stoker deploy examples/shop.yaml -e examples/shop/production.yaml --name shop \
+    --data-dir $dir/one || exit 1
+$stoker deploy examples/cloudformation.yaml --data-dir $dir/one || exit 1
+$stoker stop --data-dir $dir/one
+$stoker deploy examples/hello.yaml --yes --data-dir $dir/one || exit 1
+for name in $names cloudformation; do
+    url=$($stoker status $name --json --data-dir $dir/one |
+          $python -c 'import json, sys; print(json.load(sys.stdin)["outputs"]["url"])')
+    curl -sf --retry 60 --retry-delay 1 --retry-all-errors "$url" > /dev/null &&
+        echo "restarted: $name"
+done
+. $dir/one/openrc
+for server in $($python -m openstackclient.shell server list -f value -c Name | grep ^shop); do
+    $stoker exec $server --data-dir $dir/one -- curl -sf -o /dev/null http://127.0.0.1:8080/ \
+        --retry 60 --retry-delay 1 --retry-all-errors && echo "restarted: a server of the shop"
+done
+$stoker stop --data-dir $dir/one
+"""
 _CLOUDFORMATION = """
 deploy() { $stoker deploy examples/cloudformation.yaml --yes --data-dir $dir/one "$@" || exit 1; }
 page() {
@@ -220,6 +243,18 @@ def test_a_template_of_cloudformation_serves_its_page_and_keeps_its_rules(
     assert "<h1>cloudformation in development</h1>" in done.stdout, done.stdout + done.stderr
     assert "<h1>cloudformation in production</h1>" in done.stdout
     assert "a server in production is larger than m1.tiny" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("machine", ["as it is"], indirect=True)
+def test_examples_answer_after_a_restart_of_the_cloud(machine: Machine) -> None:
+    done = machine.run(_RESTARTED)
+    assert re.findall(r"^restarted: (.*)$", done.stdout, re.MULTILINE) == [
+        "hello",
+        "database",
+        "rolling-update",
+        "cloudformation",
+        *["a server of the shop"] * 3,
+    ], done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("machine", ["as it is"], indirect=True)
