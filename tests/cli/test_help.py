@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
 
 import pytest
 
+from stoker.cli.machine import examine
 from stoker.cli.main import COMMANDS
 from tests.cli.conftest import EXAMPLES, free_port, stoker
 
@@ -59,15 +61,23 @@ def test_doctor_as_json_tells_what_is_good_and_what_is_needed() -> None:
     assert done.exit_code == (1 if lacking else 0)
 
 
-def test_doctor_says_what_to_do_about_a_busy_port() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+def test_doctor_lacks_a_chosen_port_that_is_busy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
         busy = other.getsockname()[1]
         done = stoker("doctor", "--port", str(busy), "--cloud-port", str(free_port()))
     assert done.exit_code == 1
-    assert f"port {busy}" in done.output
+    assert f"lacks  port {busy}" in done.output
     assert "stoker serve --port PORT" in done.output
+
+
+def test_doctor_notes_a_usual_port_that_is_busy(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        busy = other.getsockname()[1]
+        checks = examine(tmp_path, {"--port": busy}, own=frozenset(), chosen=frozenset())
+    [found] = [check for check in checks if check.name == f"port {busy}"]
+    assert not found.good
+    assert not found.needed
+    assert found.detail == "taken; a free port is used instead"
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from stoker.cli.commands.serve import listen_once_free
+from stoker.cli.commands import serve
+from stoker.cli.commands.serve import listen_for_apis, listen_once_free
 from stoker.cli.failures import CommandFailed
+from stoker.cli.serve_options import ServeOptions, port_of
 
 
 def test_a_port_that_becomes_free_at_once_is_waited_for() -> None:
@@ -26,3 +30,19 @@ def test_a_port_that_stays_taken_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(CommandFailed, match=f"port {port}"):
             listen_once_free("127.0.0.1", port, "--port")
+
+
+@pytest.mark.parametrize("local_cloud", [True, False])
+def test_only_a_service_of_a_local_cloud_moves_to_another_port(
+    local_cloud: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, ExitStack() as closing:
+        usual = taken.getsockname()[1]
+        monkeypatch.setattr(serve, "DEFAULT_API_PORT", usual)
+        monkeypatch.setattr(serve, "_FREED_WITHIN", 0)
+        options = ServeOptions(tmp_path, cfn_port=0, cloudwatch_port=0, local_cloud=local_cloud)
+        if local_cloud:
+            assert port_of(listen_for_apis(options, None, closing).api) != usual
+        else:
+            with pytest.raises(CommandFailed, match=f"port {usual}"):
+                listen_for_apis(options, None, closing)

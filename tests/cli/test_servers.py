@@ -15,6 +15,7 @@ import pytest
 from localcloud.fabric import identities
 from localcloud.fabric.probe import probe
 from stoker.cli.commands.exec import check_is_within_reach
+from stoker.cli.commands.ssh import unreachable
 from stoker.cli.failures import CommandFailed
 from stoker.cli.stacks import Server
 from tests.cli.conftest import Served, command_line, environment_without_cloud, stoker
@@ -248,3 +249,18 @@ def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
         check_is_within_reach(elsewhere)
     with pytest.raises(CommandFailed, match="is not running"):
         check_is_within_reach(Server("1", "web", "SHUTOFF", "", forwarded={}))
+
+
+@pytest.mark.parametrize(
+    ("console", "reason"),
+    [
+        ("", "or it has not started yet"),
+        ("12:00 ssh: not started: sshd needs several user ids\n", "sshd needs several user ids"),
+        (
+            "ssh: no SSH server is installed\nssh: sshd is running; log in as: root\n",
+            "open TCP port 22",
+        ),
+    ],
+)
+def test_unreachable_ssh_server_is_explained_by_the_console(console: str, reason: str) -> None:
+    assert reason in unreachable("web", console)

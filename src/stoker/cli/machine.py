@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -35,12 +36,18 @@ class Check(Struct, frozen=True):
     remedy: str = ""
 
 
-def examine(data_dir: Path, ports: dict[str, int], own: frozenset[int]) -> list[Check]:
-    """Check everything. ``own`` are the ports on which our own service is expected."""
+def examine(
+    data_dir: Path, ports: dict[str, int], own: frozenset[int], chosen: frozenset[str]
+) -> list[Check]:
+    """Check everything.
+
+    ``ports`` maps options of ``stoker serve`` to port numbers. ``own`` are the ports on which our
+    service listens, ``chosen`` the options that the user has set: no other port replaces these.
+    """
     return [
         *_cloud(),
         *_tools(),
-        *_ports(ports, own),
+        *_ports(ports, own, chosen),
         _addresses(data_dir),
         _subordinate_ids(),
         _memory(),
@@ -83,7 +90,7 @@ def _tools() -> Iterator[Check]:
         yield Check(tool, place is not None, tool == "sh", place or purpose, remedy)
 
 
-def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
+def _ports(ports: dict[str, int], own: frozenset[int], chosen: frozenset[str]) -> Iterator[Check]:
     for option, port in ports.items():
         name = f"port {port}"
         if port in own:
@@ -94,8 +101,12 @@ def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError as error:
+                needed = option in chosen or error.errno != errno.EADDRINUSE
                 remedy = f"stop the program using it, or choose another: stoker serve {option} PORT"
-                yield Check(name, False, True, error.strerror or str(error), remedy)
+                reason = error.strerror or str(error)
+                if not needed:
+                    reason, remedy = "taken; a free port is used instead", ""
+                yield Check(name, False, needed, reason, remedy)
                 continue
         yield Check(name, True, True, "free")
 
@@ -121,6 +132,11 @@ def _subordinate_ids() -> Check:
         )
     if not tools:
         remedies.append("install newuidmap and newgidmap (package uidmap)")
+    if remedies:
+        remedies.append(
+            "then restart the service (stoker stop) and create servers again: existing ones keep"
+            " their single user id"
+        )
     detail = "" if not remedies else "servers work, but every program in them runs as root"
     return Check(name, not remedies, True, detail, "; ".join(remedies))
 

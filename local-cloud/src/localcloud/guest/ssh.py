@@ -44,7 +44,10 @@ def configure(config: dict[str, Any], instance: Instance) -> None:
         )
         return
     if not instance.many_users:
-        say("ssh: not started: it needs several user ids, and this server has one; see the doctor")
+        say(
+            "ssh: not started: sshd needs several user ids, and this server has one. Install the "
+            "package uidmap on the host, restart the local cloud, and create the server again"
+        )
         return
     sudo.install()
     _DIRECTORY.mkdir(exist_ok=True)

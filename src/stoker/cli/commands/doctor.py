@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 from msgspec.structs import asdict
 
 from stoker.cli import options as shared
@@ -50,7 +51,7 @@ def command(as_json: bool, data_dir: Path, **ports: int) -> None:
     if running is not None:
         own |= {running.cfn_port, running.cloudwatch_port}
     named = {f"--{name.replace('_', '-')}": number for name, number in ports.items() if number}
-    checks = examine(data_dir, named, frozenset(filter(None, own)))
+    checks = examine(data_dir, named, frozenset(filter(None, own)), _chosen())
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:
@@ -58,6 +59,16 @@ def command(as_json: bool, data_dir: Path, **ports: int) -> None:
             click.echo(_line(check))
     if any(check.needed and not check.good for check in checks):
         sys.exit(FAILED)
+
+
+def _chosen() -> frozenset[str]:
+    """Return the port options that the command line or the environment sets."""
+    context = click.get_current_context()
+    return frozenset(
+        f"--{name.replace('_', '-')}"
+        for name in context.params
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    )
 
 
 def _line(check: Check) -> str:

@@ -208,10 +208,17 @@ def _serve(options: ServeOptions) -> None:
 
 
 def listen_for_apis(options: ServeOptions, before: Running | None, closing: ExitStack) -> Listeners:
-    """Where the service before this one listened, too: servers know it by its addresses."""
+    """Return listeners, at the ports of the previous service if there was one.
+
+    Servers know the service by these addresses. Without a local cloud, clients find the API by the
+    catalog of the cloud, so no other port is used if its usual one is taken.
+    """
     before = before or Running(0, "")
+    api_port = options.port
+    if api_port is None and not options.local_cloud:
+        api_port = DEFAULT_API_PORT
     places = (
-        (options.host, options.port, urlsplit(before.url).port, DEFAULT_API_PORT, "--port"),
+        (options.host, api_port, urlsplit(before.url).port, DEFAULT_API_PORT, "--port"),
         (options.cfn_host, options.cfn_port, before.cfn_port, DEFAULT_CFN_PORT, "--cfn-port"),
         (
             options.cloudwatch_host,

@@ -17,7 +17,7 @@ from stoker.cli.client import Client
 from stoker.cli.failures import CommandFailed
 from stoker.cli.servers import PassingOn, find_server, wanted_server
 from stoker.cli.service import connect
-from stoker.cli.stacks import Server
+from stoker.cli.stacks import Server, console_log
 from stoker.cli.target import Target
 
 _PORT = 22
@@ -29,6 +29,7 @@ _FORGETFUL = (
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 _BOOT_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2
+_CONSOLE_MARK = "ssh: "  # precedes what the local cloud's servers say of their SSH server
 
 
 @click.command("ssh", cls=PassingOn)
@@ -107,13 +108,28 @@ def _reached_at(client: Client, server: Server) -> tuple[str, int]:
                 " set the property key_name"
             )
         if time.monotonic() > deadline:
-            raise CommandFailed(
-                f"cannot reach an SSH server in {server.name}: its security groups block"
-                f' port {_PORT}, or none is running (see "stoker logs {server.name}")'
-            )
+            raise CommandFailed(unreachable(server.name, console_log(client, server.id)))
         time.sleep(_PAUSE_SECONDS)
         server = find_server(client, server.id)
     return place
+
+
+def unreachable(name: str, console: str) -> str:
+    """Return why no SSH server can be reached, from what the server's console says of it."""
+    said = [
+        line.partition(_CONSOLE_MARK)[2] for line in console.splitlines() if _CONSOLE_MARK in line
+    ]
+    if said and not said[-1].startswith("sshd is running"):
+        return f"no SSH server runs in {name}: {said[-1]}"
+    if said:
+        return (
+            f"cannot reach the SSH server in {name}: open TCP port {_PORT} in a security group of"
+            " its port"
+        )
+    return (
+        f"cannot reach an SSH server in {name}: its security groups block port {_PORT}, or it has"
+        f' not started yet (see "stoker logs {name}")'
+    )
 
 
 def _run(line: list[str]) -> int:
