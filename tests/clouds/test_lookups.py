@@ -102,6 +102,17 @@ def test_a_constraint_says_what_is_wrong(lookups: Lookups) -> None:
     assert lookups.known_faults(cloud.connection, checks) == [good, missing, odd]
 
 
+def test_empty_name_is_accepted_for_key_pairs_only(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    checks = [("nova.keypair", ""), ("neutron.network", ""), ("nova.flavor", "")]
+    assert lookups.check_many(cloud.connection, checks) == [
+        None,
+        "'' is neither a name nor an id",
+        "'' is neither a name nor an id",
+    ]
+    assert cloud.calls == []
+
+
 def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> None:
     cloud = FakeCloud()
     cloud.refuse("GET", "/networks", 503, "maintenance")

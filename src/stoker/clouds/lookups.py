@@ -27,6 +27,8 @@ _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
 _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
+_OPTIONAL = "nova.keypair"
+"""The constraint that an empty text meets: a server without a key pair."""
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -82,6 +84,8 @@ class Lookups:
         where = KINDS.get((finder.service, finder.kind))
         if where is None:
             return f"the constraint {constraint!r} is not known"
+        if constraint == _OPTIONAL and value == "":
+            return None
         if not isinstance(value, str) or not value:
             return f"{value!r} is neither a name nor an id"
         try:

@@ -69,7 +69,7 @@ def mac_addr(value: Any) -> str | None:
 
 def _name_fault(name: str) -> str | None:
     if not name:
-        return "a DNS name cannot be empty"
+        return None  # Optional names have an empty text as their default.
     if len(name) > MAX_DOMAIN_LENGTH:
         return f"{name!r} has {len(name)} characters; a DNS name has at most {MAX_DOMAIN_LENGTH}"
     labels = name.removesuffix(".").split(".")
@@ -79,28 +79,26 @@ def _name_fault(name: str) -> str | None:
                 f"{name!r} is not a DNS name: its part {label!r} must have 1 to 63 letters, digits "
                 "and hyphens, and neither begin nor end with a hyphen"
             )
-    if len(labels) > 1 and labels[-1].isdigit():
+    if name.endswith(".") and len(labels) > 1 and labels[-1].isdigit():
         return f"{name!r} is not a DNS name: the top-level domain cannot be a number"
     return None
 
 
 def dns_name(value: Any) -> str | None:
-    """A relative or fully qualified DNS name."""
+    """A relative or fully qualified DNS name, or an empty text."""
     return _name_fault(str(value))
 
 
 def rel_dns_name(value: Any) -> str | None:
-    """A DNS name without the final dot."""
+    """A DNS name without the final dot, or an empty text."""
     if str(value).endswith("."):
         return f"{value!r} ends with a dot; a relative name is needed here"
     return _name_fault(str(value))
 
 
 def dns_domain(value: Any) -> str | None:
-    """A fully qualified domain, ending with a dot."""
-    if not value:
-        return None
-    if not str(value).endswith("."):
+    """A fully qualified domain, ending with a dot, or an empty text."""
+    if value and not str(value).endswith("."):
         return f"{value!r} is not fully qualified: it must end with a dot"
     return _name_fault(str(value))
 
