@@ -154,6 +154,30 @@ def test_metadata_name_and_tags_change_in_place(cloud: FakeCloud, server: Make) 
     assert found["tags"] == ["y", "stoker:abcdefgh2345"]
 
 
+NOT_TEXT = {"t": True, "l": [1, True], "m": {"k": True}, "z": None, "n": 2.5, "s": "as is"}
+
+
+@pytest.mark.parametrize("first", [NOT_TEXT, {"before": "1"}])
+def test_server_metadata_that_is_not_text_is_json(
+    cloud: FakeCloud, server: Make, first: dict[str, Any]
+) -> None:
+    row = server(metadata=first).create()
+    assert isinstance(changed(row, metadata=NOT_TEXT), Done)
+    assert live(cloud)["metadata"] == {
+        "t": "true",
+        "l": "[1, true]",
+        "m": '{"k": true}',
+        "z": "null",
+        "n": "2.5",
+        "s": "as is",
+    }
+
+
+def test_server_with_an_empty_key_name_has_no_key_pair(cloud: FakeCloud, server: Make) -> None:
+    server(key_name="").create()
+    assert "key_name" not in live(cloud)
+
+
 def test_a_changed_flavor_resizes_and_confirms(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     assert isinstance(changed(row, flavor="large"), Done)

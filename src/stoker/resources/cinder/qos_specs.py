@@ -9,6 +9,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import QOS_SPECS
 from stoker.resources import declare
 from stoker.resources.rest import RestResource
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 
@@ -34,7 +35,7 @@ class QoSSpecs(RestResource):
     def creation_body(self, call: Call) -> Object:
         """The name, and beside it the specs."""
         name = call.properties.get("name") or call.physical_name
-        return {"name": name, **_texts(call.properties["specs"])}
+        return {"name": name, **as_texts(call.properties["specs"])}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """All QoS specs: asked for those of a name, the service finds none."""
@@ -42,7 +43,7 @@ class QoSSpecs(RestResource):
 
     def update(self, call: Call) -> Outcome:
         """Set what is wanted, and remove the rest."""
-        wanted = _texts(call.properties["specs"])
+        wanted = as_texts(call.properties["specs"])
         present = _told(QOS_SPECS.get(call.cloud, call.object_id))
         QOS_SPECS.update(call.cloud, call.object_id, wanted)
         keys = sorted(present.keys() - wanted.keys() - {"consumer"})
@@ -57,10 +58,6 @@ class QoSSpecs(RestResource):
         if "consumer" not in call.properties["specs"]:
             specs.pop("consumer", None)
         return {"name": found.get("name"), "specs": specs}
-
-
-def _texts(specs: Mapping[str, Any]) -> dict[str, str]:
-    return {key: str(value) for key, value in specs.items()}
 
 
 def _told(found: Object) -> dict[str, str]:

@@ -11,6 +11,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.cinder.volume_changes import apply_changes, set_read_only
 from stoker.resources.rest import Extra
+from stoker.resources.text_values import as_texts
 from stoker.resources.volumes import BACKUP, BlockVolume
 from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.resource_type import Call, Outcome
@@ -112,6 +113,8 @@ class CinderVolume(BlockVolume):
         body = super().creation_body(call)
         unwanted = ("imageRef", "source_volid", "snapshot_id") if body.get("backup_id") else ()
         silent = () if body.get("multiattach") else ("multiattach",)
+        if body.get("metadata"):
+            body["metadata"] = as_texts(body["metadata"])
         return {name: value for name, value in body.items() if name not in (*unwanted, *silent)}
 
     def update(self, call: Call) -> Outcome:

@@ -16,6 +16,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
 from stoker.clouds.faults import CloudFault
 from stoker.resources.rest import polling_pause, went_to
+from stoker.resources.text_values import as_texts
 from stoker.resources.volumes import READINESS, attached, give_back, let_go
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
@@ -70,7 +71,7 @@ def _describe(call: Call, volume: Object) -> None:
 
 def _set_metadata(call: Call, volume: Object) -> None:
     path = VOLUMES.at(call.object_id, "/metadata")
-    texts = {key: str(value) for key, value in (call.properties.get("metadata") or {}).items()}
+    texts = as_texts(call.properties.get("metadata"))
     VOLUMES.ask(call.cloud, "PUT", path, json={"metadata": texts})
 
 

@@ -11,6 +11,7 @@ from stoker.clouds.faults import CloudFault, gone_is_fine, is_conflict
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -74,7 +75,7 @@ class VolumeType(RestResource):
 def _set_specs(call: Call) -> None:
     """Bring the extra specs to what they should be."""
     path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
-    wanted = {key: str(value) for key, value in (call.properties.get("metadata") or {}).items()}
+    wanted = as_texts(call.properties.get("metadata"))
     for key in _specs(call).keys() - wanted.keys():
         with gone_is_fine():
             VOLUME_TYPES.ask(call.cloud, "DELETE", f"{path}/{key}")

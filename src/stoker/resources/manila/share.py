@@ -13,6 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources import declare
 from stoker.resources.rest import Extra, Readiness, RestResource
+from stoker.resources.text_values import as_texts
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -61,8 +62,8 @@ def _allow(call: Call) -> None:
 
 
 def _label(call: Call) -> None:
-    wanted, path = call.properties.get("metadata") or {}, _SHARES.at(call.object_id, "/metadata")
-    _SHARES.ask(call.cloud, "PUT", path, json={"metadata": wanted})
+    texts, path = as_texts(call.properties.get("metadata")), _SHARES.at(call.object_id, "/metadata")
+    _SHARES.ask(call.cloud, "PUT", path, json={"metadata": texts})
 
 
 class Share(RestResource):

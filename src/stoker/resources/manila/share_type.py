@@ -12,6 +12,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource, renamed
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -25,11 +26,8 @@ def _specs_of(call: Call) -> Object:
 
 
 def _specify(call: Call) -> None:
-    wanted, path = (
-        call.properties.get("extra_specs") or {},
-        _TYPES.at(call.object_id, "/extra_specs"),
-    )
-    texts = {key: str(value) for key, value in wanted.items()}
+    texts = as_texts(call.properties.get("extra_specs"))
+    path = _TYPES.at(call.object_id, "/extra_specs")
     if texts:
         _TYPES.ask(call.cloud, "POST", path, json={"extra_specs": texts})
     for key in _specs_of(call):

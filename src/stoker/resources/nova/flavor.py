@@ -10,6 +10,7 @@ from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource
+from stoker.resources.text_values import as_texts
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call
@@ -26,9 +27,9 @@ def _specs_at(call: Call) -> str:
 
 
 def _set_specs(call: Call) -> None:
-    wanted = call.properties.get("extra_specs") or {}
+    wanted = as_texts(call.properties.get("extra_specs"))
     path, present = _specs_at(call), _specs_of(call)
-    changed = {key: str(value) for key, value in wanted.items() if present.get(key) != str(value)}
+    changed = {key: text for key, text in wanted.items() if present.get(key) != text}
     if changed:
         send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
     for key in call.update.previous.get("extra_specs") or {}:

@@ -13,6 +13,7 @@ from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 
@@ -39,10 +40,9 @@ def _set_hosts(call: Call) -> None:
 
 
 def _set_metadata(call: Call) -> None:
-    wanted = call.properties.get("metadata") or {}
+    wanted = as_texts(call.properties.get("metadata"))
     gone = dict.fromkeys((call.update.previous.get("metadata") or {}).keys() - wanted.keys())
-    texts = {key: str(value) for key, value in wanted.items()}
-    _act(call, {"set_metadata": {"metadata": {**texts, **gone}}})
+    _act(call, {"set_metadata": {"metadata": {**wanted, **gone}}})
 
 
 class HostAggregate(RestResource):

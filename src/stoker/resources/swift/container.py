@@ -7,6 +7,7 @@ from typing import Any
 
 from stoker.resources import declare
 from stoker.resources.object_containers import ObjectContainer, set_account
+from stoker.resources.text_values import as_texts
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
@@ -44,15 +45,15 @@ class Container(ObjectContainer):
 
     def create(self, call: Call) -> Outcome:
         """Make the container, and set the metadata of the account."""
-        account = call.properties.get("X-Account-Meta") or {}
+        account = as_texts(call.properties.get("X-Account-Meta"))
         if account:
-            set_account(call, {f"X-Account-Meta-{key}": str(v) for key, v in account.items()})
+            set_account(call, {f"X-Account-Meta-{key}": text for key, text in account.items()})
         return super().create(call)
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
         """The access lists and the metadata."""
-        metadata = properties.get("X-Container-Meta") or {}
-        told = {f"X-Container-Meta-{key}": str(value) for key, value in metadata.items()}
+        metadata = as_texts(properties.get("X-Container-Meta"))
+        told = {f"X-Container-Meta-{key}": text for key, text in metadata.items()}
         for name in ("X-Container-Read", "X-Container-Write"):
             if properties.get(name):
                 told[name] = properties[name]

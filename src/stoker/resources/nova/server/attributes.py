@@ -14,10 +14,10 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudFault
 from stoker.clouds.security_groups import named_groups
-from stoker.resources.nova.server.body import metadata_texts
 from stoker.resources.nova.server.networks import attached_ports, live_networks
 from stoker.resources.nova.server.states import ACTIVE, GONE
 from stoker.resources.rest import MARKER
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.software import TOLD
 
@@ -143,7 +143,7 @@ def _is_restored(call: Call, image_id: Any) -> bool:
 
 
 def _as_given(given: Mapping[str, Any] | None, present: Mapping[str, str]) -> Mapping[str, Any]:
-    return given if given is not None and metadata_texts(given) == present else present
+    return given if given is not None and as_texts(given) == present else present
 
 
 def _zone(given: Mapping[str, Any], server: Object) -> str:

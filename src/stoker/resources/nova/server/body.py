@@ -9,6 +9,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.resources.nova.server.ports import Nic, allocation
 from stoker.resources.rest import marker_text, renamed
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call
 
 _BASE = (2, 1)
@@ -33,7 +34,7 @@ def request_body(
     server: Object = {
         "name": properties.get("name") or call.physical_name,
         "flavorRef": properties["flavor"],
-        "metadata": metadata_texts(properties.get("metadata")),
+        "metadata": as_texts(properties.get("metadata")),
     }
     plain = (
         ("imageRef", properties.get("image")),
@@ -63,13 +64,6 @@ def request_body(
     if hints:
         body["os:scheduler_hints"] = hints
     return body, ".".join(map(str, version))
-
-
-def metadata_texts(metadata: Mapping[str, Any] | None) -> dict[str, str]:
-    """Metadata as the compute service takes it: every value a text."""
-    return {
-        str(key): "" if value is None else str(value) for key, value in (metadata or {}).items()
-    }
 
 
 def tags_with_marker(call: Call) -> list[str]:

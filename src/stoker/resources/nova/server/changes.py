@@ -15,10 +15,11 @@ from msgspec import Struct
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
-from stoker.resources.nova.server.body import metadata_texts, tags_with_marker
+from stoker.resources.nova.server.body import tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.rest import polling_pause
+from stoker.resources.text_values import as_texts
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _TAGS = "2.26"
@@ -90,10 +91,10 @@ def _act(call: Call, body: Object, microversion: str | None = None) -> None:
 
 
 def _set_metadata(call: Call, _asked: bool) -> None:
-    wanted = metadata_texts(call.properties.get("metadata"))
+    wanted = as_texts(call.properties.get("metadata"))
     path = _path(call, "/metadata")
     present = send(call.cloud.compute, "GET", path).get("metadata", {})
-    for key in metadata_texts(call.update.previous.get("metadata")):
+    for key in as_texts(call.update.previous.get("metadata")):
         if key not in wanted and key in present:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
     changed = {key: value for key, value in wanted.items() if present.get(key) != value}
