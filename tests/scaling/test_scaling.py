@@ -387,3 +387,73 @@ def test_update_of_another_resource_does_not_start_a_cooldown() -> None:
         assert "cools down" in (await told(lab))[-1]
 
     in_lab(story)
+
+
+async def shown_metadata(lab: Lab, name: str) -> dict[str, Any]:
+    """The metadata of a resource, as the API shows it."""
+    address = await lab.engine.operations.find(CALLER, "stack")
+    return dict(await lab.engine.views.metadata(CALLER, address, name))
+
+
+def test_metadata_that_refers_to_a_group_follows_a_signal() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = scaled()
+        wanted["resources"]["lb"] = {
+            "type": "Sim::Thing",
+            "metadata": {"ids": {"get_attr": ["g", "refs"]}},
+        }
+        await lab.create(wanted)
+        lb = (await lab.rows())["lb"]
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        members = set(lab.cloud.objects) - {lb.physical_id}
+        assert set((await shown_metadata(lab, "lb"))["ids"]) == members
+        assert len(members) == 2
+        before = await lab.history()
+        await lab.update(wanted)
+        assert [
+            line for line in (await lab.history())[len(before) :] if line.startswith("lb")
+        ] == []
+
+    in_lab(story)
+
+
+def test_metadata_around_a_nested_stack_follows_a_signal_inside() -> None:
+    inner = scaled()
+    inner["outputs"]["ids"] = {"value": {"get_attr": ["g", "refs"]}}
+    outer = template(
+        {
+            "n": {"type": "inner.yaml"},
+            "lb": {"type": "Sim::Thing", "metadata": {"ids": {"get_attr": ["n", "ids"]}}},
+        }
+    )
+
+    async def story(lab: Lab) -> None:
+        await lab.create(outer, files={"inner.yaml": json.dumps(inner)})
+        [nested] = await lab.engine.ports.store.children((await lab.stack()).id)
+        await lab.engine.signals.signal(CALLER, nested.address, "p", {})
+        await lab.engine.dispatch.idle()
+        assert len((await shown_metadata(lab, "lb"))["ids"]) == 2
+
+    in_lab(story)
+
+
+def test_metadata_of_a_failed_update_does_not_follow_a_signal() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = scaled()
+        wanted["resources"]["lb"] = {"type": "Sim::Thing", "metadata": {"a": 1}}
+        await lab.create(wanted)
+        wanted["resources"]["lb"] = {
+            "type": "Sim::Thing",
+            "properties": {"fail": "update", "value": "b"},
+            "metadata": {"ids": {"get_attr": ["g", "refs"]}},
+            "depends_on": "bad",
+        }
+        wanted["resources"]["bad"] = {"type": "Sim::Thing", "properties": {"fail": "create"}}
+        await lab.update(wanted)
+        assert await lab.status() == "UPDATE_FAILED"
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await shown_metadata(lab, "lb") == {"a": 1}
+
+    in_lab(story)

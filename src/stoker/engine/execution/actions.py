@@ -227,6 +227,13 @@ class Actions:
             row = await self.fail(row, refused.message)
             raise ActionFailed(row, refused.message) from refused
 
+    async def republish(self, row: Resource) -> Resource:
+        """Bring new metadata to where a server reads it; the row keeps its status.
+
+        Raises :class:`stoker.kernel.errors.Refused`.
+        """
+        return await self._patiently(row, partial(publish_row, self._session, row))
+
     async def _watch(
         self, row: Resource, work: Work, type_: WatchesMetric, physical_id: str | None
     ) -> None:

@@ -1,19 +1,32 @@
 """What a stack shows of its nested stacks, brought up to date after one has changed by itself.
 
 A signal may change a nested stack without an operation on the stack around it. The attributes that
-the latter has recorded then follow by an operation of their own, up to the root of the tree.
+the latter has recorded then follow by an operation of their own, up to the root of the tree. So do
+the metadata of resources that refer to these attributes: servers learn by them of new members.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Waiting
+from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import RefreshRequest
-from stoker.engine.model.records import Action, Operation, OperationStatus, Resource
+from stoker.engine.model.records import Action, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.running import Running
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Refused
+from stoker.kernel.log import Log
 from stoker.kernel.values import replace
+from stoker.schema.unknown import unknown_in
+from stoker.template.evaluate.evaluation import Evaluation
+
+_log = Log(__name__)
 
 
 def refresh_around(session: Session) -> list[Operation]:
@@ -50,10 +63,65 @@ class Refreshing(Running):
         if row is None or not is_nested(row) or row.action is Action.DELETE:
             await self._end([], [])
             return
-        nesting = Nesting(session, Actions(session, self.waiting), self.waiting)
-        fresh = await nesting.with_outputs(row)
-        await self._end([replace(fresh, reason=row.reason)], refresh_around(session))
+        actions = Actions(session, self.waiting)
+        fresh = await Nesting(session, actions, self.waiting).with_outputs(row)
+        fresh = replace(fresh, reason=row.reason)
+        try:
+            following = await following_metadata(session, actions, fresh)
+        except Stopped:
+            return
+        await self._end([fresh, *following], refresh_around(session))
 
     async def _end(self, rows: list[Resource], above: list[Operation]) -> None:
         ended = replace(self.operation, status=OperationStatus.COMPLETE)
         await self._session.commit(resources=rows, operations=[ended, *above])
+
+
+async def following_metadata(
+    session: Session, actions: Actions, changed: Resource
+) -> list[Resource]:
+    """The rows whose metadata refers to a resource that has changed, with their new metadata.
+
+    ``changed`` is its new row. Metadata that a server reads elsewhere is published here, so it must
+    be committed afterwards. A stack whose last change has failed keeps its metadata.
+    """
+    stack, ports = session.stack, session.ports
+    if stack.input_id != stack.good_input_id:
+        return []
+    evaluation = await evaluation_at(ports, stack, stack.input_id)
+    found = await ports.workers.compute(lambda: dict(_new_metadata(session, evaluation, changed)))
+    rows = []
+    for name, metadata in found.items():
+        row = replace(session.current[name], metadata=metadata)
+        try:
+            row = await actions.republish(row)
+        except Refused as refused:
+            _log.warning(
+                "metadata cannot be published",
+                stack_id=stack.id,
+                resource=name,
+                reason=refused.message,
+            )
+        rows.append(row)
+    return rows
+
+
+def _new_metadata(
+    session: Session, evaluation: Evaluation, changed: Resource
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and metadata of the resources whose metadata is another now."""
+    current = {**session.current, changed.name: changed}
+    facts = RecordedFacts(current, session.reference_of)
+    for name, dependencies in evaluation.dependencies.items():
+        row = current.get(name)
+        if changed.name not in dependencies or row is None or row.status is not Status.COMPLETE:
+            continue
+        if not evaluation.template.resources[name].metadata:
+            continue
+        try:
+            definition = evaluation.definition(name, facts)
+        except DiagnosticError:
+            continue  # The next update of the stack reports it.
+        metadata, fixed = definition.metadata, definition.type.fixed_metadata
+        if not fixed and unknown_in(metadata) is None and dict(metadata) != dict(row.metadata):
+            yield name, metadata

@@ -18,7 +18,7 @@ from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest
 from stoker.engine.model.outgoing import Resizing
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
-from stoker.engine.operations.refresh import refresh_around
+from stoker.engine.operations.refresh import following_metadata, refresh_around
 from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.values import replace
@@ -53,7 +53,8 @@ class Scaling(Running):
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._nesting = Nesting(session, Actions(session, self.waiting), self.waiting)
+        self._actions = Actions(session, self.waiting)
+        self._nesting = Nesting(session, self._actions, self.waiting)
 
     async def run(self) -> None:
         """Judge the signal, bring the group to its new size, and end the operation.
@@ -118,7 +119,9 @@ class Scaling(Running):
     ) -> None:
         """End the operation, and with it the signals that came in while it ran."""
         ended = [(self.operation, status, reason)]
+        following: list[Resource] = []
         if group is not None:
+            following = await following_metadata(self._session, self._actions, group)
             late = f"no change: it came while {group.name} was being scaled"
             for operation, target in await self._late(group):
                 self._announce("suppressed", target, late)
@@ -127,7 +130,7 @@ class Scaling(Running):
         operations = [replace(op, status=end, reason=why) for op, end, why in ended]
         above = refresh_around(self._session) if group is not None else []
         await self._session.commit(
-            resources=[group] if group is not None else [],
+            resources=[group, *following] if group is not None else [],
             operations=[*operations, *above],
             events=events,
         )
