@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cloud_testing.hostile_archives import beyond_path_max, directory, file, packed
 from localcloud.cloud import Cloud
 from localcloud.image.images import Images
 from localcloud.image.roots import Roots, UnusableImage
@@ -62,6 +63,25 @@ async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
     with pytest.raises(UnusableImage):
         await cloud.one(Roots).root(image_id)
     assert not cloud.one(Images).unpacked(image_id).exists()
+
+
+async def test_links_longer_than_paths_may_be_lead_nowhere(
+    cloud: Cloud, upload: Any, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    image_id = await upload(packed(beyond_path_max("", victim)))
+    with pytest.raises(UnusableImage, match="through a symbolic link"):
+        await cloud.one(Roots).root(image_id)
+    assert not list(victim.iterdir())
+
+
+async def test_modes_of_image_stay_without_set_user_id(cloud: Cloud, upload: Any) -> None:
+    data = packed([directory("tmp", 0o1777), file("su", mode=0o4755), directory("closed", 0o000)])
+    root = await cloud.one(Roots).root(await upload(data))
+    assert root is not None
+    modes = {path.name: path.stat().st_mode & 0o7777 for path in root.iterdir()}
+    assert modes == {"tmp": 0o1777, "su": 0o755, "closed": 0o700}
 
 
 async def test_the_host_image_has_no_root_of_its_own(cloud: Cloud, api: Any) -> None:

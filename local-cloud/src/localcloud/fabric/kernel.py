@@ -5,8 +5,10 @@ Thin wrappers around libc, so that a server boots without spawning ``unshare``, 
 """
 
 import ctypes
+import errno
 import os
 import signal
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,9 +50,22 @@ class Mount(IntFlag):
     PRIVATE = 1 << 18
 
 
+class Resolve(IntFlag):
+    """What ``openat2(2)`` refuses, or does, while it resolves a path."""
+
+    NO_MAGICLINKS = 0x02
+    """Refuse links of /proc that lead to what a process has open."""
+    NO_SYMLINKS = 0x04
+    """Refuse symbolic links of any kind, also as the last part."""
+    BENEATH = 0x08
+    """Refuse what leads out of the directory: absolute paths, ``..``, links."""
+
+
 MNT_DETACH = 2
 _OPEN_TREE, _MOVE_MOUNT = 428, 429
 """Numbers of system calls that libc does not name; the same on all machines since Linux 5.2."""
+_OPENAT2 = 437
+"""The number on all machines, since Linux 5.6."""
 _AT_FDCWD = -100
 _CLONE_TREE = 1
 _FROM_DESCRIPTOR = 4
@@ -62,6 +77,18 @@ def _check(result: int, step: str) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{step}: {os.strerror(number)}")
+
+
+def open_at(directory: int, path: str, flags: int, resolve: Resolve, mode: int = 0) -> int:
+    """Open a path that is resolved as said, relative to an open directory."""
+    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
+    while True:
+        found = int(_libc.syscall(_OPENAT2, directory, os.fsencode(path), how, len(how)))
+        # EAGAIN: something was renamed meanwhile, so the kernel could not be sure.
+        if found >= 0 or ctypes.get_errno() != errno.EAGAIN:
+            break
+    _check(min(found, 0), f"open {path}")
+    return found
 
 
 def unshare(flags: Clone) -> None:

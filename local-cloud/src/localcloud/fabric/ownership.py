@@ -4,6 +4,8 @@ import os
 import stat
 from pathlib import Path
 
+from localcloud.fabric import tree
+
 _COUNT = 65536
 
 
@@ -15,17 +17,26 @@ def give_to_servers(directory: Path, first: int) -> None:
     """
     if directory.stat().st_uid == first:
         return
-    for place, directories, files in os.walk(directory):
+    for _, directories, files, opened in os.fwalk(directory):
         for name in (*directories, *files):
-            _give(Path(place, name), first)
-    _give(directory, first)
+            _give(opened, name, first)
+    above = os.open(directory.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _give(above, directory.name, first)
+    finally:
+        os.close(above)
 
 
-def _give(path: Path, first: int) -> None:
-    found = path.lstat()
-    os.lchown(path, _moved(found.st_uid, first), _moved(found.st_gid, first))
+def _give(directory: int, name: str, first: int) -> None:
+    found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    owner = (_moved(found.st_uid, first), _moved(found.st_gid, first))
+    os.chown(name, *owner, dir_fd=directory, follow_symlinks=False)
     if not stat.S_ISLNK(found.st_mode):
-        path.chmod(stat.S_IMODE(found.st_mode))  # the kernel has taken set-user-id bits away
+        entry = tree.open_beneath(directory, name, os.O_PATH)
+        try:
+            tree.set_mode(entry, found.st_mode)  # the kernel has taken set-user-id bits away
+        finally:
+            os.close(entry)
 
 
 def _moved(number: int, first: int) -> int:

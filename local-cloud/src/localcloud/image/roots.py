@@ -4,15 +4,17 @@ import asyncio
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from localcloud.cloud import Cloud
-from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
+from localcloud.fabric.extraction import Facts, extract
+from localcloud.fabric.interface import FabricError
+from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.image.images import HOST_KIND, Images
+from localcloud.store import Document
 
 BASE = "stoker:base"
 """The property of an image of a disk that names the image below it."""
-_MEMBER_LIMIT = 2_000_000
 
 
 class UnusableImage(Exception):
@@ -32,6 +34,21 @@ class Roots:
         Raises :class:`localcloud.http.NotFound`.
         """
         return str(self._images.known(image_id)["properties"].get(BASE, image_id))
+
+    def check_base(self, who: RequestContext, image: Document) -> None:
+        """Refuse a snapshot of an image that is gone, or that the caller may not use.
+
+        What is made of the snapshot shows the files of that image. Raises :class:`BadRequest`.
+        """
+        base = image["properties"].get(BASE)
+        if base is None:
+            return
+        try:
+            usable = self._images.sees(who, self._images.known(base))
+        except NotFound:
+            usable = False
+        if not usable:
+            raise BadRequest(f"The image {base}, on which image {image['id']} stands, is gone.")
 
     async def root(self, image_id: str) -> Path | None:
         """Return the directory with the root file system; None for the built-in image.
@@ -58,10 +75,13 @@ def _unpack(archive: Path, root: Path) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     try:
-        with tarfile.open(archive) as tar:
-            tar.extractall(fresh, members=_members(tar, fresh), filter="tar")
+        opened = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            extract(archive, opened, _facts_of)
+        finally:
+            os.close(opened)
         fresh.rename(root)
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+    except (FabricError, OSError) as error:
         raise UnusableImage(
             f"The data of image {archive.name} cannot be unpacked as a root file system: {error}. "
             "Upload a tar archive, plain or compressed by gzip, bzip2 or xz."
@@ -70,25 +90,7 @@ def _unpack(archive: Path, root: Path) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _members(tar: tarfile.TarFile, root: Path) -> Iterator[tarfile.TarInfo]:
-    """Yield what can be unpacked safely; device nodes and pipes are left out."""
-    total = 0
-    for count, member in enumerate(tar):
-        total += member.size
-        if count > _MEMBER_LIMIT or total > SIZE_LIMIT:
-            raise ValueError("it has too many files, or too much in them")
-        if member.islnk() and not _is_inside(root, root / member.linkname.lstrip("/")):
-            raise ValueError(f"the link {member.name} leads out of it")
-        if member.isfile() or member.isdir() or member.issym() or member.islnk():
-            yield member.replace(
-                uid=os.getuid(),
-                gid=os.getgid(),
-                uname="",
-                gname="",
-                mode=member.mode | (0o700 if member.isdir() else 0o600),
-                deep=False,
-            )
-
-
-def _is_inside(root: Path, path: Path) -> bool:
-    return path.resolve().is_relative_to(root.resolve())
+def _facts_of(member: tarfile.TarInfo) -> Facts:
+    """All belongs to whoever unpacks, who can read and write it; nothing is set-user-id."""
+    mode = member.mode & 0o1777 | (0o700 if member.isdir() else 0o600)
+    return Facts(mode, None, member.mtime, {})
