@@ -1,9 +1,15 @@
 """Volumes, snapshots and backups: what they hold, in which states they are, and what is refused."""
 
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
 
 from cloud_testing.compute import Api, House
+from cloud_testing.hostile_archives import directory, file, mode_of_host_file, packed
 from cloud_testing.volumes import Volumes
+from localcloud.image.roots import BASE
 
 
 async def test_a_new_volume_looks_as_cinder_shows_it(volumes: Volumes) -> None:
@@ -87,6 +93,66 @@ async def test_a_backup_without_its_objects_is_not_restored(volumes: Volumes) ->
     await volumes.house.settle()
     assert (await volumes.volume(made["id"]))["status"] == "error_restoring"
     assert (await volumes.get(f"/backups/{backup['id']}"))["backup"]["status"] == "available"
+
+
+async def changed_backup(volumes: Volumes, data: bytes) -> tuple[str, str]:
+    """A volume and its backup, of which the user has overwritten a piece."""
+    made = await volumes.make()
+    volumes.write(made["id"], "saved")
+    backup = await volumes.backup(made["id"])
+    account = "/v1/AUTH_demo-project/volumebackups"
+    listed = await volumes.api.call("GET", f"{account}?format=json")
+    piece = next(each["name"] for each in listed if each["name"].endswith("-00001"))
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield data
+
+    await volumes.api.call("PUT", f"{account}/{piece}", pieces(), expect=201)
+    return made["id"], backup["id"]
+
+
+async def restored(volumes: Volumes, volume_id: str, backup_id: str) -> str:
+    body = {"restore": {"volume_id": volume_id}}
+    await volumes.call("POST", f"/backups/{backup_id}/restore", body, 202)
+    await volumes.house.settle()
+    return str((await volumes.volume(volume_id))["status"])
+
+
+async def test_changed_backup_is_not_restored(volumes: Volumes) -> None:
+    data = packed([directory("upper"), directory("upper/root"), file("upper/root/file", b"other")])
+    volume_id, backup_id = await changed_backup(volumes, data)
+    assert await restored(volumes, volume_id, backup_id) == "error_restoring"
+    assert volumes.read(volume_id) == "saved"
+
+
+async def test_changed_backup_of_earlier_cloud_leads_nowhere(
+    volumes: Volumes, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.touch(0o600)
+    volume_id, backup_id = await changed_backup(volumes, packed(mode_of_host_file(victim)))
+    backups = volumes.house.cloud.store.collection("block_storage.backup")
+    backup = backups.get(backup_id)
+    assert backup is not None
+    backups.put({**backup, "sha256": None})
+    await restored(volumes, volume_id, backup_id)
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o600
+
+
+async def test_volume_of_image_on_foreign_private_image_is_refused(volumes: Volumes) -> None:
+    """As an image of a server is, whose base image belongs to another project."""
+    images = volumes.house.images()
+    private = images.record("other-project", "private", visibility="private", status="active")
+    images.add(private)
+    snapshot = images.record(
+        "demo-project", "snapshot", status="active", properties={BASE: private["id"]}
+    )
+    images.add(snapshot)
+    body = {"volume": {"size": 1, "imageRef": snapshot["id"]}}
+    assert "is gone" in await volumes.refusal("POST", "/volumes", body)
+    made = await volumes.make()
+    body = {"os-reimage": {"image_id": snapshot["id"]}}
+    assert "is gone" in await volumes.refusal("POST", f"/volumes/{made['id']}/action", body)
 
 
 async def test_a_volume_becomes_an_image_and_an_image_a_volume(volumes: Volumes) -> None:

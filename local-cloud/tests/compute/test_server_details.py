@@ -202,6 +202,14 @@ async def test_diagnostics_are_for_administrators(house: House, demo: Api, admin
     assert (found["state"], found["num_cpus"], found["uptime"]) == ("running", 1, 5)
 
 
+async def test_snapshot_metadata_cannot_set_reserved_properties(house: House, demo: Api) -> None:
+    made = await demo.boot()
+    await house.settle()
+    body = {"createImage": {"name": "s", "metadata": {"stoker:kind": "volume"}}}
+    path = f"/servers/{made['id']}/action"
+    assert "reserved" in await demo.refusal("POST", path, body, 400, "badRequest")
+
+
 async def test_a_snapshot_starts_a_server_with_the_same_disk(
     house: House, demo: Api, other: Api
 ) -> None:

@@ -32,6 +32,16 @@ async def test_the_host_image_is_public_active_and_without_data(api: Any) -> Non
     assert (await api("DELETE", f"/images/{host['id']}")).status_code == 403
 
 
+@pytest.mark.parametrize("name", ["stoker:base", "stoker:kind", "os_glance_x"])
+async def test_reserved_properties_cannot_be_set(api: Any, upload: Any, name: str) -> None:
+    refused = await api("POST", "/images", {"name": "i", name: "x"})
+    assert (refused.status_code, "reserved" in refused.text) == (403, True)
+    image_id = await upload()
+    for change in ({"op": "add", "value": "x"}, {"op": "remove"}):
+        body = [{"path": f"/{name}", **change}]
+        assert (await api("PATCH", f"/images/{image_id}", body, headers=PATCH)).status_code == 403
+
+
 async def test_the_host_image_is_made_once(cloud: Cloud, image_service: Any, api: Any) -> None:
     await routes.service(cloud).start()
     assert await names(api) == ["host"]

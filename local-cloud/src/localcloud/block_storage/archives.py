@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.http import BadRequest
@@ -17,6 +18,7 @@ CONTAINER = "volumebackups"
 """Where backups go that name no container."""
 _PIECE = 50 << 20
 _BITE = 1 << 20
+_CHANGED = "The objects of the backup are not those that were stored: they were changed since."
 _ATTRIBUTES: Document = {
     "metadata": {}, "headers": {}, "content_type": "application/octet-stream", "delete_at": None
 }  # fmt: skip
@@ -30,8 +32,11 @@ class Archives:
         self._files = DataFiles(cloud.settings.cloud_dir / "objects", cloud.settings.object_bytes)
         self._uploads = Uploads(self._records, self._files)
 
-    async def put(self, backup: Document, archive: Path) -> int:
-        """Store an archive; returns how many pieces it has. Raises ApiError over quota."""
+    async def put(self, backup: Document, archive: Path) -> dict[str, Any]:
+        """Store an archive; returns what the backup shall know of it. Raises ApiError over quota.
+
+        The objects are the user's own, who may change them: so the checksum is not only there.
+        """
         container_id = _container(backup)
         if container_id not in self._records.containers:
             now = self._records.now()
@@ -51,6 +56,7 @@ class Archives:
         for number in range(count):
             start = number * _PIECE
             await self._store(_piece(backup, number), _read(archive, start, start + _PIECE))
+        checksum = await asyncio.to_thread(_sha256, archive)
         facts = {
             "version": "1.0.0",
             "backup_id": backup["id"],
@@ -58,22 +64,28 @@ class Archives:
             "backup_name": backup["name"],
             "created_at": backup["created_at"],
             "objects": count,
-            "sha256": await asyncio.to_thread(_sha256, archive),
+            "sha256": checksum,
         }
         await self._store(f"{_prefix(backup)}_metadata", _once(json.dumps(facts).encode()))
-        return count
+        return {"object_count": count, "sha256": checksum}
 
     async def get(self, backup: Document, archive: Path) -> None:
-        """Put the pieces together; raises :class:`BadRequest` where one is missing."""
+        """Put the pieces together; raises :class:`BadRequest` if one is missing or was changed."""
         names = [_piece(backup, number) for number in range(backup["object_count"])]
         items = [self._records.object(name) for name in names]
         missing = [name for name, item in zip(names, items, strict=True) if item is None]
         if missing:
             raise BadRequest(f"The object {missing[0]} of the backup is gone.")
+        if any(item["size"] > _PIECE for item in filter(None, items)):
+            raise BadRequest(_CHANGED)
         with archive.open("wb") as file:
             for item in filter(None, items):
                 async for bite in self._files.stream([Part(item["data"], 0, item["size"])]):
                     await asyncio.to_thread(file.write, bite)
+        # Backups of earlier clouds have no checksum; what they hold is unpacked as any archive is.
+        known = backup.get("sha256")
+        if known is not None and await asyncio.to_thread(_sha256, archive) != known:
+            raise BadRequest(_CHANGED)
 
     async def remove(self, backup: Document) -> None:
         """Remove the objects of a backup; those that are gone are fine."""

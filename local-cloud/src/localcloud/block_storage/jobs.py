@@ -145,11 +145,11 @@ async def _create_backup(tools: Tools, backup: Document) -> Changes:
         async with tools.work.alone(source), tools.content.still([source]):
             await tools.content.pack(source, archive)
         _release(tools, backup)
-        count = await tools.archives.put(backup, archive)
+        stored = await tools.archives.put(backup, archive)
     finally:
         _release(tools, backup)
         archive.unlink(missing_ok=True)
-    return {"status": "available", "object_count": count}
+    return {"status": "available", **stored}
 
 
 def _release(tools: Tools, backup: Document) -> None:

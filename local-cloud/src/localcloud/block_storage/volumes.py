@@ -10,6 +10,7 @@ from localcloud.block_storage.state import HOST, ZONE
 from localcloud.block_storage.tools import Tools
 from localcloud.http import BadRequest, NotFound, RequestContext
 from localcloud.image.images import Images
+from localcloud.image.roots import Roots
 from localcloud.store import Document
 
 _USABLE = frozenset({"available", "in-use"})
@@ -139,6 +140,7 @@ def _from_image(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]
         image = tools.state.cloud.one(Images).visible(who, str(wish.image_id))
     except NotFound:
         raise BadRequest("Invalid image identifier or unable to access requested image.") from None
+    tools.state.cloud.one(Roots).check_base(who, image)
     if image["status"] != "active":
         raise BadRequest(f"Invalid input received: Image {wish.image_id} is not active.")
     needed = -(-max(image["size"] or 0, image["virtual_size"] or 0) // _GIB)

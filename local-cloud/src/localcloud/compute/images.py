@@ -9,6 +9,7 @@ from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
 from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
+from localcloud.image.presentation import RESERVED
 from localcloud.image.roots import BASE, Roots, UnusableImage
 from localcloud.store import Document
 
@@ -29,7 +30,7 @@ class Images:
             image = self.all.visible(context, image_id)
         except NotFound:
             raise BadRequest(f"Can not find requested image {image_id}") from None
-        self._check_base(context, image)
+        self._roots.check_base(context, image)
         if image["status"] != "active":
             raise BadRequest(f"Image {image_id} is not active.")
         if image["min_ram"] > flavor["ram"]:
@@ -39,18 +40,6 @@ class Images:
                 f"Flavor's disk is too small for requested image: {flavor['disk']} GiB, "
                 f"and the image needs {image['min_disk']} GiB."
             )
-
-    def _check_base(self, context: RequestContext, image: Document) -> None:
-        """Refuse a snapshot of an image that is gone or that the caller may not use."""
-        base = image["properties"].get(BASE)
-        if base is None:
-            return
-        try:
-            usable = self.all.sees(context, self.all.known(base))
-        except NotFound:
-            usable = False
-        if not usable:
-            raise BadRequest(f"The image {base}, on which image {image['id']} stands, is gone.")
 
     async def root(self, image_id: str) -> Path | None:
         """Return the root file system; None for the built-in image.
@@ -92,7 +81,14 @@ class Images:
         name: str,
         metadata: dict[str, str],
     ) -> str:
-        """Make the record of a snapshot of a server's disk to come; returns its id."""
+        """Make the record of a snapshot of a server's disk to come; returns its id.
+
+        ``metadata`` becomes properties; raises :class:`BadRequest` for names that the cloud keeps
+        to itself.
+        """
+        reserved = [key for key in metadata if key.startswith(RESERVED)]
+        if reserved:
+            raise BadRequest(f"The metadata '{reserved[0]}' is reserved.")
         properties = {
             "image_type": "snapshot",
             **metadata,

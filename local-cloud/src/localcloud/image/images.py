@@ -11,7 +11,14 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.cloud import Cloud
-from localcloud.http import ApiError, Conflict, Forbidden, NotFound, RequestContext, TooLarge
+from localcloud.http import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RequestContext,
+    TooLarge,
+)
 from localcloud.store import Document
 
 HOST_IMAGE = "host"

@@ -14,8 +14,8 @@ TASK, IMPORTING, FAILED = (
 not."""
 UNFINISHED = ("pending", "processing")
 """States of tasks that have not ended."""
-RESERVED = "os_glance"
-"""How names begin that no client uses."""
+RESERVED = ("os_glance", "stoker:")
+"""How names of properties begin that the cloud sets, and no client."""
 READ_ONLY = frozenset(
     (
         "id", "status", "checksum", "os_hash_algo", "os_hash_value", "size", "virtual_size",

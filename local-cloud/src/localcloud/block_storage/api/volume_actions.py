@@ -11,7 +11,7 @@ from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
 from localcloud.http import Answer, BadRequest, Forbidden, respond
 from localcloud.image.images import Images
-from localcloud.image.roots import BASE
+from localcloud.image.roots import BASE, Roots
 from localcloud.store import Document
 
 _STATES = (
@@ -192,7 +192,8 @@ async def _reimage(call: Call, volume: Document, given: dict[str, Any]) -> None:
     reserved = fields.boolean(given, "reimage_reserved", False)
     states = ("available", "error", "reserved") if reserved else ("available", "error")
     _require(volume, states, "reimage")
-    call.state.cloud.one(Images).visible(call.context, image_id)
+    image = call.state.cloud.one(Images).visible(call.context, image_id)
+    call.state.cloud.one(Roots).check_base(call.context, image)
     _task(call, volume, "downloading", "reimage", image_id=image_id)
 
 
