@@ -86,8 +86,20 @@ def test_a_command_line_that_is_wrong_is_refused() -> None:
         accepted(["engine", "--ports", "1"])
 
 
-def test_the_configuration_can_be_used() -> None:
-    assert [str(finding) for finding in findings_in(ConfigFiles((CONFIGURATION,), ()))] == []
+def test_placeholders_of_the_configuration_are_reported() -> None:
+    found = findings_in(ConfigFiles((CONFIGURATION,), ()))
+    assert [finding.option for finding in found] == [
+        "[DEFAULT] auth_encryption_key",
+        "[DEFAULT] stack_domain_admin_password",
+        "[keystone_authtoken] password",
+        "[metrics] token",
+    ]
+
+
+def test_configuration_without_placeholders_needs_nothing(tmp_path: Path) -> None:
+    edited = tmp_path / "stoker.conf"
+    edited.write_text(CONFIGURATION.read_text().replace("CHANGE-ME", "0123456789abcdef" * 2))
+    assert [str(finding) for finding in findings_in(ConfigFiles((edited,), ()))] == []
 
 
 def test_containers_are_asked_where_they_answer() -> None:

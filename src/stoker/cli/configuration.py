@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,12 @@ def findings_in(files: ConfigFiles) -> list[Finding]:
     if any(finding.kind is Kind.WRONG for finding in found):
         return found
     return [*(said_of(message, files.all()) for message in missing(conf)), *found]
+
+
+def found_online(files: ConfigFiles) -> list[Finding]:
+    """Return what keeps the services that valid files name from being used."""
+    reachability = importlib.import_module("stoker.reachability")
+    return [said_of(message, files.all()) for message in reachability.problems_of(load(files))]
 
 
 def remarks_on(files: ConfigFiles) -> list[Finding]:

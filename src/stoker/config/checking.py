@@ -161,6 +161,10 @@ def _wrong_value(setting: Setting, conf: Any) -> Finding | None:
     if place is None:
         return None
     group, option = place
+    if setting.value.upper().replace("_", "-") == _PLACEHOLDER:
+        return _finding(
+            Kind.WRONG, setting, "it still has its placeholder; set a value of your own"
+        )
     try:
         section = conf if group == "DEFAULT" else getattr(conf, group)
         getattr(section, option.dest)
@@ -174,6 +178,7 @@ def _wrong_value(setting: Setting, conf: Any) -> Finding | None:
     return None
 
 
+_PLACEHOLDER = "CHANGE-ME"
 _WANTED = {
     "BoolOpt": "true or false",
     "IntOpt": "a whole number",

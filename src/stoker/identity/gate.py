@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.background import Background
 from stoker.engine.model.interfaces import Deferred
 from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication
@@ -12,13 +14,17 @@ from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Called, Keystone
 from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.policy import Policies
-from stoker.identity.settings import IdentitySettings, settings_from
+from stoker.identity.settings import IdentitySettings, User, settings_from
 from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import TrustRecords, Trusts
 from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
+
+FIRST_CHECK_SECONDS = 1.0  # after the start, when the first requests have been answered
+CHECK_AGAIN_SECONDS = 15.0
 
 
 class Gate:
@@ -46,6 +52,7 @@ class Gate:
         self._authenticate = authentication(conf, self._authenticator)
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
         self.stack_users = StackUsers(self._keystone, alone=alone)
+        self._first_check = Background(self._check_users)
 
     async def authenticate(
         self, headers: Mapping[str, str], project_id: str | None
@@ -71,11 +78,32 @@ class Gate:
         return self._keystone.wait_for(self.trusts.renew(trust_id))
 
     def open(self) -> None:
-        """Let worker threads in."""
+        """Let worker threads in, and check in the background that Keystone accepts our users."""
         self._keystone.open()
+        self._first_check.start()
+
+    async def _check_users(self) -> None:
+        """Log in with each configured user until all are accepted.
+
+        So the log names a wrong password or URL before a request of a client fails because of it.
+        """
+        waiting = self.settings.users
+        pause_seconds = FIRST_CHECK_SECONDS
+        while waiting:
+            await asyncio.sleep(pause_seconds)
+            waiting = [user for user in waiting if not await self._accepts(user)]
+            pause_seconds = CHECK_AGAIN_SECONDS
+
+    async def _accepts(self, user: User) -> bool:
+        try:
+            await self._keystone.grant_of(user)
+        except Refused:
+            return False  # the client has logged the reason
+        return True
 
     async def close(self) -> None:
         """Close the connections to Keystone."""
+        await self._first_check.close()
         await self._authenticator.close()
         await self.trusts.close()
         await self._keystone.close()

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stoker.identity.grants import Grant, by_password, granted, out_of_order, unavailable
+from stoker.identity.problems import Problems
 from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Unavailable
@@ -27,6 +28,7 @@ Called = Callable[[str, int, float, str], None]
 """Told of each request: service, status or 0 where no answer came, seconds, and its kind."""
 
 _SERVICE = "identity"
+_REQUESTS = "requests"
 _MARGIN = 60.0
 _RENEWAL_PAUSE = 30.0
 
@@ -52,6 +54,7 @@ class Keystone:
         self._loop_thread = 0
         self._grants: dict[User, tuple[Grant, float]] = {}
         self._lock = asyncio.Lock()
+        self._problems = Problems(settings.api_url)
 
     async def request(
         self,
@@ -78,11 +81,16 @@ class Keystone:
             response = await self._client.request(method, url, headers=sent, **content)
             status = response.status_code
         except httpx.HTTPError as error:
-            raise Unavailable(out_of_order(str(error) or type(error).__name__)) from error
+            reason = str(error) or type(error).__name__
+            self._problems.failed(_REQUESTS, reason, self._clock.now())
+            raise Unavailable(out_of_order(reason)) from error
         finally:
             self._called(_SERVICE, status, time.monotonic() - started, method)
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Unavailable(out_of_order(f"status {response.status_code}"))
+            reason = f"status {response.status_code}"
+            self._problems.failed(_REQUESTS, reason, self._clock.now())
+            raise Unavailable(out_of_order(reason))
+        self._problems.worked(_REQUESTS)
         return response
 
     async def authenticate(self, request: Mapping[str, Any]) -> Grant | None:
@@ -103,8 +111,12 @@ class Keystone:
             if kept is not None and fresh and kept.expires_at > now + _MARGIN:
                 return kept
             grant = await self.authenticate(by_password(user))
+            subject = f"user {user.name}"
             if grant is None:
+                reason = "its name, password, domain or project is rejected"
+                self._problems.failed(subject, reason, now)
                 raise unavailable(f'it refuses the user "{user.name}"')
+            self._problems.worked(subject)
             self._grants[user] = (grant, now)
             return grant
 

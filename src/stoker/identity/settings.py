@@ -64,6 +64,12 @@ class IdentitySettings(Struct, frozen=True):
     """URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog."""
 
     @property
+    def users(self) -> list[User]:
+        """The users as which the service logs in."""
+        users = (self.service_user, self.trustee, self.stack_domain_admin)
+        return [user for user in users if user is not None]
+
+    @property
     def api_url(self) -> str:
         """The root of version 3 of the identity API, without a trailing slash."""
         root = self.auth_url.rstrip("/")

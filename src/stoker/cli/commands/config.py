@@ -1,4 +1,4 @@
-"""``stoker config``: what is wrong with configuration files, and what could stand in them."""
+"""``stoker config``: checks configuration files, and prints a sample."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from stoker.config.checking import Kind
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.config.sample import sample
 
-_TELLS = (Kind.WRONG, Kind.UNKNOWN)
-"""Findings for which something has to be done."""
+_FAULTS = (Kind.WRONG, Kind.UNKNOWN)  # findings that need a change
 
 
 @click.group("config")
@@ -29,38 +28,43 @@ def command() -> None:
 
 @command.command("check")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--online",
+    is_flag=True,
+    help="Also log in to the identity service and connect to the database.",
+)
 @options.config_files
-def check(files: tuple[Path, ...], config: ConfigFiles) -> None:
-    """Say what is wrong in configuration files, and what in them has no effect.
+def check(files: tuple[Path, ...], config: ConfigFiles, online: bool) -> None:
+    """Report what is wrong in configuration files, and what in them has no effect.
 
     Each line names file, line and option, and what to do. Without files, those are checked that
     "stoker serve --no-local-cloud" reads: /etc/stoker/stoker.conf, or else /etc/heat/heat.conf,
     with the files in the directory of the same name and ".d". Passwords are not printed.
 
-    Exit code: 0 if nothing has to be done, 1 if something is wrong or unknown, 2 if a file cannot
+    With --online the database, the users of the service, its entries in the catalog, and the domain
+    and role of stack users are checked, too. Nothing is written.
+
+    Exit code: 0 if there is nothing to do, 1 if something is wrong or unknown, 2 if a file cannot
     be read.
 
     \b
     Examples
       stoker config check /etc/heat/heat.conf
+      stoker config check --online
       stoker config check --config-dir /etc/heat/heat.conf.d
     """
     named = ConfigFiles((*files, *config.files), config.directories) or usual_files()
     if not named:
         raise BadInput("there is no /etc/stoker/stoker.conf nor /etc/heat/heat.conf; name a file")
     findings = configuration.findings_in(named)
+    if online and not any(finding.kind is Kind.WRONG for finding in findings):
+        findings = [*configuration.found_online(named), *findings]
     for finding in findings:
         click.echo(str(finding))
-    bad = sum(finding.kind in _TELLS for finding in findings)
-    if bad:
-        raise CommandFailed(
-            f"{bad} of these {_lines(len(findings))} something has to be done about"
-        )
-    click.echo(f"{', '.join(map(str, named.all()))}: nothing has to be done")
-
-
-def _lines(count: int) -> str:
-    return "line" if count == 1 else f"{count} lines"
+    faults = sum(finding.kind in _FAULTS for finding in findings)
+    if faults:
+        raise CommandFailed(f"{faults} {'line needs' if faults == 1 else 'lines need'} a change")
+    click.echo(f"{', '.join(map(str, named.all()))}: nothing to do")
 
 
 @command.command("sample")
