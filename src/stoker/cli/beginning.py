@@ -12,7 +12,7 @@ from rich.console import Console
 
 from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
-from stoker.cli.confirmation import confirm
+from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
 from stoker.cli.patience import Patience
 from stoker.cli.progress import begun_on
@@ -54,7 +54,7 @@ class Beginning(Struct, frozen=True):
         if existing is None:
             return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
         if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
-            self._confirm_losses(wanted, existing)
+            self._confirm(wanted, existing)
         self._renew_handles(existing)
         body = {**wanted.update_body(), **settings}
         last = self.patience.ask(partial(last_event_id, self.client, existing))
@@ -113,15 +113,16 @@ class Beginning(Struct, frozen=True):
                 " the servers that report to it.",
             )
 
-    def _confirm_losses(self, wanted: Wanted, existing: Stack) -> None:
-        """Ask, if something goes that works."""
+    def _confirm(self, wanted: Wanted, existing: Stack) -> None:
+        """Show the plan and ask, if something that works is removed or interrupted."""
         changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
-        losses = [change for change in changes if change.is_loss]
-        if losses:
+        harmful = [change for change in changes if change.is_loss or change.interruptions]
+        if harmful:
             resources = self.patience.ask(partial(resources_of, self.client, existing))
             failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
-            losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
-        if not losses:
+            harmful = [each for each in harmful if (each.stack_name, each.name) not in failed]
+        if not harmful:
             return
-        click.echo(tree(losses))
-        confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")
+        click.echo(tree(changes))
+        question = f"{wanted.name}: {summary(changes)}. Go ahead?"
+        confirm_changes(question, harmful, self.client)

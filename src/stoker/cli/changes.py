@@ -8,8 +8,9 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from stoker.cli.client import parsed
+from stoker.cli.client import Client, parsed
 from stoker.cli.differences import difference, short
+from stoker.cli.stacks import ORCHESTRATION, Stack
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
@@ -84,6 +85,8 @@ class Change(Struct, frozen=True):
     after: tuple[str, ...] = ()
     """The changes in its stack that come right before it."""
     keeps_object: bool = False
+    holds_data: bool = False
+    """Without its object, data of its users is lost."""
     place: str | None = None
     """File and line."""
 
@@ -102,6 +105,11 @@ class Change(Struct, frozen=True):
         """Whether the existing object is removed, or may be."""
         gone = self.kind in (REPLACED, PERHAPS_REPLACED, DELETED)
         return gone and not self.keeps_object
+
+    @property
+    def loses_data(self) -> bool:
+        """Whether data of users is deleted with the object, or may be."""
+        return self.is_loss and self.holds_data
 
     def lines(self, name: str) -> list[str]:
         """The change of what is called so, and the values that change and what that means."""
@@ -127,6 +135,9 @@ class Change(Struct, frozen=True):
             )
         if self.keeps_object and self.kind in (REPLACED, DELETED):
             below.append("its object is kept, as its deletion policy says")
+        if self.loses_data:
+            lost = "its data is deleted" if self.is_certain else "its data is deleted then"
+            below.append(click.style(lost, fg="red", bold=True))
         return [line, *(f"{_INDENT}{text}" for text in below)]
 
     def as_data(self) -> dict[str, Any]:
@@ -151,6 +162,7 @@ class Change(Struct, frozen=True):
             "step": self.step,
             "after": self.after,
             "keeps_object": self.keeps_object,
+            "loses_data": self.loses_data,
             "place": self.place,
         }
 
@@ -171,6 +183,12 @@ def plan_of_create(answer: Any) -> Plan:
 def plan_of_update(answer: Any, place: Place) -> Plan:
     """What an update or a delete changes."""
     return parsed(lambda found: _plan(found, _of_update(found, place)), answer)
+
+
+def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
+    """What the delete of a stack removes."""
+    path = f"{stack.path}/preview?fingerprint={fingerprint}"
+    return plan_of_update(client.call(ORCHESTRATION, "DELETE", path), str)
 
 
 def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
@@ -196,6 +214,8 @@ def summary(changes: Sequence[Change]) -> str:
     interrupted = sum(1 for change in changes if change.interruptions and change.is_certain)
     if interrupted:
         counts.append(f"{interrupted} of them interrupted")
+    if lost := sum(change.loses_data for change in changes):
+        counts.append(f"{lost} of them with loss of data")
     return ", ".join(counts) or "nothing changes"
 
 
@@ -262,6 +282,7 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
         found.get("step") or 0,
         tuple(found.get("after") or ()),
         bool(found.get("keeps_object")),
+        bool(found.get("holds_data")),
         None if position is None else f"{place(position['file'])}:{position['line']}",
     )
 

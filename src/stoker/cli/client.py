@@ -78,6 +78,8 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._credentials = credentials
+        self.foreign_cloud = str(credentials) if credentials.source else ""
+        """The cloud and the user, where the environment names them."""
         self._orchestration = orchestration
         self._http = httpx.Client(
             timeout=_TIMEOUT,

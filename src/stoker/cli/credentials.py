@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stoker.cli.failures import BadInput
 from stoker.kernel.lazy import LazyModule
+from stoker.kernel.values import replace
 
 if TYPE_CHECKING:
     import yaml
@@ -33,6 +34,13 @@ class Credentials:
     project_domain: str = "Default"
     region: str | None = None
     verify: bool | str = True
+    source: str = ""
+    """Where they were found, as ``OS_CLOUD=prod``; empty for a data directory."""
+
+    def __str__(self) -> str:
+        """The cloud and the project, without secrets."""
+        user = f"{self.username or 'a token'}/{self.project_name or self.project_id}"
+        return f"{self.auth_url} as {user}" + (f" ({self.source})" if self.source else "")
 
     def request(self) -> dict[str, Any]:
         """The body of a request for a token."""
@@ -65,7 +73,8 @@ def in_environment(environment: Mapping[str, str]) -> Credentials | None:
         for key, value in environment.items()
         if key.startswith("OS_")
     }
-    return _credentials(values, values.get("region_name"), _verify(values), "the environment")
+    found = _credentials(values, values.get("region_name"), _verify(values), "the environment")
+    return replace(found, source="OS_AUTH_URL")
 
 
 def in_data_dir(data_dir: Path) -> Credentials | None:
@@ -81,8 +90,12 @@ def _named_cloud(name: str, environment: Mapping[str, str]) -> Credentials:
     places.append(Path("/etc/openstack/clouds.yaml"))
     for place in places:
         if place.is_file():
-            return _in_file(place, name)
-    raise BadInput(f'OS_CLOUD is "{name}", but there is no clouds.yaml')
+            return replace(_in_file(place, name), source=f"OS_CLOUD={name}")
+    searched = ", ".join(str(place) for place in places)
+    raise BadInput(
+        f'OS_CLOUD is "{name}", but there is no clouds.yaml: none of {searched} exists; make one'
+        " of them, or unset OS_CLOUD to use the local cloud"
+    )
 
 
 def _in_file(path: Path, name: str) -> Credentials:

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import click
+
 from stoker.cli.client import Client
 from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import Running, make_data_dir, running_in
@@ -34,7 +36,10 @@ def connect(target: Target) -> Client:
         raise CommandFailed(
             f"there are no credentials: neither OS_* variables nor {target.data_dir}/clouds.yaml"
         )
-    return Client(credentials, target.url)
+    client = Client(credentials, target.url)
+    if client.foreign_cloud:
+        click.echo(f"On {client.foreign_cloud}", err=True)
+    return client
 
 
 def _is_ready(data_dir: Path) -> bool:

@@ -40,11 +40,15 @@ class ObjectContainer(ManagedType):
         _sent(call, "PUT", name, self.headers(call.properties, call))
         return Done(name)
 
+    def holds_data(self, properties: Mapping[str, Any]) -> bool:
+        """Whether objects are deleted with the container; otherwise a filled one cannot be."""
+        return bool(self.purge_property and properties.get(self.purge_property))
+
     def delete(self, call: Call) -> Outcome:
         """Remove the container; its objects before, if the user wants that."""
         if call.physical_id is None:
             return Done()
-        purges = bool(self.purge_property and call.properties.get(self.purge_property))
+        purges = self.holds_data(call.properties)
         if purges and _removed(call, call.physical_id):
             return Wait(after=0.0, reason="the objects of the container are being deleted")
         answer = _asked(call, "DELETE", call.physical_id)

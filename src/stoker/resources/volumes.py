@@ -38,6 +38,7 @@ class BlockVolume(RestResource):
     collection = VOLUMES
     readiness = READINESS
     lingers = True
+    has_data = True
 
     def delete(self, call: Call) -> Outcome:
         """Remove the volume with its snapshots, once no server has it."""

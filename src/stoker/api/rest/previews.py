@@ -96,6 +96,7 @@ class ChangedResource(PreviewedResource):
     after: tuple[str, ...]
     interruptions: Mapping[str, str]
     keeps_object: bool
+    holds_data: bool
     inside: str | None
     position: Place | None
 
@@ -244,6 +245,7 @@ def _changed(change: ChangeView) -> ChangedResource:
         "after": change.after,
         "interruptions": change.interruptions,
         "keeps_object": change.keeps_object,
+        "holds_data": change.holds_data,
         "inside": change.inside,
         "position": None if change.position is None else place(change.position),
     }

@@ -36,7 +36,10 @@ from stoker.cli.wanted import Given, stack_arguments
 )
 @click.option("--tags", metavar="TAG,TAG", help="Tags of the stack.")
 @click.option(
-    "-y", "--yes", is_flag=True, help="Do not ask before something is replaced or deleted."
+    "-y",
+    "--yes",
+    is_flag=True,
+    help="Do not ask before something is replaced, interrupted or deleted.",
 )
 @shared.wait
 @shared.service
@@ -52,8 +55,9 @@ def command(
     """Create a stack from TEMPLATE, or update it if it exists.
 
     Shows progress, then the outputs. On failure: the cause, the server consoles, and what to do
-    next. Asks before an update replaces or deletes working resources, unless given --yes. Ctrl-C
-    stops the output; the deployment continues.
+    next. Before an update replaces, interrupts or deletes working resources, shows the plan and
+    asks; asks separately before data is deleted, as that of a volume. With --yes, asks nothing.
+    Ctrl-C stops the output; the deployment continues.
 
     TEMPLATE may be a plan that "stoker plan --out" has saved: exactly that is done, without
     asking, or nothing if the stack has changed since.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
@@ -9,7 +10,9 @@ import click
 from rich.console import Console
 
 from stoker.cli import options as shared
-from stoker.cli.confirmation import confirm
+from stoker.cli.changes import Change, plan_of_delete
+from stoker.cli.client import Client, Refused
+from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.patience import Patience
@@ -17,6 +20,7 @@ from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
 from stoker.cli.stacks import (
     ORCHESTRATION,
+    Stack,
     has_begun,
     last_event_id,
     refresh,
@@ -34,7 +38,8 @@ from stoker.cli.target import Target
 def command(name: str, yes: bool, wait: bool, target: Target) -> None:
     """Delete the stack NAME (or id) with its servers, networks and everything else in it.
 
-    Asks first, unless told --yes. Ctrl-C stops the output; the deletion continues.
+    Asks first, and separately before data is deleted, as that of a volume; with --yes, asks
+    nothing. Ctrl-C stops the output; the deletion continues.
 
     \b
     Examples
@@ -46,7 +51,8 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
         stack = patience.ask(partial(the_stack, client, name), first=True)
         count = len(patience.ask(partial(resources_of, client, stack)))
         if not yes:
-            confirm(f"Delete {stack.name} with its {count} resources?")
+            changes = patience.ask(partial(_planned_deletes, client, stack))
+            confirm_changes(f"Delete {stack.name} with its {count} resources?", changes, client)
         last = patience.ask(partial(last_event_id, client, stack))
         patience.begin(
             partial(client.call, ORCHESTRATION, "DELETE", stack.path),
@@ -59,3 +65,13 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
         ended = follow_or_leave(console, client, stack, last, patience=patience)
         if ended.status != "COMPLETE":
             end_with_failure(console, client, ended)
+
+
+def _planned_deletes(client: Client, stack: Stack) -> Sequence[Change]:
+    """What the delete removes; nothing where the service is Heat, which cannot preview it."""
+    try:
+        return plan_of_delete(client, stack).changes
+    except Refused as refusal:
+        if refusal.status in (404, 405):
+            return ()
+        raise

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from stoker.cli import options as shared
-from stoker.cli.changes import Plan, plan_of_update, summary, tree
+from stoker.cli.changes import Plan, plan_of_delete, summary, tree
 from stoker.cli.client import Client
 from stoker.cli.failures import FAILED, BadInput, CommandFailed
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, find_stack, the_stack
+from stoker.cli.stacks import Stack, find_stack, the_stack
 from stoker.cli.target import Target
 from stoker.cli.wanted import Given, stack_arguments
 
@@ -119,9 +119,7 @@ def _destroy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, 
     if not given.is_template_alone:
         raise BadInput("--destroy takes the name of a stack, and nothing else")
     stack = the_stack(client, str(given.template))
-    path = f"{stack.path}/preview?fingerprint={fingerprint}"
-    answer = client.call(ORCHESTRATION, "DELETE", path)
-    plan = plan_of_update(answer, str)
+    plan = plan_of_delete(client, stack, fingerprint=fingerprint)
     return plan, _saved(DELETE, stack.name, stack.id, plan, {})
 
 

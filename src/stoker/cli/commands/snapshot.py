@@ -139,7 +139,7 @@ def restore(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Targe
         stack = the_stack(client, stack_name)
         found = _the_snapshot(client, stack, snapshot)
         if not yes:
-            confirm(f"Bring {stack.name} back to what it was at {found['creation_time']}?")
+            confirm(f"Bring {stack.name} back to what it was at {found['creation_time']}?", client)
         last = last_event_id(client, stack)
         client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots/{found['id']}/restore")
         _follow(console, client, stack, last, wait=wait)
@@ -163,7 +163,7 @@ def delete(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target
         stack = the_stack(client, stack_name)
         found = _the_snapshot(client, stack, snapshot)
         if not yes:
-            confirm(f"Delete the snapshot {found['name'] or found['id']} of {stack.name}?")
+            confirm(f"Delete the snapshot {found['name'] or found['id']} of {stack.name}?", client)
         client.call(ORCHESTRATION, "DELETE", f"{stack.path}/snapshots/{found['id']}")
         if wait:
             _await_end(client, stack, found["id"])

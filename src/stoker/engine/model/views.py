@@ -147,6 +147,8 @@ class ChangeView(Struct, frozen=True):
     """While it is not known whether properties change: those that would need a new object."""
     keeps_object: bool = False
     """Its object stays though the resource goes."""
+    holds_data: bool = False
+    """Without its object, data of its users is lost."""
     position: Position | None = None
     """Where the property that changes, or the resource, stands in the documents, if known."""
     inside: str | None = None

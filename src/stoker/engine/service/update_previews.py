@@ -96,7 +96,20 @@ class UpdatePreviews:
         if self._masking:
             view = replace(view, properties=self._masking.data(view.properties))
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
-        return ChangeView(view, change, cause, path=(*above, row.name), keeps_object=retained)
+        return ChangeView(
+            view,
+            change,
+            cause,
+            path=(*above, row.name),
+            keeps_object=retained,
+            holds_data=not retained and self._holds_data(row),
+        )
+
+    def _holds_data(self, row: Resource) -> bool:
+        type_ = self._ports.types.find(row.implementation)
+        saved = row.deletion_policy == DeletionPolicy.SNAPSHOT
+        has_object = row.physical_id is not None and not saved
+        return has_object and type_ is not None and type_.holds_data(row.properties)
 
     def _added(
         self, stack: Stack, evaluation: Evaluation, name: str, above: tuple[str, ...]

@@ -30,6 +30,7 @@ class Order(RestResource):
     type_name = "OS::Barbican::Order"
     description = "A key, key pair or certificate that the key manager makes."
     service = "key-manager"
+    has_data = True
     support = since("2014.2")
     collection = _ORDERS
     marker = ""

@@ -72,6 +72,7 @@ class Share(RestResource):
     type_name = "OS::Manila::Share"
     description = "A file system that servers mount."
     service = "shared-file-system"
+    has_data = True
     support = since("5.0.0")
     collection = _SHARES
     readiness = Readiness(pending=frozenset({"creating"}), failed=frozenset({"error"}))

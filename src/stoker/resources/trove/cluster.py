@@ -38,6 +38,7 @@ class TroveCluster(RestResource):
     type_name = "OS::Trove::Cluster"
     description = "Databases that work together."
     service = "database"
+    has_data = True
     support = since("2015.1")
     collection = _CLUSTERS
     marker = ""

@@ -34,6 +34,7 @@ class TroveInstance(RestResource):
     type_name = "OS::Trove::Instance"
     description = "A server with a database."
     service = "database"
+    has_data = True
     support = since("2014.1")
     collection = INSTANCES
     marker = ""

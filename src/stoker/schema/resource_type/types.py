@@ -40,6 +40,8 @@ class ResourceType(ABC):
     """What stands behind a resource is kept by this service: an adopted one gets its own anew."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Names of the attributes and stored data that previews do not show, wherever they are used."""
+    has_data: ClassVar[bool] = False
+    """The objects hold data of their users, which no template can restore."""
     capabilities: ClassVar[dict[object, bool]]
     """What :func:`can` has found out about this class."""
 
@@ -50,6 +52,13 @@ class ResourceType(ABC):
     def reference(self, call: Call) -> Any:
         """What ``get_resource`` gives: the physical id, and the name before there is one."""
         return call.physical_id if call.physical_id is not None else call.name
+
+    def holds_data(self, properties: Mapping[str, Any]) -> bool:
+        """Whether a delete of an object with these properties deletes data of its users.
+
+        Plans mark such deletes, and ask about them separately.
+        """
+        return self.has_data
 
     def service_for(self, properties: Mapping[str, Any]) -> str | None:
         """The service that calls with these properties use; one without calls none and needs no

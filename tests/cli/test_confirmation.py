@@ -1,0 +1,99 @@
+"""Questions before a deployment or a delete harms what works, against a running service."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from stoker.cli.credentials import in_environment
+from stoker.cli.failures import BadInput
+from tests.cli.conftest import Served, stoker
+
+SERVER = """heat_template_version: 2018-08-31
+parameters:
+  flavor: {type: string, default: m1.tiny}
+  word: {type: string, default: one}
+resources:
+  server:
+    type: OS::Nova::Server
+    properties: {image: host, flavor: {get_param: flavor}, networks: [{network: private}]}
+  value: {type: OS::Heat::Value, properties: {value: {get_param: word}}}
+"""
+DATA = """heat_template_version: 2018-08-31
+resources:
+  purged: {type: OS::Swift::Container, properties: {PurgeOnDelete: true}}
+  filled: {type: OS::Swift::Container}
+  volume: {type: OS::Cinder::Volume, properties: {size: 1}}
+  saved: {type: OS::Cinder::Volume, deletion_policy: Snapshot, properties: {size: 1}}
+  retained: {type: OS::Cinder::Volume, deletion_policy: Retain, properties: {size: 1}}
+"""
+NOTHING = "heat_template_version: 2018-08-31\nresources:\n  v: {type: OS::Heat::RandomString}\n"
+LOST = ["purged", "volume"]
+
+
+def deployed(service: Served, template: Path, text: str) -> None:
+    template.write_text(text)
+    done = service.run("deploy", str(template))
+    assert done.exit_code == 0, done.output
+
+
+def test_deploy_asks_before_an_interruption_and_shows_the_whole_plan(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "interrupted.yaml"
+    deployed(service, template, SERVER)
+    change = ("deploy", str(template), "-P", "flavor=m1.small", "-P", "word=two")
+    planned = service.run("plan", *change[1:]).output
+    assert service.run(*change).exit_code == 2
+    asked = service.run(*change, text="n\n")
+    assert asked.exit_code == 1
+    tree, _, count = planned.rstrip().rpartition("\n")
+    assert asked.output.startswith(f"{tree}\n{count}. Go ahead?")
+    assert "1 of them interrupted" in count
+    assert 'value: "one" -> "two"' in tree
+    assert service.run(*change, "--yes").exit_code == 0
+    assert service.run("destroy", "interrupted", "--yes").exit_code == 0
+
+
+def test_loss_of_data_is_marked_counted_and_confirmed_separately(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "data.yaml"
+    deployed(service, template, DATA)
+    template.write_text(NOTHING)
+    lines = service.run("plan", str(template)).output.splitlines()
+    marked = [before.split()[1] for before, line in pairwise(lines) if "data is" in line]
+    assert marked == LOST
+    assert lines[-1] == "data: 1 added, 5 deleted, 2 of them with loss of data"
+    for command in (("deploy", str(template)), ("destroy", "data")):
+        refused = service.run(*command, text="y\nn\n")
+        assert refused.exit_code == 1
+        assert "The data of purged, volume cannot be restored" in refused.output
+        assert "Delete the data?" in refused.output
+        assert "CREATE_COMPLETE" in service.run("status", "data").output.splitlines()[0]
+    assert service.run("deploy", str(template), text="y\ny\n").exit_code == 0
+    harmless = service.run("destroy", "data", text="y\n")
+    assert harmless.exit_code == 0
+    assert "Delete the data?" not in harmless.output
+
+
+def test_a_cloud_of_the_environment_is_named_first_and_in_questions(
+    service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = tmp_path / "elsewhere.yaml"
+    deployed(service, template, NOTHING)
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(service.data_dir / "clouds.yaml"))
+    monkeypatch.setenv("OS_CLOUD", "stoker")
+    cloud = f"http://127.0.0.1:{service.cloud_port}/identity/v3 as demo/demo (OS_CLOUD=stoker)"
+    found = stoker("destroy", "elsewhere", text="n\n")
+    assert found.output.splitlines()[0] == f"On {cloud}"
+    assert f"Delete elsewhere with its 1 resources, on {cloud}?" in found.output
+    own = service.run("destroy", "elsewhere", "--yes")
+    assert cloud not in own.output
+
+
+def test_an_unknown_cloud_names_the_files_that_were_searched() -> None:
+    with pytest.raises(BadInput, match=r"none of /no/file, clouds\.yaml, .*exists"):
+        in_environment({"OS_CLOUD": "nocloud", "OS_CLIENT_CONFIG_FILE": "/no/file"})
