@@ -119,9 +119,12 @@ class FakeService:
             "COMPLETE",
             "Stack CREATE completed successfully",
             CREATED,
-            parameters={"OS::stack_id": address.id},
             owner="demo",
-            **{"outputs": (Output("o", "v", "an output"),), **fields},
+            **{
+                "parameters": {"OS::stack_id": address.id},
+                "outputs": (Output("o", "v", "an output"),),
+                **fields,
+            },
         )
         self.known[address.id] = view
         return view

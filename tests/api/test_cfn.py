@@ -221,6 +221,7 @@ async def test_a_stack_is_made_with_all_that_the_request_says(
             StackRequest(
                 "s",
                 TEMPLATE,
+                version_optional=True,
                 parameters={"P": "v", "Q": ""},
                 timeout_mins=7,
                 disable_rollback=False,
@@ -291,7 +292,10 @@ async def test_an_update_replaces_what_the_stack_was_given(
     arn = service.add("s", tags=("a=1",)).address.arn
     updated = await result(client, "UpdateStack", StackName=arn, TemplateBody=TEMPLATE)
     assert updated == {"StackId": arn}
-    assert service.asked[-1] == ("update", StackRequest(template=TEMPLATE, tags=("a=1",)))
+    assert service.asked[-1] == (
+        "update",
+        StackRequest(template=TEMPLATE, tags=("a=1",), version_optional=True, must_change=True),
+    )
 
 
 async def test_an_update_keeps_the_values_that_it_names_and_no_others(
@@ -312,7 +316,12 @@ async def test_an_update_keeps_the_values_that_it_names_and_no_others(
         },
     )
     expected = StackRequest(
-        parameters={"changed": "2"}, existing=True, clear_parameters=("dropped",), tags=()
+        parameters={"changed": "2"},
+        existing=True,
+        clear_parameters=("dropped",),
+        tags=(),
+        version_optional=True,
+        must_change=True,
     )
     assert service.asked[-1] == ("update", expected)
 
@@ -320,7 +329,8 @@ async def test_an_update_keeps_the_values_that_it_names_and_no_others(
 async def test_a_stack_is_described_as_clients_of_aws_read_it(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
-    address = service.add("s").address
+    given = {"OS::stack_id": "s1", "AWS::Region": "here", "Size": "2"}
+    address = service.add("s", parameters=given).address
     answer = await ask(client, "DescribeStacks", StackName=address.arn)
     stack = ET.fromstring(answer.text).find("DescribeStacksResult/Stacks/member")
     assert stack is not None
@@ -329,7 +339,11 @@ async def test_a_stack_is_described_as_clients_of_aws_read_it(
     assert stack.findtext("DisableRollback") == "true"
     assert stack.find("TimeoutInMinutes") is None
     assert stack.findtext("Outputs/member/OutputValue") == "v"
-    assert stack.findtext("Parameters/member/ParameterValue") == address.id
+    shown = [
+        (each.findtext("ParameterKey"), each.findtext("ParameterValue"))
+        for each in stack.iterfind("Parameters/member")
+    ]
+    assert shown == [("Size", "2")]
     assert stack.findtext("StackStatus") == "CREATE_COMPLETE"
 
 
@@ -416,7 +430,7 @@ async def test_a_stack_is_deleted_and_an_update_is_cancelled(
 async def test_a_template_is_validated(client: httpx.AsyncClient, service: FakeService) -> None:
     found = await result(client, "ValidateTemplate", TemplateBody=TEMPLATE)
     assert found == {"Description": "d", "Parameters": [], "Environment": {}}
-    assert service.asked == [("summary", StackRequest(template=TEMPLATE))]
+    assert service.asked == [("summary", StackRequest(template=TEMPLATE, version_optional=True))]
     assert await refusal(client, "ValidateTemplate") == (400, "MissingParameter")
 
 

@@ -90,7 +90,7 @@ def test_boto3_makes_changes_and_deletes_a_stack(api: Any) -> None:
     api.get_waiter("stack_delete_complete").wait(StackName=made["StackId"], WaiterConfig=FAST)
     code, message = refused(api.describe_stacks, StackName="boto")
     assert code == "ValidationError"
-    assert message.startswith("Stack with id boto does not exist")
+    assert message == "Stack with id boto does not exist"
     deleted = api.get_paginator("list_stacks").paginate(StackStatusFilter=["DELETE_COMPLETE"])
     assert made["StackId"] in {each["StackId"] for p in deleted for each in p["StackSummaries"]}
 
@@ -190,14 +190,82 @@ def test_boto3_gets_a_template_as_it_was_written(api: Any) -> None:
     text = "AWSTemplateFormatVersion: 2010-09-09\nResources: {a: {Type: 'OS::Heat::None'}} # one\n"
     api.create_stack(StackName="written", TemplateBody=text)
     api.get_waiter("stack_create_complete").wait(StackName="written", WaiterConfig=FAST)
-    for _ in range(2):
+    for team in ("blue", "red"):
         shown = api.get_template(StackName="written", TemplateStage="Original")
         assert shown["TemplateBody"] == text
-        api.update_stack(StackName="written", UsePreviousTemplate=True)
+        tags = [{"Key": "team", "Value": team}]
+        api.update_stack(StackName="written", UsePreviousTemplate=True, Tags=tags)
         api.get_waiter("stack_update_complete").wait(StackName="written", WaiterConfig=FAST)
     parsed = api.get_template(StackName="written", TemplateStage="Processed")["TemplateBody"]
     assert parsed["Resources"] == {"a": {"Type": "OS::Heat::None"}}
     api.delete_stack(StackName="written")
+
+
+def test_template_of_aws_needs_no_format_version(api: Any) -> None:
+    text = json.dumps({key: TEMPLATE[key] for key in ("Parameters", "Resources")})
+    assert len(api.validate_template(TemplateBody=text)["Parameters"]) == 2
+    assert api.get_template_summary(TemplateBody=text)["Version"] == "2010-09-09"
+    api.create_stack(StackName="plain", TemplateBody=text, Parameters=parameters(Text="a"))
+    api.get_waiter("stack_create_complete").wait(StackName="plain", WaiterConfig=FAST)
+    shown = api.get_template(StackName="plain", TemplateStage="Original")["TemplateBody"]
+    assert dict(shown) == json.loads(text)
+    changed = {"TemplateBody": text, "Parameters": parameters(Text="b")}
+    api.create_change_set(StackName="plain", ChangeSetName="b", **changed)
+    api.execute_change_set(StackName="plain", ChangeSetName="b")
+    api.get_waiter("stack_update_complete").wait(StackName="plain", WaiterConfig=FAST)
+    api.update_stack(StackName="plain", UsePreviousTemplate=True, Parameters=parameters(Text="c"))
+    api.get_waiter("stack_update_complete").wait(StackName="plain", WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName="plain")["Stacks"]
+    shown = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
+    assert shown == {"Text": "c", "Secret": "******"}
+    api.delete_stack(StackName="plain")
+    hot = json.dumps({"resources": {"a": {"type": "OS::Heat::None"}}})
+    for other in (hot, "{}"):
+        _, message = refused(api.create_stack, StackName="other", TemplateBody=other)
+        assert "Template format version not found" in message
+
+
+def test_update_that_changes_nothing_is_rejected_in_the_words_of_aws(api: Any) -> None:
+    given = {"StackName": "idle", "TemplateBody": BODY, "Parameters": parameters(Text="a")}
+    tags = [{"Key": "team", "Value": "blue"}]
+    api.create_stack(**given, Tags=tags)
+    api.get_waiter("stack_create_complete").wait(StackName="idle", WaiterConfig=FAST)
+    kept = [{"ParameterKey": name, "UsePreviousValue": True} for name in ("Text", "Secret")]
+    same = {"StackName": "idle", "UsePreviousTemplate": True, "Parameters": kept}
+    for again in (given, {**given, "Tags": tags}, same):
+        told = refused(api.update_stack, **again)
+        assert told == ("ValidationError", "No updates are to be performed.")
+    allowed = {"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"}
+    policy = json.dumps({"Statement": [allowed]})
+    retagged = [{"Key": "team", "Value": "red"}]
+    for change in (
+        {"Tags": retagged},
+        {"Tags": retagged, "StackPolicyBody": policy},
+        {"Tags": retagged, "Parameters": parameters(Text="b")},
+    ):
+        api.update_stack(**{**given, **change})
+        api.get_waiter("stack_update_complete").wait(StackName="idle", WaiterConfig=FAST)
+    api.delete_stack(StackName="idle")
+
+
+def test_update_of_a_failed_stack_is_carried_out_unchanged(api: Any) -> None:
+    bad = {"Type": "OS::Heat::TestResource", "Properties": {"fail": True}}
+    body = json.dumps({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "Bad": bad}})
+    given = {"StackName": "failed", "TemplateBody": body}
+    made = api.create_stack(**given, DisableRollback=True)
+    with pytest.raises(WaiterError):
+        api.get_waiter("stack_create_complete").wait(StackName="failed", WaiterConfig=FAST)
+    assert api.update_stack(**given)["StackId"] == made["StackId"]
+    api.delete_stack(StackName="failed")
+
+
+def test_boto3_asks_whose_key_it_has(keys: dict[str, str], api: Any, steady: str) -> None:
+    identity = boto3.client("sts", **keys).get_caller_identity()
+    [stack] = api.describe_stacks(StackName=steady)["Stacks"]
+    project = stack["StackId"].split(":")[4]
+    assert identity["Account"] == project
+    assert identity["Arn"].startswith(f"arn:openstack:iam::{project}:user/")
+    assert identity["UserId"]
 
 
 def test_boto3_asks_about_templates(api: Any, steady: str) -> None:

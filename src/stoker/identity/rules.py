@@ -62,8 +62,8 @@ _CLOUDFORMATION_READS = (
     "DescribeAccountLimits", "DescribeChangeSet", "DescribeStackDriftDetectionStatus",
     "DescribeStackEvents", "DescribeStackResourceDrifts", "DescribeStackResources",
     "DescribeStacks", "DetectStackDrift", "DetectStackResourceDrift", "EstimateTemplateCost",
-    "GetStackPolicy", "GetTemplate", "GetTemplateSummary", "ListChangeSets", "ListExports",
-    "ListImports", "ListStackResources", "ListStacks", "ValidateTemplate",
+    "GetCallerIdentity", "GetStackPolicy", "GetTemplate", "GetTemplateSummary", "ListChangeSets",
+    "ListExports", "ListImports", "ListStackResources", "ListStacks", "ValidateTemplate",
 )  # fmt: skip
 _CLOUDFORMATION_WRITES = (
     "CancelUpdateStack", "ContinueUpdateRollback", "CreateChangeSet", "CreateStack",

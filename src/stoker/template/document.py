@@ -34,6 +34,7 @@ from stoker.schema.words import kind_of
 from stoker.template.source.source import Source, accept, read
 from stoker.template.source.yaml_data import MAX_NODES
 from stoker.template.versions import (
+    CFN_VERSION,
     HOT,
     NOT_VALID,
     VERSION_KEYS,
@@ -135,6 +136,16 @@ def read_template(template: str | Mapping[str, Any], file: str | None = None) ->
             replace(found, message=f"{NOT_VALID}: Error parsing template: {found.message}")
             for found in error.diagnostics
         ) from None
+
+
+def with_version(source: Source) -> Source:
+    """The document of a template, as one of CloudFormation's if it names no version."""
+    data = source.data
+    if not isinstance(data, Mapping) or CFN_VERSION.dialect.resources not in data:
+        return source
+    if not data.keys().isdisjoint(VERSION_KEYS):
+        return source
+    return replace(source, data={CFN_VERSION.key: CFN_VERSION.name, **data})
 
 
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:

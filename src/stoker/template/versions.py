@@ -225,6 +225,8 @@ VERSIONS: tuple[Version, ...] = (
     *_hot_versions(),
 )
 """All versions, the CloudFormation ones first, then by date."""
+CFN_VERSION = VERSIONS[0]
+"""The version of AWS's own templates, in which it is optional."""
 
 NOT_VALID = "Template not in valid format"
 """How refusals of what is no template begin: clients look for it."""
@@ -290,7 +292,7 @@ _MISTAKEN: Mapping[str, Sequence[str]] = {
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Names the misspelt key, if one of the keys at the top looks like the right one."""
     is_cloudformation = CFN.resources in data
-    wanted = "AWSTemplateFormatVersion: 2010-09-09" if is_cloudformation else _NEWEST
+    wanted = f"{CFN_VERSION.key}: {CFN_VERSION.name}" if is_cloudformation else _NEWEST
     message = f"{NOT_VALID}: Template format version not found. It is given as {wanted}"
     for key in islice(data, 100):
         near = did_you_mean(str(key), VERSION_KEYS)

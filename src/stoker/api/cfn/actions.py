@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from stoker.api.cfn import (
+    caller_identity,
     change_sets,
     drift,
     events,
@@ -38,6 +39,7 @@ ACTIONS: Mapping[str, Callable[[Call], Awaitable[dict[str, Any]]]] = {
     "DetectStackResourceDrift": drift.of_resource,
     "EstimateTemplateCost": templates.estimate_cost,
     "ExecuteChangeSet": change_sets.execute,
+    "GetCallerIdentity": caller_identity.show,
     "GetStackPolicy": protections.show_policy,
     "GetTemplate": change_sets.template,
     "GetTemplateSummary": templates.summarize,

@@ -53,7 +53,6 @@ class Call(Struct, frozen=True):
         name = required(self.parameters, "StackName")
         try:
             return await self.service.operations.find(self.caller, name)
-        except NotFound as missing:
-            # clients tell by these words whether to create or to update
-            message = f"Stack with id {name:.300} does not exist. {missing.message}"
-            raise NotFound(message) from None
+        except NotFound:
+            # Clients compare the whole message to decide whether to create or to update.
+            raise NotFound(f"Stack with id {name:.300} does not exist") from None

@@ -12,7 +12,7 @@ from stoker.api.cfn.call import Call
 from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.pages import cut_sorted
 from stoker.api.cfn.parameters import choice, flag, required
-from stoker.api.cfn.stacks import request_of_new, request_of_update
+from stoker.api.cfn.stacks import parameter_pairs, request_of_new, request_of_update
 from stoker.api.cfn.tags import shown_tags
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
 from stoker.kernel.addresses import StackAddress
@@ -61,10 +61,9 @@ async def describe(call: Call) -> dict[str, Any]:
     with_values = bool(flag(call.parameters, "IncludePropertyValues"))
     numbered = [(f"{place:06}", change) for place, change in enumerate(changes)]
     page, more = cut_sorted(call, numbered, lambda each: each[0])
-    pairs = [{"ParameterKey": k, "ParameterValue": v} for k, v in shown["parameters"].items()]
     return {
         **_summary(found),
-        "Parameters": pairs,
+        "Parameters": parameter_pairs(shown["parameters"]),
         "NotificationARNs": [],
         "Capabilities": [],
         "Tags": shown_tags(shown["tags"]),

@@ -26,6 +26,8 @@ from stoker.template.definition import Output
 _DELETE = "DELETE"
 _ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, _DELETE: False}
 """What a stack does after a failure, and whether that means that it stays as it is."""
+_PSEUDO = ("AWS::", "OS::")
+"""How the names of pseudo parameters begin."""
 _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
 """What a client acknowledges; nothing here asks for it."""
 
@@ -53,6 +55,7 @@ async def request_of_new(call: Call) -> StackRequest:
         name=name,
         template=template,
         template_file=template_file,
+        version_optional=True,
         parameters=given,
     )
 
@@ -63,6 +66,7 @@ async def update(call: Call) -> dict[str, Any]:
     async def begin() -> StackAddress:
         stack = await call.stack()
         request = await request_of_update(call, stack)
+        request = replace(request, must_change=True)
         await call.service.operations.update(call.caller, stack, request)
         return stack
 
@@ -86,6 +90,7 @@ async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
         request,
         template=template,
         template_file=template_file,
+        version_optional=True,
         parameters=given,
         existing=bool(keeps_template or kept),
         clear_parameters=tuple(sorted(dropped)),
@@ -233,7 +238,7 @@ async def _described(call: Call, address: StackAddress) -> dict[str, Any]:
         "DisableRollback": stack.disable_rollback,
         "EnableTerminationProtection": protection.keeps,
         "NotificationARNs": [],
-        "Parameters": _pairs(stack.parameters),
+        "Parameters": parameter_pairs(stack.parameters),
         "StackId": stack.address.arn,
         "StackName": stack.address.name,
         "StackStatusReason": stack.reason,
@@ -250,8 +255,13 @@ async def _described(call: Call, address: StackAddress) -> dict[str, Any]:
     }
 
 
-def _pairs(parameters: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"ParameterKey": key, "ParameterValue": parameters[key]} for key in parameters]
+def parameter_pairs(parameters: Mapping[str, str]) -> list[dict[str, str]]:
+    """The declared parameters: tools give each of them back, or look for its declaration."""
+    return [
+        {"ParameterKey": name, "ParameterValue": value}
+        for name, value in parameters.items()
+        if not name.startswith(_PSEUDO)
+    ]
 
 
 def _output(output: Output) -> dict[str, Any]:

@@ -113,7 +113,7 @@ async def estimate_cost(call: Call) -> dict[str, Any]:
 
 async def _request(call: Call) -> StackRequest:
     template, template_file = await given_template(call)
-    return StackRequest(template=template, template_file=template_file)
+    return StackRequest(template=template, template_file=template_file, version_optional=True)
 
 
 async def _request_of_stack(call: Call) -> StackRequest:

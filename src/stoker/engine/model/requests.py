@@ -72,6 +72,10 @@ class StackRequest(Struct, frozen=True):
     """Of a create: the stack is deleted if it fails, and not rolled back."""
     converge: bool = False
     """Of an update: look at what is live first, and repair what others have changed."""
+    version_optional: bool = False
+    """A template without a version is one of CloudFormation's, as for clients of AWS."""
+    must_change: bool = False
+    """Of an update: reject it if the stack has been made from the same already."""
 
 
 class Page(Struct, frozen=True):

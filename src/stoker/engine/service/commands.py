@@ -46,6 +46,7 @@ from stoker.engine.service.plan_fingerprints import (
     agreed_delete,
     agreed_update,
     require_agreed,
+    require_change,
     require_create,
 )
 from stoker.engine.service.presenters import current_rows
@@ -136,6 +137,8 @@ class Operations:
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
+        if request.must_change:
+            await require_change(self._ports, stack, given, request)
         rules = await rules_for(self._ports, stack, request, (given, evaluation))
         agreement = await agreed_update(self._ports, stack, given, evaluation, request)
         disable_rollback = stack.disable_rollback

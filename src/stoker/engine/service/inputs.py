@@ -11,7 +11,7 @@ from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.kernel.values import replace
-from stoker.template.document import parse, read_template
+from stoker.template.document import parse, read_template, with_version
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
 from stoker.template.parameters.declarations import declare
@@ -60,7 +60,8 @@ def _source(request: StackRequest, old: Input | None) -> Source:
         if old is None or not request.existing:
             raise Invalid("No template specified", BAD_REQUEST)
         return Source(old.template, old.text, old.template_file)
-    return read_template(request.template, request.template_file)
+    source = read_template(request.template, request.template_file)
+    return with_version(source) if request.version_optional else source
 
 
 def _over(

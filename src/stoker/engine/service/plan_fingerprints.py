@@ -19,12 +19,14 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted
 from stoker.engine.model.interfaces import Inside, Ports
 from stoker.engine.model.plans import Change
-from stoker.engine.model.records import Input, Stack, TreeState
+from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
 from stoker.kernel.errors import Invalid, PlanOutdated
 from stoker.template.evaluate.evaluation import Evaluation
 
+NO_UPDATES = "No updates are to be performed."
+"""Clients of AWS compare the whole message."""
 _LENGTH = 32
 """Characters of each part."""
 _ADVICE = "Make a new plan"
@@ -73,6 +75,18 @@ def still_holds(fingerprint: str, tree: TreeState) -> bool:
 def same_input(one: Input, other: Input) -> bool:
     """Whether two inputs give a stack the same."""
     return _input(one) == _input(other)
+
+
+async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
+    """Raise Invalid for an update that gives a stack in order what it already has."""
+    if stack.status is not Status.COMPLETE or stack.requested is not None:
+        return
+    has_policy = (request.stack_policy, request.policy_meanwhile) != (None, None)
+    if has_policy or (request.tags or ()) != stack.tags:
+        return
+    old = await ports.store.input(stack.input_id)
+    if await ports.workers.compute(lambda: same_input(given, old)):
+        raise Invalid(NO_UPDATES)
 
 
 def to_be(evaluation: Evaluation) -> Accepted:
