@@ -268,7 +268,13 @@ class FakeService:
         return [_resource(stack, "a")]
 
     async def resource(
-        self, caller: Caller, stack: StackAddress, name: str, *, with_attributes: Sequence[str] = ()
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        name: str,
+        *,
+        with_attributes: Sequence[str] = (),
+        with_unstarted: bool = False,
     ) -> ResourceView:
         self._view(stack)
         self._ask("resource", tuple(with_attributes))

@@ -409,6 +409,7 @@ async def test_resources_events_and_template_of_a_stack_are_shown(
     several = await result(client, "DescribeStackResources", StackName="s", LogicalResourceId="a")
     assert [each["LogicalResourceId"] for each in several["StackResources"]] == ["a"]
     assert service.asked[-1][1].filters == {"name": ("a",)}
+    assert not service.asked[-1][1].with_unstarted
     short = await result(client, "ListStackResources", StackName="s")
     assert [each["LogicalResourceId"] for each in short["StackResourceSummaries"]] == ["a"]
     events = (await result(client, "DescribeStackEvents", StackName="s"))["StackEvents"]

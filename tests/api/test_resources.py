@@ -54,6 +54,7 @@ async def test_filters_reach_the_engine(
     await client.get(path + "/resources", params=query)
     asked = service.asked[-1][1]
     assert asked.nested_depth == 2
+    assert asked.with_unstarted
     assert asked.filters == {"type": ("A", "B"), "status": ("FAILED",)}
 
 

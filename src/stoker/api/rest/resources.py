@@ -93,6 +93,7 @@ async def index(call: Call) -> Response:
         nested_depth=_NESTED_DEPTH.read(call.query) or 0,
         filters={f.name: f.read(call.query) for f in _FILTERS if f.name in call.query},
         with_attributes=detailed,
+        with_unstarted=True,
     )
     found = await call.service.views.resources(call.caller, call.stack, query)
     shape = _detailed if detailed else _summary
@@ -103,7 +104,9 @@ async def show(call: Call) -> Response:
     """One resource with its attributes."""
     name = call.path["resource_name"]
     wanted = WITH_ATTR.read(call.query)
-    found = await call.service.views.resource(call.caller, call.stack, name, with_attributes=wanted)
+    found = await call.service.views.resource(
+        call.caller, call.stack, name, with_attributes=wanted, with_unstarted=True
+    )
     return await document_response({"resource": _detailed(call, found)})
 
 

@@ -113,6 +113,8 @@ class ResourceQuery(Struct, frozen=True):
     """By field: type, status, name, action, id, physical_resource_id; values are OR."""
     with_attributes: bool = False
     """Show the recorded attributes too."""
+    with_unstarted: bool = False
+    """Show the resources of the template too that no operation has started."""
 
 
 class EventQuery(Struct, frozen=True):

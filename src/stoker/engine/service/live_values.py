@@ -1,4 +1,11 @@
-"""Values of resources that change without an operation: what rows alone do not say."""
+"""What rows alone do not say of resources.
+
+Some values change without an operation. And resources of the template that no operation has started
+have no row: the orchestration API lists them as INIT_COMPLETE from the moment at which the stack is
+accepted, as Heat does, so that clients can show progress and wait for a resource by its name. They
+come from the evaluation of the input in force, which is only needed while the stack has not reached
+that input.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +15,16 @@ from typing import Any
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.server_metadata import server_metadata
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.records import Resource
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Action, Resource, Stack
+from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN
+from stoker.engine.service.guards import is_in_review
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import NotFound
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Reads, ShowsSignals, TakesDeployments, can
+from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.functions.references import MEMBER
 
 
@@ -55,3 +68,47 @@ def refreshed(session: StackRows, row: Resource) -> Resource:
     read = type_.read(make_call(session, row, type_))
     fresh = {name: read[name] for name in changing if name in read}
     return replace(row, attributes={**row.attributes, **fresh})
+
+
+async def unstarted(ports: Ports, stack: Stack, rows: Sequence[Resource]) -> list[Resource]:
+    """Rows for the resources of a stack that are in none of its ``rows``, in template order."""
+    if not _may_have_unstarted(stack):
+        return []
+    try:
+        evaluation = await evaluation_at(ports, stack, stack.input_id)
+    except (DiagnosticError, NotFound):
+        return []  # A type or a document is gone, which operations on the stack report.
+    started = {row.name for row in rows}
+    return await ports.workers.compute(lambda: _unstarted(stack, evaluation, started))
+
+
+def _may_have_unstarted(stack: Stack) -> bool:
+    """Whether the stack is on the way to its input, or has failed to reach it."""
+    if is_in_review(stack) or stack.input_id == stack.good_input_id:
+        return False
+    action = stack.requested or stack.action
+    to_nothing = action is Action.ROLLBACK and stack.good_input_id is None
+    return action is not Action.DELETE and not to_nothing
+
+
+def _unstarted(stack: Stack, evaluation: Evaluation, started: set[str]) -> list[Resource]:
+    names = [name for name in evaluation.names if name not in started]
+    if not names:
+        return []
+    time = stack.updated_at or stack.created_at
+    bodies, dependencies = evaluation.template.resources, evaluation.dependencies
+    return [
+        Resource(
+            id="",
+            stack_id=stack.id,
+            name=name,
+            type_name=bodies[name].type_name,
+            token="",
+            created_at=time,
+            updated_at=time,
+            implementation=evaluation.types[name].type_name if name in evaluation.types else "",
+            dependencies=tuple(dependencies.get(name, ())),
+            description=str(bodies[name].description or ""),
+        )
+        for name in names
+    ]

@@ -110,8 +110,9 @@ def resource_view(
     required_by: Sequence[str],
     attributes: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    note: str | None = None,
 ) -> ResourceView:
-    """The view of a resource's row."""
+    """The view of a resource's row; the note says why attributes may be old."""
     nested = None
     if row.nested_id is not None:
         name = physical_name(stack.name, row.name, row.token, 255)
@@ -132,6 +133,7 @@ def resource_view(
         nested=nested,
         description=row.description,
         attributes=attributes,
+        attributes_note=note,
         metadata=row.metadata if metadata is None else metadata,
         waiting_for=_waiting_for(stack, row),
         properties=row.properties,

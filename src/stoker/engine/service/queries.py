@@ -14,7 +14,7 @@ from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.service.access import require_readable
 from stoker.engine.service.live_attributes import LiveAttributes
-from stoker.engine.service.live_values import attributes_of, metadata_of
+from stoker.engine.service.live_values import attributes_of, metadata_of, unstarted
 from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import (
     current_rows,
@@ -26,7 +26,6 @@ from stoker.engine.service.presenters import (
 )
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NOT_FOUND, NotFound
-from stoker.kernel.values import replace
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -122,6 +121,8 @@ class Queries:
         async for each in self.tree(stack, query.nested_depth):
             rows = await self._store.resources(each.id)
             session = await self._session(each, rows) if query.with_attributes else None
+            if query.with_unstarted:
+                rows = [*rows, *await unstarted(self._ports, each, rows)]
             views = functools.partial(_resource_views, each, rows, session, query.filters)
             found += await self._computed(len(rows), views)
         return found
@@ -148,28 +149,31 @@ class Queries:
         name: str,
         *,
         with_attributes: Sequence[str] = (),
+        with_unstarted: bool = False,
     ) -> ResourceView:
         """One resource with its attributes as they are now, or a note where they are not."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
-        row = row_of(rows, name, stack)
         session = await self._session(stack, rows)
+        if with_unstarted:
+            rows += await unstarted(self._ports, stack, rows)
+        row = row_of(rows, name, stack)
         require_readable(caller, session, row)
         shown = await self._live.of(session, [row.name])
         row = shown.rows.get(row.name, row)
         attributes = attributes_of(session, row, with_attributes)
         needed = _needed_by(rows)
-        view = resource_view(
-            stack, row, needed.get(row.name, ()), attributes, await metadata_of(session, row)
+        metadata = await metadata_of(session, row)
+        return resource_view(
+            stack, row, needed.get(row.name, ()), attributes, metadata, note=shown.note
         )
-        return replace(view, attributes_note=shown.note)
 
     async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
         """The metadata of a resource, with what its signals and deployments add."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
-        row = row_of(rows, name, stack)
         session = await self._session(stack, rows)
+        row = row_of([*rows, *await unstarted(self._ports, stack, rows)], name, stack)
         require_readable(caller, session, row)
         return await metadata_of(session, row)
 
