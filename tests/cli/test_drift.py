@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 from stoker.cli.service import connect
-from stoker.cli.stacks import Resource, Stack, paths_of
 from stoker.cli.target import Target
 from tests.cli.conftest import Served
 
@@ -67,21 +66,3 @@ def test_drift_shows_list_items_and_paths_of_nested_resources(
     verbose = service.run("drift", "drifting", "--verbose").output
     assert "    not compared: user_data" in verbose
     assert service.run("destroy", "drifting", "--yes").exit_code == 0
-
-
-def test_paths_lead_to_stacks_nested_at_any_depth() -> None:
-    def resource(name: str, stack: str, nested: str | None) -> Resource:
-        return Resource(name, "T", "", "CREATE", "COMPLETE", "", stack, stack, nested, (), None, "")
-
-    stack = Stack("top", "s", "CREATE", "COMPLETE", "", "", None)
-    found = [
-        resource("c", "two", "three"),
-        resource("b", "one", "two"),
-        resource("a", "top", "one"),
-    ]
-    assert paths_of(stack, found) == {
-        "top": (),
-        "one": ("a",),
-        "two": ("a", "b"),
-        "three": ("a", "b", "c"),
-    }

@@ -104,7 +104,7 @@ def test_ssh_logs_in_as_the_default_user_and_passes_words_and_the_exit_code_on(
     ("server", "said"),
     [
         ("closed", "has no floating IP"),
-        ("opened", 'there is no server "ways-in/opened"'),
+        ("opened", 'there is no server "opened" in ways-in'),
     ],
 )
 def test_ssh_says_what_is_missing(service: Served, ways_in: str, server: str, said: str) -> None:

@@ -14,6 +14,7 @@ from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
+from stoker.cli.naming import the_stack
 from stoker.cli.patience import Patience
 from stoker.cli.progress import begun_on
 from stoker.cli.retry import handles_to_renew, renew
@@ -27,7 +28,6 @@ from stoker.cli.stacks import (
     last_event_id,
     planned_resources,
     resources_of,
-    the_stack,
 )
 from stoker.cli.wanted import Wanted
 

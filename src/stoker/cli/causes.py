@@ -9,9 +9,11 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from stoker.cli.client import Client, parsed
+from stoker.cli.client import Client, Refused, parsed
+from stoker.cli.naming import the_resource
 from stoker.cli.stacks import ORCHESTRATION, Stack
 from stoker.cli.tree import clearing, elapsed
+from stoker.kernel.values import replace
 
 _WAITS = frozenset((
     "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
@@ -121,11 +123,25 @@ class Explanation(Struct, frozen=True):
     is_complete: bool
 
 
-def explanation_of(client: Client, stack: Stack, resource: str | None) -> tuple[Explanation, Any]:
-    """What the service says, as values and as it says it."""
-    below = "" if resource is None else f"/resources/{resource}"
-    answer = client.get(ORCHESTRATION, f"{stack.path}{below}/why")
-    return parsed_explanation(answer), answer
+def explanation_of(client: Client, stack: Stack, path: str | None) -> tuple[Explanation, Any]:
+    """What the service says of a stack or of a resource in it, as values and as it says it."""
+    if path is None:
+        answer = client.get(ORCHESTRATION, f"{stack.path}/why")
+        return parsed_explanation(answer), answer
+    *above, name = path.split("/")
+    place = stack.path
+    if above:
+        found = the_resource(client, stack, path)
+        place = f"/stacks/{found.stack_name}/{found.stack_id}"
+    try:
+        answer = client.get(ORCHESTRATION, f"{place}/resources/{name}/why")
+    except Refused as refusal:
+        if refusal.status == 404 and not above:
+            the_resource(client, stack, path)
+        raise
+    inner = parsed_explanation(answer)
+    causes = tuple(replace(each, path=(*above, *each.path)) for each in inner.causes)
+    return replace(inner, stack_name=stack.name, causes=causes), answer
 
 
 def parsed_explanation(answer: Any) -> Explanation:

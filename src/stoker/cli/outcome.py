@@ -15,6 +15,7 @@ from stoker.cli.causes import explanation_of, lines_of, print_steps
 from stoker.cli.client import Client
 from stoker.cli.console import say
 from stoker.cli.failures import FAILED, CommandFailed
+from stoker.cli.naming import by_path
 from stoker.cli.stacks import Output, Resource, Stack, console_log, resources_of
 
 _CONSOLE_LINES = 30
@@ -49,21 +50,24 @@ def print_failure(console: Console, client: Client, stack: Stack) -> None:
     click.echo()
     for line in lines_of(found, datetime.now(UTC)):
         click.echo(line)
-    servers = _servers(client, stack) if any(cause.was_waited_for for cause in found.causes) else []
-    for server in servers[:_MOST_CONSOLES]:
-        _print_console(console, client, server)
-    print_steps(found, servers[0].name if servers else None)
+    failed = any(cause.was_waited_for for cause in found.causes)
+    servers = _servers(client, stack) if failed else {}
+    for path, server in list(servers.items())[:_MOST_CONSOLES]:
+        _print_console(console, client, path, server)
+    print_steps(found, next(iter(servers), None))
 
 
-def _servers(client: Client, stack: Stack) -> list[Resource]:
-    return [r for r in resources_of(client, stack) if r.type_name == _SERVER and r.physical_id]
+def _servers(client: Client, stack: Stack) -> dict[str, Resource]:
+    """The servers of a stack, and of those nested in it, by their paths."""
+    known = by_path(stack, resources_of(client, stack))
+    return {path: r for path, r in known.items() if r.type_name == _SERVER and r.physical_id}
 
 
-def _print_console(console: Console, client: Client, server: Resource) -> None:
+def _print_console(console: Console, client: Client, path: str, server: Resource) -> None:
     try:
         text = console_log(client, server.physical_id, _CONSOLE_LINES).rstrip()
     except CommandFailed as error:
         text = f"(not available: {error.message})"
-    say(console, f"\nConsole of {server.name}, the last {_CONSOLE_LINES} lines", "bold")
+    say(console, f"\nConsole of {path}, the last {_CONSOLE_LINES} lines", "bold")
     for line in text.splitlines()[-_CONSOLE_LINES:]:
         say(console, f"  | {line}")

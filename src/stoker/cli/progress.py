@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -14,9 +14,10 @@ from rich.spinner import Spinner
 
 from stoker.cli.client import Client, Refused
 from stoker.cli.console import say
+from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.news import News
 from stoker.cli.patience import Patience
-from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of, the_stack
+from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 from stoker.kernel.values import replace
 
@@ -100,19 +101,23 @@ class PlainDisplay:
         self._now = now
         self._began = self._spoke = now()
         self._clocks = Clocks(now)
+        self._paths: dict[str, tuple[str, ...]] = {}
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Print the events, or after a silence what is being waited for."""
         self._clocks.look(resources)
+        # Nested stacks that are deleted by now still have events.
+        self._paths |= paths_of(stack, resources)
         for event in events:
-            self._print(event_line(event, stack))
+            self._print(event_line(event, stack, self._paths))
         if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
             levels = by_stack(resources)
             busy = _busy(resources)
             for resource in busy[:_MOST_BUSY]:
                 reason = why(resource, levels[resource.stack_id], stack.action)
                 took = elapsed(self._clocks.seconds(resource) or 0)
-                words = f"{resource.name}  for {took}  {reason}"
+                name = "/".join((*self._paths.get(resource.stack_id, ()), resource.name))
+                words = f"{name}  for {took}  {reason}"
                 self._print(f"         still {resource.state}  {words}".rstrip())
             if len(busy) > _MOST_BUSY:
                 self._print(f"         and {len(busy) - _MOST_BUSY} more")
@@ -143,10 +148,12 @@ def _busy(resources: Sequence[Resource]) -> list[Resource]:
     ]
 
 
-def event_line(event: Event, stack: Stack) -> str:
-    """An event in one line; resources of nested stacks with the name of their stack."""
-    name = event.resource
-    if event.stack_id != stack.id and event.stack_name != event.resource:
+def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> str:
+    """An event in one line; what is in nested stacks is named by its path, where it is known."""
+    name, is_of_stack = event.resource, event.stack_name == event.resource
+    if event.stack_id in paths and event.stack_id != stack.id:
+        name = "/".join((*paths[event.stack_id], *([] if is_of_stack else [name])))
+    elif event.stack_id != stack.id and not is_of_stack:
         name = f"{event.stack_name}/{name}"
     clock = event.time.partition("T")[2].removesuffix("Z")
     reason = "" if event.reason in PLAIN_REASONS else f"  {' '.join(event.reason.split())}"

@@ -2,45 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from stoker.cli.client import Client
 from stoker.cli.failures import BadInput
-from stoker.cli.stacks import Server, find_stack, resources_of, servers
+from stoker.cli.naming import by_path, candidates, the_stack
+from stoker.cli.stacks import Server, find_stack, list_stacks, resources_of, servers
+from stoker.kernel.diagnostics import did_you_mean
 
-_SERVER = "OS::Nova::Server"
+_SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
+_MOST_COMMANDS = 20
 _PASSED_ON = "stoker.cli.servers.passed_on"
 
 
 def find_server(client: Client, wanted: str) -> Server:
-    """The server of that name or id, the one of STACK/RESOURCE, or the only one of a stack.
+    """The server of that name or id, the one of STACK/PATH, or the only one below such a place.
 
-    Raises :class:`BadInput` with those there are.
+    PATH leads to a resource, through those in whose nested stacks it is. Raises
+    :class:`BadInput` with the servers of the stack.
     """
-    stack_name, _, resource_name = wanted.partition("/")
-    there = servers(client)
-    named = [each for each in there if wanted in (each.id, each.name)]
-    if not named:
-        named = _of_stack(client, stack_name, resource_name, there)
+    stack_name, _, path = wanted.partition("/")
+    there = {server.id: server for server in servers(client)}
+    named = [each for each in there.values() if wanted in (each.id, each.name)]
     if len(named) == 1:
         return named[0]
     if named:
-        listed = ", ".join(f"{each.name} ({each.id})" for each in named)
-        raise BadInput(f'"{wanted}" means several servers: {listed}')
-    listed = ", ".join(each.name for each in there) or "none"
-    raise BadInput(f'there is no server "{wanted}"; there are: {listed}')
-
-
-def _of_stack(client: Client, name: str, resource: str, there: list[Server]) -> list[Server]:
-    stack = find_stack(client, name)
-    if stack is None:
-        return []
-    ids = {
-        each.physical_id
-        for each in resources_of(client, stack)
-        if each.type_name == _SERVER and resource in ("", each.name)
+        raise BadInput(
+            f'"{wanted}" means several servers; name one:\n{_commands(each.id for each in named)}'
+        )
+    stack = find_stack(client, stack_name)
+    if stack is None and not path:
+        names = [*(each.name for each in list_stacks(client)), *(s.name for s in there.values())]
+        hint = did_you_mean(wanted, names)
+        near = "" if hint is None else f" ({hint})"
+        raise BadInput(
+            f'there is no stack and no server "{wanted}"{near}; "stoker status" lists the stacks'
+        )
+    stack = stack or the_stack(client, stack_name)
+    known = {
+        place: there[resource.physical_id]
+        for place, resource in by_path(stack, resources_of(client, stack)).items()
+        if resource.type_name in _SERVERS and resource.physical_id in there
     }
-    return [each for each in there if each.id in ids]
+    fitting = _fitting(path, known)
+    if len(fitting) == 1:
+        return known[fitting[0]]
+    if fitting:
+        lines = _commands(f"{stack_name} {place}" for place in fitting)
+        raise BadInput(f'"{wanted}" means several servers; name one:\n{lines}')
+    if not path:
+        raise BadInput(f"the stack {stack_name} has no servers")
+    raise BadInput(f'there is no server "{path}" in {stack_name}{candidates(path, known)}')
+
+
+def _fitting(path: str, known: Iterable[str]) -> list[str]:
+    """The paths of servers that a path means: itself, those below it, or those of that name."""
+    places = sorted(known)
+    if not path or path in places:
+        return [path] if path else places
+    below = [place for place in places if place.startswith(f"{path}/")]
+    return below or [place for place in places if place.endswith(f"/{path}")]
+
+
+def _commands(servers: Iterable[str]) -> str:
+    """The running command for each of the servers, one in a line."""
+    context = click.get_current_context(silent=True)
+    command = "stoker logs" if context is None else context.command_path
+    lines = [f"  {command} {server}" for server in servers]
+    more = [f"  and {len(lines) - _MOST_COMMANDS} more"] if len(lines) > _MOST_COMMANDS else []
+    return "\n".join([*lines[:_MOST_COMMANDS], *more])
 
 
 def wanted_server(stack: str, resource: str | None) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from stoker.cli.client import Client, Refused, parsed
-from stoker.cli.failures import BadInput
 
 Value = TypeVar("Value")
 
@@ -124,14 +123,6 @@ def find_stack(client: Client, name: str) -> Stack | None:
     return _parsed(_stack, answer, "stack")
 
 
-def the_stack(client: Client, name: str) -> Stack:
-    """The stack of that name or id. Raises :class:`BadInput` if there is none."""
-    found = find_stack(client, name)
-    if found is None:
-        raise BadInput(f'there is no stack "{name}"; "stoker status" lists the stacks')
-    return found
-
-
 def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
     """The stack as it is now; also one that has been deleted."""
     query = {"resolve_outputs": outputs}
@@ -173,22 +164,6 @@ def resources_of(client: Client, stack: Stack) -> list[Resource]:
     """All resources of a stack and of the stacks nested in it."""
     answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
     return _parsed(_each(_resource), answer, "resources")
-
-
-def paths_of(stack: Stack, resources: Sequence[Resource]) -> Mapping[str, tuple[str, ...]]:
-    """By the id of each stack in a tree: the names of the resources that lead to it."""
-    holders = {each.nested_id: each for each in resources if each.nested_id is not None}
-    paths: dict[str, tuple[str, ...]] = {stack.id: ()}
-    for identity in holders:
-        pending = []
-        above = identity
-        while above not in paths and above in holders and above not in pending:
-            pending.append(above)
-            above = holders[above].stack_id
-        for each in reversed(pending):
-            holder = holders[each]
-            paths[each] = (*paths.get(holder.stack_id, ()), holder.name)
-    return paths
 
 
 def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:

@@ -14,19 +14,12 @@ from stoker.cli.changes import Change, plan_of_delete
 from stoker.cli.client import Client, Refused
 from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
+from stoker.cli.naming import the_stack
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import (
-    ORCHESTRATION,
-    Stack,
-    has_begun,
-    last_event_id,
-    refresh,
-    resources_of,
-    the_stack,
-)
+from stoker.cli.stacks import ORCHESTRATION, Stack, has_begun, last_event_id, refresh, resources_of
 from stoker.cli.target import Target
 
 

@@ -17,10 +17,11 @@ from stoker.cli.client import Client, parsed
 from stoker.cli.console import say
 from stoker.cli.differences import difference, instead_of
 from stoker.cli.failures import DRIFTED
+from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, paths_of, resources_of, the_stack
+from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, resources_of
 from stoker.cli.target import Target
 
 _SIGNS = {"changed": ("~", "yellow"), "gone": ("-", "red"), "unknown": ("?", "cyan")}

@@ -30,7 +30,7 @@ def command(
     """Print the console log of a server, including the output of its user data.
 
     STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
-    meant.
+    meant; SERVER may be a path into nested stacks, as db/server.
 
     \b
     Examples

@@ -15,10 +15,11 @@ from stoker.cli import options as shared
 from stoker.cli.changes import Plan, plan_of_delete, summary, tree
 from stoker.cli.client import Client
 from stoker.cli.failures import FAILED, BadInput, CommandFailed
+from stoker.cli.naming import the_stack
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.service import connect
-from stoker.cli.stacks import Stack, find_stack, the_stack
+from stoker.cli.stacks import Stack, find_stack
 from stoker.cli.target import Target
 from stoker.cli.wanted import Given, stack_arguments
 

@@ -17,11 +17,12 @@ from stoker.cli.client import Client, Refused, parsed
 from stoker.cli.confirmation import confirm
 from stoker.cli.console import say, table
 from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.naming import the_stack
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, the_stack
+from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id
 from stoker.cli.target import Target
 
 _TITLES = ("Snapshot", "State", "Created", "Id")

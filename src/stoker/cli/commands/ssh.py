@@ -59,7 +59,7 @@ def command(
     """Log in to a server with ssh, or run a command there; arguments after -- go to ssh.
 
     STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
-    meant. The exit code is that of ssh.
+    meant; SERVER may be a path into nested stacks, as db/server. The exit code is that of ssh.
 
     \b
     Examples

@@ -16,17 +16,11 @@ from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.console import say, table
 from stoker.cli.data_dir import running_in
+from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
 from stoker.cli.progress import event_line, follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import (
-    Stack,
-    last_event_id,
-    last_events,
-    list_stacks,
-    resources_of,
-    the_stack,
-)
+from stoker.cli.stacks import Stack, last_event_id, last_events, list_stacks, resources_of
 from stoker.cli.target import Target
 from stoker.cli.tree import Clocks, as_tree, print_tree
 
@@ -103,14 +97,16 @@ def _list(console: Console, stacks: Sequence[Stack]) -> None:
 
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:
-    tree = as_tree(stack, resources_of(client, stack), Clocks(time.monotonic))
+    resources = resources_of(client, stack)
+    tree = as_tree(stack, resources, Clocks(time.monotonic))
     print_tree(console, tree)
     if stack.outputs:
         console.print("\nOutputs", style="bold")
         print_outputs(console, stack.outputs)
     console.print("\nLast events", style="bold")
+    paths = paths_of(stack, resources)
     for event in last_events(client, stack, count):
-        say(console, f"  {event_line(event, stack)}")
+        say(console, f"  {event_line(event, stack, paths)}")
     if stack.status == "FAILED":
         print_failure(console, client, stack)
 

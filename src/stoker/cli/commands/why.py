@@ -10,8 +10,8 @@ import click
 
 from stoker.cli import options as shared
 from stoker.cli.causes import explanation_of, lines_of, print_steps
+from stoker.cli.naming import the_stack
 from stoker.cli.service import connect
-from stoker.cli.stacks import the_stack
 from stoker.cli.target import Target
 
 
@@ -22,6 +22,8 @@ from stoker.cli.target import Target
 @shared.service
 def command(stack: str, resource: str | None, as_json: bool, target: Target) -> None:
     """Say why STACK, or its RESOURCE, waits, failed or was replaced, and what to do.
+
+    RESOURCE is a name, or a path into nested stacks, as db/server.
 
     Looks through nested stacks for what everything else waits for, or what failed first: a
     dependency, a signal, a hook, the cloud, a call that is repeated, a pause between batches.
