@@ -10,11 +10,13 @@ import secrets
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from localcloud.fabric.interface import FabricError
+from localcloud.fabric.interface import FabricError, Network
 from localcloud.fabric.supervisor import descendants
 
 NEEDLE = f"needle-{secrets.token_hex(16)}"
@@ -326,6 +328,25 @@ os.path.isdir("{path}") or os.symlink("{victim}", "{path}")
     else:
         await world.fabric.stop_server("attacker")
     assert list(victim.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["etc", "usr/local/sbin"])
+async def test_links_to_open_files_lead_the_boot_nowhere(world, tmp_path, path):
+    """The process that boots a server has directories of the host open, and the host's rights."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    image = tmp_path / "image"
+    (image / "bin").mkdir(parents=True)
+    await world.fabric.ensure_network(Network("net"))
+    for number in range(3, 48):
+        server = replace(world.server(f"attacker-{number}", "10.0.0.66"), root=image)
+        link = server.disk / "upper/root" / path
+        link.parent.mkdir(parents=True)
+        link.symlink_to(f"/proc/self/fd/{number}/{'../' * 20}{str(victim).lstrip('/')}")
+        with suppress(FabricError):  # whoever breaks a server's root directory finds it broken
+            await world.fabric.boot(server)
+            await world.fabric.stop_server(server.id)
+        assert list(victim.iterdir()) == [], f"through descriptor {number}"
 
 
 async def test_a_server_full_of_processes_leaves_the_others_theirs(world):

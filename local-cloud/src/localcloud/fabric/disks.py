@@ -17,31 +17,34 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from localcloud.fabric import kernel
+from localcloud.fabric import kernel, tree
 from localcloud.fabric.base_image import BASE_ROOT, OWN, TOP_LINKS
 from localcloud.fabric.interface import FabricError
+from localcloud.fabric.server_root import ServerRoot
+from localcloud.fabric.tree import named
 
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
 _HOST_LOCAL = "/.host/usr-local"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
-def _named(descriptor: int) -> str:
-    """A path to what a descriptor stands for, wherever it lies and whoever may go there."""
-    return f"/proc/self/fd/{descriptor}"
+def overlay(lower: str, disk: int, layer: str, target: str, source: str = "overlay") -> None:
+    """Mount a writable view of ``lower`` at ``target``; changes are kept in the open ``disk``.
 
-
-def overlay(lower: str, upper: str, work: str, target: str, source: str = "overlay") -> None:
-    """Mount a writable view of ``lower`` at ``target``; changes are kept in ``upper``.
-
-    ``lower`` may be several directories, the first one on top, with colons between. Tables of
-    mounts name the ``source``.
+    They are in its directories ``upper`` and ``work``, below the name of the ``layer``. ``lower``
+    may be several directories, the first one on top, with colons between. Tables of mounts name the
+    ``source``. Raises OSError.
     """
-    for place in (upper, work):
-        Path(place).mkdir(parents=True, exist_ok=True)
-    Path(upper).chmod(stat.S_IMODE(Path(lower.partition(":")[0]).stat().st_mode))
-    paths = f"lowerdir={lower},upperdir={upper},workdir={work}"
-    kernel.mount(source, target, "overlay", options=f"{paths},userxattr")
+    opened: list[int] = []
+    try:
+        opened.append(upper := tree.open_directory(disk, ("upper", layer), make=True))
+        opened.append(work := tree.open_directory(disk, ("work", layer), make=True))
+        os.fchmod(upper, stat.S_IMODE(Path(lower.partition(":")[0]).stat().st_mode))
+        paths = f"lowerdir={lower},upperdir={named(upper)},workdir={named(work)}"
+        kernel.mount(source, target, "overlay", options=f"{paths},userxattr")
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def _link_local(local: Path) -> None:
@@ -75,134 +78,129 @@ class Layers(Struct, frozen=True):
 class Disk:
     """A server's root directory, put together in the current mount namespace.
 
-    What lies in it may be what a server's root has put there, as links to places of the host. So
-    nothing is written into it, and no path in it is followed, before it has become the root
-    directory; what is needed of the host has been opened by then. Nor do servers find paths of the
-    host in their tables of mounts.
+    What lies in it may be what a server's root has put there, as links to places of the host: see
+    :mod:`localcloud.fabric.server_root`. Nor do servers find paths of the host in their tables of
+    mounts.
     """
 
     def __init__(self, layers: Layers) -> None:
         self._layers = layers
-        self._disk = os.open(layers.disk, os.O_PATH)
+        with tree.opened_disk(layers.disk) as checked:
+            self._disk = os.dup(checked)
         self._lower = os.open(layers.image or layers.base / BASE_ROOT, os.O_PATH)
-        self._own = os.open(layers.base / OWN, os.O_PATH)
-        self._shared: dict[str, int] = {}
-        self._sealed: dict[str, int] = {}
-        self._devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES}
-        if layers.image is not None:
-            return
-        for path in _SHARED:
-            source = Path(path)
-            if source.is_dir() and any(source.iterdir()):
-                self._shared[path] = os.open(path, os.O_PATH)
-        for name in TOP_LINKS:
-            if Path("/", name).is_dir() and not Path("/", name).is_symlink():
-                self._sealed[f"/{name}"] = os.open(f"/{name}", os.O_PATH)
-        python = _python_elsewhere()
-        if python is not None:
-            self._sealed[str(python)] = os.open(python, os.O_PATH)
+        self._own = layers.base / OWN
 
-    def mount_root(self) -> None:
-        """Mount the root directory and go there.
+    def mount(self) -> ServerRoot:
+        """Mount the root directory, with what a server shares with the host, and go there.
 
         Raises OSError when a mount is refused, FabricError when an image needs overlays that the
         machine does not have.
         """
         layers = self._layers
-        os.chdir(layers.disk)
-        Path("root").mkdir(exist_ok=True)
-        if layers.overlays:
-            overlay(_named(self._lower), "upper/root", "work/root", "root")
-        elif layers.image is not None:
+        if layers.image is not None and not layers.overlays:
             raise FabricError(
                 "an unpacked image needs overlay mounts, which this machine or the file system of "
                 "the data directory refuses; use the image 'host', or put the data directory on "
                 "ext4, xfs, btrfs or tmpfs"
             )
+        if not layers.overlays:
+            self._make_copy()
+        target = tree.open_directory(self._disk, ("root",), make=True)
+        if layers.overlays:
+            overlay(named(self._lower), self._disk, "root", named(target))
         else:
-            if not Path("root/etc").exists():
-                shutil.copytree(layers.base / BASE_ROOT, "root", symlinks=True, dirs_exist_ok=True)
-                _link_local(Path("root/local"))
-                Path("root", _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
-            kernel.bind("root", "root")
-        os.chdir("root")
+            kernel.bind(named(target), named(target))
+        os.close(target)
+        root = ServerRoot(tree.open_directory(self._disk, ("root",)))  # what is mounted there
+        os.fchdir(root.descriptor)
+        if layers.image is None:
+            self._share_host(root)
+        return root
 
-    def mount_rest(self) -> None:
-        """Mount what a server shares with the host, in the new root directory."""
-        for path, source in self._shared.items():
-            if self._layers.overlays:
-                self._share(_named(source), path)
-            else:
-                _show(source, path)
-        if self._shared and not self._layers.overlays:
-            local = os.open("/usr/local", os.O_PATH)
-            _show(local, _HOST_LOCAL)
-            kernel.bind("/local", "/usr/local")
-        for path, source in self._sealed.items():
-            Path(path).mkdir(parents=True, exist_ok=True)
-            _show(source, path)
-        if self._layers.image is None and not Path("/usr/bin/python3").exists():
-            _link_python()
+    def _make_copy(self) -> None:
+        """Copy the base where there is none yet; a copy that was cut off is made again."""
+        root = self._layers.disk / "root"
+        if root.exists() and any(root.iterdir()):
+            return
+        fresh = self._layers.disk / "root.fresh"
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(self._layers.base / BASE_ROOT, fresh, symlinks=True)
+        _link_local(fresh / "local")
+        (fresh / _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
+        fresh.rename(root)
 
-    def _share(self, source: str, path: str) -> None:
+    def _share_host(self, root: ServerRoot) -> None:
+        for path in _SHARED:
+            if Path(path).is_dir() and any(Path(path).iterdir()):
+                if self._layers.overlays:
+                    self._share(root, path)
+                else:
+                    _show(root, path, path)
+        if not self._layers.overlays:
+            _show(root, "/usr/local", _HOST_LOCAL)
+            with root.directory("local") as local, root.directory("usr/local") as target:
+                kernel.bind(local, target)
+        for name in TOP_LINKS:
+            if Path("/", name).is_dir() and not Path("/", name).is_symlink():
+                _show(root, f"/{name}", f"/{name}")
+        python = _python_elsewhere()
+        if python is not None:
+            _show(root, str(python), str(python))
+            if not root.has("usr/bin/python3"):
+                version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+                root.link("usr/local/bin/python3", str(python / "bin" / version))
+
+    def _share(self, root: ServerRoot, path: str) -> None:
         try:
-            self._overlay(source, path)
+            self._overlay(root, path, path)
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
-            self._share_in_parts(source, path)
+            self._share_in_parts(root, path)
 
-    def _overlay(self, source: str, path: str) -> None:
-        disk, name = _named(self._disk), path.strip("/").replace("/", "-")
-        own = Path(_named(self._own) + path)
+    def _overlay(self, root: ServerRoot, source: str, path: str) -> None:
+        opened = [os.open(source, os.O_PATH)]
+        own = Path(f"{self._own}{path}")
         if own.is_dir():
-            source = f"{own}:{source}"
-        overlay(source, f"{disk}/upper/{name}", f"{disk}/work/{name}", path)
+            opened.insert(0, os.open(own, os.O_PATH))
+        try:
+            layer = path.strip("/").replace("/", "-")
+            with root.directory(path) as target:
+                overlay(":".join(map(named, opened)), self._disk, layer, target)
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
 
-    def _share_in_parts(self, source: str, path: str) -> None:
+    def _share_in_parts(self, root: ServerRoot, path: str) -> None:
         """Share a directory below which the host has mounted something.
 
         The kernel makes no overlay of that: so of each directory in it there is one, where it can
         be; what holds a mount itself is read-only.
         """
-        for entry in os.scandir(source):
-            target = Path(path, entry.name)
+        for entry in os.scandir(path):
             if entry.is_symlink():
-                if not target.is_symlink():
-                    target.symlink_to(Path(entry.path).readlink())
+                root.link(entry.path, str(Path(entry.path).readlink()))
                 continue
-            if not entry.is_dir():
-                target.touch()
-            else:
-                target.mkdir(exist_ok=True)
+            if entry.is_dir():
                 try:
-                    self._overlay(entry.path, str(target))
+                    self._overlay(root, entry.path, entry.path)
                     continue
                 except OSError as error:
                     if error.errno != errno.EINVAL:
                         raise
-            kernel.bind(entry.path, str(target))
-            kernel.seal(str(target))
+            _show(root, entry.path, entry.path)
 
-    def mount_devices(self, directory: str) -> None:
-        """Show the host's devices that every program needs."""
-        for name, source in self._devices.items():
-            Path(directory, name).touch()
-            kernel.bind(_named(source), f"{directory}/{name}")
+    def open_devices(self) -> dict[str, int]:
+        """Open the host's devices that every program needs; the caller closes them."""
+        return {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES}
 
 
-def _show(source: int, target: str) -> None:
-    kernel.bind(_named(source), target)
-    kernel.seal(target)
-
-
-def _link_python() -> None:
-    python = _python_elsewhere()
-    if python is not None:
-        link = Path("/usr/local/bin/python3")
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(python / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
+def _show(root: ServerRoot, source: str, path: str) -> None:
+    opened = os.open(source, os.O_PATH)
+    try:
+        root.show(opened, path)
+    finally:
+        os.close(opened)
 
 
 def probe_overlay(state: Path) -> OSError | None:
@@ -211,7 +209,8 @@ def probe_overlay(state: Path) -> OSError | None:
     for name in ("lower", "root"):
         (place / name).mkdir(parents=True, exist_ok=True)
     try:
-        overlay(*(str(place / name) for name in ("lower", "upper", "work", "root")))
+        with tree.opened_disk(place) as disk:
+            overlay(str(place / "lower"), disk, "root", str(place / "root"))
         (place / "root/file").write_text("x")
         kernel.unmount(str(place / "root"))
     except OSError as error:

@@ -59,6 +59,9 @@ class Resolve(IntFlag):
     """Refuse symbolic links of any kind, also as the last part."""
     BENEATH = 0x08
     """Refuse what leads out of the directory: absolute paths, ``..``, links."""
+    IN_ROOT = 0x10
+    """Take the directory as the root directory: of absolute paths and links, and above which
+    ``..`` does not lead."""
 
 
 MNT_DETACH = 2

@@ -12,7 +12,7 @@ import resource
 import signal
 import socket
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,18 +32,6 @@ from localcloud.fabric.switch import Cabling, Switch
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
-_DEVICE_LINKS = {
-    "fd": "/proc/self/fd",
-    "stdin": "/proc/self/fd/0",
-    "stdout": "/proc/self/fd/1",
-    "stderr": "/proc/self/fd/2",
-    "ptmx": "pts/ptmx",
-}
-_READ_ONLY_PROC = ("sys", "bus", "fs", "irq", "sysrq-trigger")
-_HIDDEN_PROC = (
-    "kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list", "timer_stats", "sched_debug",
-    "latency_stats", "vmallocinfo", "interrupts", "acpi", "asound", "scsi",
-)  # fmt: skip
 _MOST_PROCESSES = 2048
 _FIRST_TO_GO = 500
 """How much sooner than others a server's programs are ended where the machine has no memory left,
@@ -257,9 +245,10 @@ def _live(
         os.setsid()
         signal.set_wakeup_fd(-1)
         instance = _read_instance(given.facts, plan.many_users)
-        _furnish(plan, machine, given.shown)
+        kept = {given.console, report, requests}
+        _furnish(plan, machine, given.shown, kept)
         socket.send_fds(taken, [b"n"], [kernel.open_namespace(name) for name in ("mnt", "user")])
-        _close_all_but(sorted({given.console, report, requests}))
+        _close_all_but(sorted(kept))
         kernel.name_process("init")
         _confine(plan)
         code = init.run(instance, given.console, requests, ready=lambda: os.close(report))
@@ -294,7 +283,10 @@ def _close_all_but(keep: list[int]) -> None:
     os.closerange(low, _CLOSED_ABOVE)
 
 
-def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> None:
+def _furnish(
+    plan: Plan, machine: Machine, shown: Sequence[volumes.Shown], keep: Iterable[int]
+) -> None:
+    """Enter the namespaces and the root directory of a server; ``keep`` stays open."""
     kernel.show_memory(True)  # it has files of its own in /proc to write
     seccomp.leave_keyring()
     kernel.unshare(Clone.NEWNS | Clone.NEWIPC)
@@ -302,25 +294,41 @@ def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> No
         kernel.start_clocks_at_zero()
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
     copies = [(each, kernel.copy_mount(each.place)) for each in shown]
-    base = machine.base_image.directory
-    disk = disks.Disk(disks.Layers(plan.disk, base, plan.image, machine.overlays))
-    disk.mount_root()
-    _mount_proc(Path("proc"), machine.own_proc)
-    kernel.swap_root()
-    # From here on every path is one of the server's own root directory.
-    for name in ("dev", "sys", "run", "tmp", "etc"):
-        Path("/", name).mkdir(exist_ok=True)
-    disk.mount_rest()
-    _mount_devices(disk)
-    _mount_run()
-    _mount_sys()
-    if machine.own_proc:
-        volumes.cover_partitions()
-    commands.install(plan.many_users)
-    _write_names(plan)
+    _mount_root(plan, machine)
+    _close_all_but(sorted({*keep, *(copied for _, copied in copies)}))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(f"{_FIRST_TO_GO}\n")
+    _limit(plan)
+    identities.enter_server(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC, _MOST_PROCESSES)
+    # From here on this process may do no more than root in the server, and has nothing of the host
+    # open: what it writes goes where the server itself could write, whatever links lie in the way.
+    kernel.set_hostname(plan.hostname)
+    for name in ("tmp", "etc"):
+        Path("/", name).mkdir(exist_ok=True)
+    commands.install(plan.many_users)
+    _write_names(plan)
+    if machine.own_proc:
+        volumes.tell_partitions()
+    for each, copied in copies:
+        volumes.show(each, copied)
+
+
+def _mount_root(plan: Plan, machine: Machine) -> None:
+    """Make the server's root directory the root directory, with all that is mounted in it."""
+    base = machine.base_image.directory
+    disk = disks.Disk(disks.Layers(plan.disk, base, plan.image, machine.overlays))
+    root = disk.mount()
+    root.mount_devices(disk.open_devices())
+    root.mount_run()
+    root.mount_sys()
+    root.mount_proc(machine.own_proc)
+    if machine.own_proc:
+        root.cover_partitions()
+    kernel.swap_root()
     kernel.drop_old_root()
+
+
+def _limit(plan: Plan) -> None:
     if plan.vcpus < (os.cpu_count() or 1):
         allowed = sorted(os.sched_getaffinity(0))
         first = hash(plan.id) % len(allowed)
@@ -328,62 +336,6 @@ def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> No
         os.sched_setaffinity(0, chosen)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(_USUAL_FILES, hard), hard))
-    identities.enter_server(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC, _MOST_PROCESSES)
-    kernel.set_hostname(plan.hostname)
-    for each, copied in copies:
-        volumes.show(each, copied)
-
-
-def _mount_devices(disk: disks.Disk) -> None:
-    kernel.mount("tmpfs", "/dev", "tmpfs", Mount.NOSUID, "mode=755,size=64k")
-    disk.mount_devices("/dev")
-    for name, target in _DEVICE_LINKS.items():
-        Path("/dev", name).symlink_to(target)
-    Path("/dev/pts").mkdir()
-    options = "newinstance,ptmxmode=0666,mode=620"
-    kernel.mount("devpts", "/dev/pts", "devpts", Mount.NOSUID | Mount.NOEXEC, options)
-    Path("/dev/shm").mkdir()  # noqa: S108 - of a server
-    shared = Mount.NOSUID | Mount.NODEV
-    kernel.mount("tmpfs", "/dev/shm", "tmpfs", shared, "mode=1777,size=256m")  # noqa: S108
-    os.mkfifo("/dev/console", 0o622)
-    Path("/dev/console").chmod(0o622)
-
-
-def _mount_run() -> None:
-    flags = Mount.NOSUID | Mount.NODEV
-    kernel.mount("tmpfs", "/run", "tmpfs", flags, "mode=755,size=256m")
-    Path("/run/lock").mkdir(mode=0o1777)
-    Path("/run/lock").chmod(0o1777)
-
-
-def _mount_proc(proc: Path, own_proc: bool) -> None:
-    if proc.is_symlink() or not proc.is_dir():
-        proc.unlink(missing_ok=True)
-        proc.mkdir()
-    protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
-    if not own_proc:
-        kernel.bind("/proc", str(proc))
-        return
-    kernel.mount("proc", str(proc), "proc", protection)
-    for name in _READ_ONLY_PROC:
-        if (proc / name).exists():
-            kernel.bind(str(proc / name), str(proc / name))
-            kernel.seal(str(proc / name))
-    for name in _HIDDEN_PROC:
-        if (proc / name).exists():
-            if (proc / name).is_dir():
-                kernel.mount("tmpfs", str(proc / name), "tmpfs", Mount.RDONLY, "size=4k")
-            else:
-                kernel.bind("/dev/null", str(proc / name))
-
-
-def _mount_sys() -> None:
-    protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC | Mount.RDONLY
-    try:
-        kernel.mount("sysfs", "/sys", "sysfs", protection)
-    except OSError:
-        # Where /sys is hidden in part, as in containers, the kernel shows none of it.
-        return
 
 
 def _replace(path: Path, content: str) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from localcloud.fabric import archives, relays
+from localcloud.fabric import archives, relays, tree
 from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.exports import Exports
 from localcloud.fabric.forwards import Forwards, as_in_table
@@ -347,8 +347,9 @@ class PlainFabric:
 
 def _link_volume(server: Server, volume: Volume) -> None:
     """Show a volume below the server's directory, which stands for its root directory."""
+    with tree.opened_disk(volume.disk) as disk:
+        os.close(tree.open_directory(disk, ("upper", "root"), make=True))
     content = volume.disk / "upper/root"
-    content.mkdir(parents=True, exist_ok=True)
     link = server.disk / "dev" / volume.device
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from localcloud.fabric import identities, kernel
+from localcloud.fabric import identities, kernel, tree
 from localcloud.fabric.disks import overlay
 from localcloud.fabric.interface import Face, Share
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.mount_table import Namespaces, mounts
+from localcloud.fabric.tree import named
 
-_CONTENT, _BLANK, _WORK = "upper/root", "blank", "work/root"
+_CONTENT, _BLANK = ("upper", "root"), "blank"
 """In a share's directory, as in that of a volume."""
 
 
@@ -87,18 +88,18 @@ class Shares:
             self._mount_content(share, place)
 
     def _mount_content(self, share: Share, place: str) -> None:
-        here = os.open(".", os.O_PATH)
-        os.chdir(share.disk)  # the table of mounts does not tell where that is
-        try:
-            for name in (_BLANK, _CONTENT):
-                Path(name).mkdir(parents=True, exist_ok=True)
-            if self._overlays:
-                overlay(_BLANK, _CONTENT, _WORK, place, share.source)
-            else:
-                kernel.bind(_CONTENT, place)
-        finally:
-            os.fchdir(here)
-            os.close(here)
+        # The table of mounts names descriptors, and does not tell where the share is.
+        with tree.opened_disk(share.disk) as disk:
+            blank = tree.open_directory(disk, (_BLANK,), make=True)
+            content = tree.open_directory(disk, _CONTENT, make=True)
+            try:
+                if self._overlays:
+                    overlay(named(blank), disk, _CONTENT[-1], place, share.source)
+                else:
+                    kernel.bind(named(content), place)
+            finally:
+                os.close(blank)
+                os.close(content)
 
 
 def _drop(place: str) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from localcloud.fabric import disks, identities, kernel
+from localcloud.fabric import disks, identities, kernel, tree
 from localcloud.fabric.filters import Filters, Redirect, messages, redirections
 from localcloud.fabric.findings import CONTAINER_REMEDY, Findings
 from localcloud.fabric.interface import Capabilities
@@ -16,6 +16,9 @@ def probe_here(state: Path, server_root: int | None) -> Findings:
 
     ``server_root`` is the id of servers' root on the host, where that is not the cloud's own.
     """
+    refused = _probe_paths(state)
+    if refused is not None:
+        return Findings(Capabilities(False, False, False, False, (refused,)))
     lacks: list[str] = []
     protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
     own_proc = True
@@ -45,6 +48,21 @@ def probe_here(state: Path, server_root: int | None) -> Findings:
         )
     capabilities = Capabilities(networks, networks, packet_filter, refusal is None, tuple(lacks))
     return Findings(capabilities, own_proc, server_root)
+
+
+def _probe_paths(state: Path) -> str | None:
+    """Say why the files of servers could lead out of their directories; None when they cannot."""
+    opened = os.open(state, os.O_PATH | os.O_DIRECTORY)
+    try:
+        os.close(tree.open_beneath(opened, ".", os.O_PATH))
+    except OSError as error:
+        return (
+            f"paths cannot be kept beneath a directory (openat2: {error.strerror}): this takes "
+            f"Linux 5.6 or later; {CONTAINER_REMEDY}"
+        )
+    finally:
+        os.close(opened)
+    return None
 
 
 def probe_links(lacks: list[str]) -> bool:

@@ -13,16 +13,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from localcloud.fabric import kernel
+from localcloud.fabric import kernel, tree
 from localcloud.fabric.base_image import BASE_ROOT
 from localcloud.fabric.disks import overlay
 from localcloud.fabric.interface import FabricError, Volume
 from localcloud.fabric.kernel import Clone
 from localcloud.fabric.mount_table import mounts
+from localcloud.fabric.tree import named
 
 _BLANK, _SEEN, _SEEN_ONLY = "blank", "seen", "seen-only"
 """In a volume's directory: an empty one to lie below its content, and where it is mounted."""
-_CONTENT = "upper/root"
+_CONTENT = ("upper", "root")
 _PARTITIONS = "/proc/partitions"
 _MAJOR = 254
 """Number of the driver of virtual disks."""
@@ -59,10 +60,9 @@ class Volumes:
         key = (volume.id, volume.read_only)
         mounted = self._mounted.get(key)
         if mounted is None:
-            place = volume.disk / (_SEEN_ONLY if volume.read_only else _SEEN)
-            place.mkdir(exist_ok=True)
-            self._mount(volume, str(place))
-            mounted = self._mounted[key] = _Mounted(str(place))
+            name = _SEEN_ONLY if volume.read_only else _SEEN
+            self._mount(volume, name)
+            mounted = self._mounted[key] = _Mounted(str(volume.disk / name))
         by_id = f"virtio-{volume.id[:_ID_LENGTH]}"
         shown = mounted.servers[server_id] = Shown(volume.device, by_id, mounted.place)
         return shown
@@ -84,37 +84,39 @@ class Volumes:
                 kernel.unmount(mounted.place)
                 del self._mounted[key]
 
-    def _mount(self, volume: Volume, place: str) -> None:
+    def _mount(self, volume: Volume, name: str) -> None:
         image = volume.image or (self._base() / BASE_ROOT if volume.bootable else None)
-        here = os.open(".", os.O_PATH)
-        os.chdir(volume.disk)
-        try:
-            Path(_BLANK).mkdir(mode=0o755, exist_ok=True)
-            Path(_CONTENT).mkdir(parents=True, exist_ok=True)
-            lower = os.open(image or _BLANK, os.O_PATH)
+        with tree.opened_disk(volume.disk) as disk:
+            opened = [
+                tree.open_directory(disk, (_BLANK,), make=True)
+                if image is None
+                else os.open(image, os.O_PATH),
+                tree.open_directory(disk, _CONTENT, make=True),
+                tree.open_directory(disk, (name,), make=True),
+            ]
             try:
-                self._mount_here(f"/proc/self/fd/{lower}", place, volume)
+                lower, content, place = map(named, opened)
+                self._mount_here(volume, disk, (lower, content), place)
             finally:
-                os.close(lower)
-        finally:
-            os.fchdir(here)
-            os.close(here)
+                for descriptor in opened:
+                    os.close(descriptor)
+        if volume.read_only and not self._overlays:
+            kernel.seal(str(volume.disk / name))
 
-    def _mount_here(self, lower: str, place: str, volume: Volume) -> None:
-        """Mount what the current directory holds, with paths that do not tell where that is."""
+    def _mount_here(self, volume: Volume, disk: int, layers: tuple[str, str], place: str) -> None:
+        """Mount with paths that do not tell where a volume is."""
+        lower, content = layers
         if not self._overlays:
             if volume.bootable:
                 raise FabricError("a volume that a server boots from needs overlay mounts")
-            kernel.bind(_CONTENT, place)
-            if volume.read_only:
-                kernel.seal(place)
+            kernel.bind(content, place)
         elif volume.read_only:
             # Without a directory to write to, nobody can make it writable again.
             kernel.mount(
-                "overlay", place, "overlay", options=f"lowerdir={_CONTENT}:{lower},userxattr"
+                "overlay", place, "overlay", options=f"lowerdir={content}:{lower},userxattr"
             )
         else:
-            overlay(lower, _CONTENT, "work/root", place)
+            overlay(lower, disk, _CONTENT[-1], place)
 
 
 def show(shown: Shown, copied: int) -> None:
@@ -125,7 +127,7 @@ def show(shown: Shown, copied: int) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(f"../../{shown.device}")
-    _tell_partitions()
+    tell_partitions()
 
 
 def attach(mount_namespace: int, shown: Shown) -> None:
@@ -146,19 +148,10 @@ def detach(mount_namespace: int, shown: Shown) -> None:
     with suppress(OSError):
         Path("/dev/disk/by-id", shown.by_id).unlink()
         Path("/dev", shown.device).rmdir()
-    _tell_partitions()
+    tell_partitions()
 
 
-def cover_partitions() -> None:
-    """Give a server a table of block devices of its own, in place of that of the host."""
-    own = Path("/run/partitions")
-    own.touch(mode=0o444)
-    kernel.bind(str(own), _PARTITIONS)
-    own.unlink()
-    _tell_partitions()
-
-
-def _tell_partitions() -> None:
+def tell_partitions() -> None:
     """Write the table, in which programs look for a volume to come. Its sizes are those of the
     file systems that the devices stand for.
     """

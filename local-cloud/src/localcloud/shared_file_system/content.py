@@ -47,8 +47,9 @@ class Content:
 
 def _size(directory: Path) -> int:
     total = 0
-    for place, names, files in os.walk(directory):
+    for _, names, files, opened in os.fwalk(directory):  # follows no link that a server puts there
         for name in (*names, *files):
             with suppress(OSError):  # it has just gone
-                total += os.lstat(Path(place, name)).st_blocks * _BLOCK
+                found = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                total += found.st_blocks * _BLOCK
     return total
