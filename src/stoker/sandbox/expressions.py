@@ -9,7 +9,7 @@ from typing import Any
 import yaql as library
 
 from stoker.kernel.json_tree import levels
-from stoker.sandbox import expression_patterns
+from stoker.sandbox import expression_formats, expression_patterns
 from stoker.sandbox.jobs import Refused
 
 _MAX_BITS = 4096
@@ -30,6 +30,7 @@ class Expressions:
         self._engine = library.YaqlFactory().create(options=options)
         self._context = library.create_context(regex=False)
         expression_patterns.register(self._context)
+        expression_formats.register(self._context)
         self._parsed = lru_cache(maxsize=256)(self._engine)
 
     def parse(self, expression: str) -> Any:
