@@ -1,7 +1,6 @@
 """What handlers of several services ask of a request, and who may make it, in which version."""
 
 from collections.abc import Awaitable, Callable
-from enum import IntEnum
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +11,6 @@ from starlette.routing import Route
 from localcloud.http import (
     Answer,
     ApiError,
-    Forbidden,
     NotFound,
     RequestContext,
     boolean,
@@ -21,34 +19,9 @@ from localcloud.http import (
     respond,
 )
 from localcloud.microversions import Microversion, Microversions
+from localcloud.permissions import Access, lacking, lacks_role
 
 Handler = Callable[..., Awaitable[Answer]]
-
-
-class Access(IntEnum):
-    """What a caller must be."""
-
-    READER = 0
-    MEMBER = 1
-    ADMIN = 2
-
-    @property
-    def role(self) -> str:
-        """The name of the role."""
-        return self.name.lower()
-
-
-def lacking(caller: RequestContext, method: str, needed: Access | None) -> Access | None:
-    """Return what the caller would have to be for a request, or None if it may be made.
-
-    Where nothing is ``needed`` in particular, readers may read and members may write.
-    """
-    if needed is None:
-        needed = Access.READER if method == "GET" else Access.MEMBER
-    if caller.is_admin or needed is Access.READER:
-        return None
-    member = needed is Access.MEMBER and "member" in caller.roles
-    return None if member else needed
 
 
 class ApiRequest(Struct, frozen=True):
@@ -94,7 +67,7 @@ class Endpoint(Struct, frozen=True):
     def permit(self, caller: RequestContext) -> None:
         """Raise :class:`Forbidden` where the caller may not use it."""
         if lacks := lacking(caller, self.method, self.access):
-            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
+            raise lacks_role(lacks)
 
     def offer(self, version: Microversion) -> None:
         """Raise :class:`NotFound` where it does not exist in a version."""

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 from localcloud.clock import Clock, timestamp
 from localcloud.fabric.interface import Exit, Fabric
 from localcloud.http import ApiError, RequestContext, without_trailing_slash
+from localcloud.permissions import Permit, by_role
 from localcloud.settings import Settings
 from localcloud.store import Store
 
@@ -89,6 +90,8 @@ class Service(Struct, frozen=True):
     The token has been checked before a handler runs (see :func:`localcloud.http.context`); every
     :class:`ApiError` that a handler raises becomes an answer by ``render``.
     """
+    permit: Permit = by_role()
+    """Refuses what the roles of a caller do not allow, before a handler runs."""
     other_types: Sequence[str] = ()
     """Under which the catalog shows it as well."""
     root_paths: Sequence[str] = ()

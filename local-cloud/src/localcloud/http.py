@@ -18,6 +18,8 @@ from starlette.routing import Route
 
 JSON_BODY_LIMIT = 1 << 20
 """Bytes that a JSON request body may have."""
+STACK_USER = "heat_stack_user"
+"""The role of the users that stacks make for their servers."""
 PAGE_LIMIT = 1000
 """Items in one page of a list, at most."""
 
@@ -42,6 +44,11 @@ class RequestContext:
     trust_id: str | None = None
     application_credential_id: str | None = None
     request_id: str = ""
+
+    @property
+    def is_stack_user(self) -> bool:
+        """Whether the bearer is a guest: a user that a stack made, whose token a server holds."""
+        return STACK_USER in self.roles and "member" not in self.roles
 
     @property
     def is_admin(self) -> bool:

@@ -69,7 +69,9 @@ class ServiceApp:
         token = Request(scope).headers.get("x-auth-token")
         public = self._service.public(scope["method"], path)
         if token and not public:
-            state["context"] = replace(self._cloud.tokens.validate(token), request_id=request_id)
+            caller = replace(self._cloud.tokens.validate(token), request_id=request_id)
+            self._service.permit(caller, scope["method"], path)
+            state["context"] = caller
         elif not public:
             raise Unauthorized("The request you have made requires authentication.")
         await self._routing.of(path)(scope, receive, send)

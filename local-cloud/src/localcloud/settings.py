@@ -60,6 +60,11 @@ class Settings:
         urls = [self.url, *(service.url for service in self.foreign_services)]
         return tuple(dict.fromkeys(found for url in urls if (found := _address(url))))
 
+    def is_foreign_service(self, url: str) -> bool:
+        """Whether an ``http`` or ``https`` URL names the address and port of a foreign service."""
+        known = {_origin(service.url) for service in self.foreign_services}
+        return _origin(url) in known
+
     @property
     def cloud_dir(self) -> Path:
         """The directory of the database, the credentials file, images and disks."""
@@ -78,6 +83,14 @@ def auth_url_of(data_dir: Path) -> str:
 def port_of(data_dir: Path) -> int | None:
     """The port at which the cloud of a data directory was served last."""
     return urlsplit(auth_url_of(data_dir)).port
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        return None
 
 
 def _address(url: str) -> tuple[str, int] | None:

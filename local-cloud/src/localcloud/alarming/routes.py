@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 from localcloud.alarming.errors import aodh_error
 from localcloud.cloud import Cloud, Service
 from localcloud.http import fixed, public_paths, route
+from localcloud.permissions import by_role
 
 PREFIX = "/alarming"
 
@@ -58,6 +59,7 @@ def service(cloud: Cloud) -> Service:
         public=public_paths("/", "/v2"),
         versions=(version,),
         routes=routes,
+        permit=by_role("/v2/query/"),
         start=start,
         stop=stop,
     )

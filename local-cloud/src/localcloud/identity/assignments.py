@@ -55,6 +55,12 @@ class Assignments:
         for actor in (user_id, *self._directory.groups_of(user_id)):
             yield from map(_stored, self._directory.assignments.find(actor_id=actor))
 
+    def role_names(self, user_id: str) -> set[str]:
+        """Return the names of the roles that the user was granted anywhere."""
+        granted = {grant.role_id for grant in self.grants_of(user_id)}
+        roles = map(self._directory.roles.get, granted)
+        return {str(role["name"]) for role in roles if role is not None}
+
     def role_ids(self, user_id: str, target_type: str, target_id: str) -> set[str]:
         """Return the ids of all roles that the user has on the target, implied ones included."""
         covering = self._covering(target_type, target_id)

@@ -5,15 +5,35 @@ do everything; the administrator or manager of a domain (that role on the domain
 belongs to the domain; everybody may see and change some things of their own.
 """
 
-from localcloud.http import Forbidden, RequestContext
+from localcloud.http import STACK_USER, Forbidden, RequestContext
+from localcloud.identity.assignments import Assignments
+from localcloud.permissions import Permit
 
 CLOUD_ROLES = frozenset({"admin", "service"})
-"""Roles that count in the whole cloud; only its administrator hands them out."""
+"""Roles that count in the whole cloud; only its administrator grants them."""
+MANAGED_ROLES = frozenset({"manager", "member", "reader"})
+"""Roles that the manager of a domain may grant in it."""
 
 
 def refuse(action: str) -> Forbidden:
     """Return the error for something that the caller may not do."""
     return Forbidden(f"You are not authorized to perform the requested action: {action}.")
+
+
+def refuse_guests(assignments: Assignments) -> Permit:
+    """Return the rule that users of stacks change nothing but the validity of their own token.
+
+    Their secrets lie in servers, so what they could make here would outlive the server. They are
+    known by all roles of the user, because a token without scope has none.
+    """
+
+    def permit(caller: RequestContext, method: str, path: str) -> None:
+        if method in ("GET", "HEAD") or (method, path) == ("DELETE", "/v3/auth/tokens"):
+            return
+        if assignments.role_names(caller.user_id) == {STACK_USER}:
+            raise refuse(f"{method} {path}")
+
+    return permit
 
 
 def require(allowed: bool, action: str) -> None:
@@ -27,9 +47,20 @@ def reads_all(context: RequestContext) -> bool:
     return context.is_admin or (context.system and "reader" in context.roles)
 
 
+def is_service(context: RequestContext) -> bool:
+    """Whether the caller is a service, or an administrator."""
+    return context.is_admin or "service" in context.roles
+
+
 def serves(context: RequestContext) -> bool:
-    """Whether the caller is a service, which validates the tokens of others."""
-    return reads_all(context) or "service" in context.roles
+    """Whether the caller may validate the tokens of others."""
+    return reads_all(context) or is_service(context)
+
+
+def administers_domain(context: RequestContext, domain_id: str | None) -> bool:
+    """Whether the caller is an administrator of the cloud or of the domain."""
+    own = domain_id is not None and context.domain_id == domain_id
+    return context.is_admin or (own and "admin" in context.roles)
 
 
 def manages_domain(context: RequestContext, domain_id: str | None) -> bool:

@@ -14,7 +14,6 @@ from localcloud.identity.identity import identity_of
 from localcloud.store import Document
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
-_OPEN_POSTS = frozenset({"/v3/auth/tokens", "/v3/ec2tokens", "/v3/s3tokens"})
 _LIMIT_MODEL = {"name": "flat", "description": "Limits are not nested: each project has its own."}
 
 
@@ -46,6 +45,7 @@ def service(cloud: Cloud) -> Service:
         public=_is_public,
         versions=(version,),
         routes=routes,
+        permit=policy.refuse_guests(identity.assignments),
         start=start,
     )
 
@@ -63,7 +63,7 @@ def _no(directory: Directory, plural: str) -> Handler:
 def _is_public(method: str, path: str) -> bool:
     if method == "POST":
         own_password = path.startswith("/v3/users/") and path.endswith("/password")
-        return path in _OPEN_POSTS or own_password
+        return path == "/v3/auth/tokens" or own_password
     return (method, path) in _OPEN
 
 

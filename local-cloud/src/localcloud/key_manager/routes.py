@@ -11,6 +11,7 @@ from localcloud.http import public_paths, route
 from localcloud.key_manager.errors import barbican_error
 from localcloud.key_manager.state import PREFIX, State
 from localcloud.microversions import KEY_MANAGER
+from localcloud.permissions import by_owner
 from localcloud.store import Document
 from localcloud.work import Work
 
@@ -56,5 +57,6 @@ def service(cloud: Cloud) -> Service:
         public=public_paths("/", "/v1"),
         versions=(version,),
         routes=routes,
+        permit=by_owner,
         stop=work.stop,
     )

@@ -15,6 +15,7 @@ from localcloud.cloud import Cloud
 from localcloud.http import Answer, RequestContext, Unauthorized, read_body, respond
 from localcloud.messaging.errors import Refused, bad_body, bad_request
 from localcloud.messaging.signatures import Signatures
+from localcloud.permissions import by_role
 
 _NAME = re.compile(r"[a-zA-Z0-9_\-.]+")
 _LONGEST_NAME = 64
@@ -111,6 +112,7 @@ class Call(Struct, frozen=True):
         return document
 
 
+_permit = by_role()
 Handler = Callable[[Call], Awaitable[Answer]]
 
 
@@ -156,6 +158,8 @@ class Calls:
         if not token:
             raise Unauthorized("The request you have made requires authentication.")
         who = self._cloud.tokens.validate(token)
+        if not who.is_stack_user:
+            _permit(who, request.method, request.url.path)
         return who.require_project(), who
 
 

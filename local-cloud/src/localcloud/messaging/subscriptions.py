@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.messaging.call import Call, Calls
-from localcloud.messaging.errors import bad_body, bad_request, conflict, not_found
+from localcloud.messaging.errors import Refused, bad_body, bad_request, conflict, not_found
 from localcloud.messaging.limits import check_retries
 from localcloud.messaging.state import State, queue_id
 from localcloud.store import Document
@@ -61,7 +61,7 @@ class Subscriptions:
             raise bad_body("Document type not supported.")
         if "subscriber" not in content:
             raise bad_request("Missing parameter subscriber in body.")
-        self._check(content)
+        self._check(call, content)
         queue = self._state.ensured(call.project, call.queue)
         alive = self._alive(call)
         if any(each["subscriber"] == content["subscriber"] for each in alive):
@@ -88,7 +88,7 @@ class Subscriptions:
 
     async def _change(self, call: Call) -> Response:
         content = await call.document()
-        self._check(content)
+        self._check(call, content)
         found = self._found(call)
         others = [each for each in self._alive(call) if each["id"] != found["id"]]
         subscriber = str(content.get("subscriber") or found["subscriber"])
@@ -139,7 +139,14 @@ class Subscriptions:
         shown |= {"source": call.queue, "age": age}
         return {**shown, "confirmed": found.get("confirmed", False)}
 
-    def _check(self, content: Document) -> None:
+    def _check_guest_subscriber(self, subscriber: str) -> None:
+        """Refuse subscribers by which a guest could have the host send requests anywhere."""
+        if not self._state.cloud.settings.is_foreign_service(subscriber):
+            raise Refused(
+                403, "Forbidden", "Users of stacks may subscribe addresses of stack services only."
+            )
+
+    def _check(self, call: Call, content: Document) -> None:
         """Raise Refused for what makes no subscription."""
         if not content:
             raise bad_request("No subscription to create.")
@@ -147,6 +154,8 @@ class Subscriptions:
         if subscriber is not None and not _is_address(subscriber):
             message = "The subscriber type of subscription must be supported in the list"
             raise bad_request(f"{message} {SCHEMES}.")
+        if subscriber is not None and call.who is not None and call.who.is_stack_user:
+            self._check_guest_subscriber(subscriber)
         options = content.get("options") or {}
         if not isinstance(options, dict):
             raise bad_request("Options must be a dict.")

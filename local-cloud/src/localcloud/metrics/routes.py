@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 from localcloud.cloud import Cloud, Service
 from localcloud.http import fixed, public_paths, route
 from localcloud.metrics.errors import gnocchi_error
+from localcloud.permissions import by_role
 
 PREFIX = "/metric"
 
@@ -42,5 +43,6 @@ def service(cloud: Cloud) -> Service:
         public=public_paths("/", "/v1"),
         versions=(version,),
         routes=routes,
+        permit=by_role("/v1/search/", "/v1/aggregates", "/v1/aggregation/"),
         stop=stop,
     )

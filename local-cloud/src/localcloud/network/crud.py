@@ -12,7 +12,7 @@ from localcloud.network.errors import denied, malformed
 from localcloud.network.listing import answer, filters, select
 from localcloud.network.operations import Operations
 from localcloud.network.state import State
-from localcloud.network.visibility import find, is_shared, require_owner, require_writer, sees
+from localcloud.network.visibility import find, is_shared, require_owner, sees
 from localcloud.store import Document
 
 _INDEXED = (
@@ -47,7 +47,6 @@ class Crud:
 
     def create(self, context: RequestContext, body: Document) -> Document:
         """Make the object, or all objects, of a body."""
-        require_writer(context, f"create_{self._kind}")
         if self._kind in body:
             with self._state.change():
                 made = self._make(context, body[self._kind])
@@ -102,7 +101,6 @@ class Crud:
         self, context: RequestContext, object_id: str, body: Document, if_match: str | None = None
     ) -> Document:
         """Change an object as the body says."""
-        require_writer(context, f"update_{self._kind}")
         if self._kind not in body:
             raise malformed(f"The body must have '{self._kind}'.")
         document = find(self._state, context, self._kind, object_id)
@@ -122,7 +120,6 @@ class Crud:
 
     def delete(self, context: RequestContext, object_id: str, if_match: str | None = None) -> None:
         """Remove an object."""
-        require_writer(context, f"delete_{self._kind}")
         document = find(self._state, context, self._kind, object_id)
         _require_revision(document, if_match)
         if not self.operations.may_delete(self._state, context, document):

@@ -11,7 +11,7 @@ from localcloud.network import checks
 from localcloud.network.attributes import Resource
 from localcloud.network.errors import invalid, malformed, not_found
 from localcloud.network.state import State
-from localcloud.network.visibility import find, require_owner, require_writer
+from localcloud.network.visibility import find, require_owner
 from localcloud.store import Document
 from localcloud.tags import Tags
 
@@ -26,7 +26,6 @@ def tag_routes(state: State, resource: Resource) -> list[BaseRoute]:
         return find(state, context(request), kind, request.path_params["id"])
 
     def writable(request: Request) -> Document:
-        require_writer(context(request), f"update_{kind}:tags")
         document = readable(request)
         require_owner(context(request), document, f"update_{kind}:tags")
         return document

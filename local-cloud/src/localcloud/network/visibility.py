@@ -69,13 +69,6 @@ def find(state: State, context: RequestContext, kind: str, object_id: str) -> Do
     return document
 
 
-def require_writer(context: RequestContext, action: str) -> None:
-    """Raise the API's 403 for callers whose only role is to read."""
-    reader_only = "reader" in context.roles and "member" not in context.roles
-    if reader_only and not context.is_admin:
-        raise denied(action)
-
-
 def require_owner(context: RequestContext, document: Document, action: str) -> None:
     """Raise the API's 403 for callers who see the object and do not own it."""
     if not owns(context, document):

@@ -4,12 +4,13 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, quotas
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
 from localcloud.block_storage.state import HOST, ZONE
 from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _GIB = 1 << 30

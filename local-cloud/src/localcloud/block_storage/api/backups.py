@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, quotas, volumes
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call, single
@@ -10,6 +10,7 @@ from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.archives import CONTAINER
 from localcloud.http import Answer, BadRequest
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _FIELDS = (

@@ -3,10 +3,11 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields
 from localcloud.block_storage.api.call import Call
 from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _CONSUMERS = ("front-end", "back-end", "both")

@@ -3,13 +3,14 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, quotas
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.http import Answer, BadRequest
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _STATES = ("creating", "available", "deleting", "error", "error_deleting")

@@ -3,11 +3,12 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, kinds
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.views import moment
 from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _IDS = ("volume_type_id", "encryption_id")

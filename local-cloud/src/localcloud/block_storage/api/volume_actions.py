@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, kinds, quotas
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volumes import remove
@@ -12,6 +12,7 @@ from localcloud.block_storage.content import DATA_KIND
 from localcloud.http import Answer, BadRequest, Forbidden, respond
 from localcloud.image.images import Images
 from localcloud.image.roots import BASE, Roots
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _STATES = (

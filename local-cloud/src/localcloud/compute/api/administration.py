@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always
 from localcloud.http import Answer, BadRequest, NotFound, respond
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _COMPUTE = "nova-compute"

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always, single
 from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 

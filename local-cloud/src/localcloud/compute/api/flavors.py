@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.compute import values
 from localcloud.compute.api.call import Call, single
 from localcloud.compute.flavors import create, visible
 from localcloud.http import BadRequest, Conflict, NotFound, boolean, fields
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _SPEC_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")

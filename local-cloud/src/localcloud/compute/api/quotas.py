@@ -3,12 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
 from localcloud.http import BadRequest, Forbidden, NotFound
 from localcloud.microversions import Microversion
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _NETWORK = {"fixed_ips", "floating_ips", "security_groups", "security_group_rules"}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
 from localcloud.compute.api.call import Call, always, single
@@ -13,6 +13,7 @@ from localcloud.compute.console import tail
 from localcloud.compute.passwords import set_root_password
 from localcloud.fabric.interface import FabricError
 from localcloud.http import Answer, ApiError, BadRequest, Conflict, Forbidden, NotFound, respond
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _CONSOLES = {

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.compute import quotas, servers, values
 from localcloud.compute.api.call import Call, always
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
 from localcloud.http import Answer, BadRequest, NotFound, respond
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.api_request import Access, ApiRequest, lacking
+from localcloud.api_request import ApiRequest
 from localcloud.http import (
     Answer,
     BadRequest,
@@ -25,6 +25,7 @@ from localcloud.load_balancer.errors import forbidden
 from localcloud.load_balancer.kinds import Kind
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.load_balancer.state import State
+from localcloud.permissions import Access, lacking
 from localcloud.store import Document
 from localcloud.tags import FILTERS
 

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from localcloud.api_request import Access
 from localcloud.http import BadRequest, Conflict
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import invalid, no_such, not_found
@@ -22,6 +21,7 @@ from localcloud.load_balancer.kinds import (
     Kind,
 )
 from localcloud.load_balancer.state import State
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 PROVIDERS = {

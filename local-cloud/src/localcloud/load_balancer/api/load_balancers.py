@@ -2,7 +2,6 @@
 
 from uuid import uuid4
 
-from localcloud.api_request import Access
 from localcloud.http import BadRequest, Conflict
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api import views
@@ -12,6 +11,7 @@ from localcloud.load_balancer.errors import forbidden, invalid
 from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, POOL
 from localcloud.load_balancer.listeners import add_listener
 from localcloud.load_balancer.pools import add_pool
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _DELETABLE = ("ACTIVE", "ERROR")

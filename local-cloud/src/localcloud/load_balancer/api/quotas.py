@@ -1,11 +1,11 @@
 """The API of quotas."""
 
-from localcloud.api_request import Access
 from localcloud.http import BadRequest
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import bad_field, forbidden
 from localcloud.network import checks
+from localcloud.permissions import Access
 from localcloud.store import Document
 
 _OTHER_NAMES = {"loadbalancer": "load_balancer", "healthmonitor": "health_monitor"}

@@ -3,8 +3,9 @@
 import shutil
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.http import BadRequest, Forbidden
+from localcloud.permissions import Access
 from localcloud.shared_file_system import kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.api.call import Call, denied, moment

@@ -4,8 +4,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.http import Answer, BadRequest, Conflict, Forbidden
+from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, quotas
 from localcloud.shared_file_system.api.call import Call, moment, single
 from localcloud.shared_file_system.state import ZONE, found, missing

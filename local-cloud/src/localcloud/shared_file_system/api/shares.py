@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, jobs, shares
 from localcloud.shared_file_system.api import views
 from localcloud.shared_file_system.api.call import Call, moment

@@ -2,8 +2,9 @@
 
 from starlette.responses import Response
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.http import Answer, BadRequest, Forbidden
+from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, jobs
 from localcloud.shared_file_system.api import access, views
 from localcloud.shared_file_system.api.call import Call, moment, single

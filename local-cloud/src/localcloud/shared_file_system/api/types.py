@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from localcloud.api_request import Access, Endpoint
+from localcloud.api_request import Endpoint
 from localcloud.http import BadRequest, Conflict, Forbidden
+from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, kinds
 from localcloud.shared_file_system.api.call import Call, single
 from localcloud.shared_file_system.state import missing
