@@ -1,5 +1,7 @@
 """Trusts and application credentials."""
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -212,3 +214,57 @@ async def test_application_credentials_are_ones_own_and_named_once(admin: Any, d
     await demo.made(path, "application_credential", name="z", access_rules=rules)
     kept = await demo.found(f"/users/{demo.body['user']['id']}/access_rules")
     assert [{n: r[n] for n in rules[0]} for r in kept] == rules
+
+
+async def test_delegated_token_sees_no_unlimited_key(
+    running: Any, demo: Any, trust_content: dict[str, Any]
+) -> None:
+    user, project = demo.body["user"]["id"], demo.body["project"]["id"]
+    keys = f"/users/{user}/credentials/OS-EC2"
+    full = (await demo("POST", keys, {"tenant_id": project})).json()["credential"]
+    full_id = hashlib.sha256(full["access"].encode()).hexdigest()
+    made = await demo.made(
+        f"/users/{user}/application_credentials",
+        "application_credential",
+        name="reads",
+        roles=[{"name": "reader"}],
+    )
+    by_credential = await running.authenticated(
+        credential_auth(id=made["id"], secret=made["secret"])
+    )
+    by_trust = await running.login("admin", **scope(await trusting(demo, trust_content)))
+    blob = json.dumps({"access": full["access"], "secret": "chosen"})
+    for delegate in (by_credential, by_trust):
+        limited = (await delegate("POST", keys, {"tenant_id": project})).json()["credential"]
+        listed = await delegate.found("/credentials")
+        assert [json.loads(each["blob"])["access"] for each in listed] == [limited["access"]]
+        assert [each["access"] for each in await delegate.found(keys)] == [limited["access"]]
+        for method, body in (("GET", None), ("PATCH", {"credential": {"blob": blob}})):
+            assert (await delegate(method, f"/credentials/{full_id}", body)).status_code == 403
+        for method in ("GET", "DELETE"):
+            assert (await delegate(method, f"{keys}/{full['access']}")).status_code == 404
+    assert (await demo.found(f"{keys}/{full['access']}")) == full
+
+
+async def test_unrestricted_credential_delegates_only_its_roles(
+    running: Any, demo: Any, trust_content: dict[str, Any]
+) -> None:
+    path = f"/users/{demo.body['user']['id']}/application_credentials"
+    made = await demo.made(
+        path,
+        "application_credential",
+        name="reads",
+        roles=[{"name": "reader"}],
+        unrestricted=True,
+    )
+    caller = await running.authenticated(credential_auth(id=made["id"], secret=made["secret"]))
+    for role, trust_status, credential_status in (("member", 403, 400), ("reader", 201, 201)):
+        roles = [{"name": role}]
+        trust = await caller(
+            "POST", "/OS-TRUST/trusts", {"trust": {**trust_content, "roles": roles}}
+        )
+        content = {"name": role, "roles": roles}
+        other = await caller("POST", path, {"application_credential": content})
+        assert (trust.status_code, other.status_code) == (trust_status, credential_status)
+    default = await caller.made(path, "application_credential", name="default")
+    assert [role["name"] for role in default["roles"]] == ["reader"]

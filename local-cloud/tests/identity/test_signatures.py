@@ -92,6 +92,15 @@ def test_strings_to_sign_of_s3_verify() -> None:
         verify_string("secret", "no base64!", signature)
 
 
+SERVICE = {"name": "service", "domain": {"id": "default"}}
+
+
+@pytest.fixture
+async def stoker(running: Any) -> Any:
+    """The orchestration service, which sends the signed requests that it got."""
+    return await running.login("stoker", project=SERVICE)
+
+
 async def signed_request(caller: Any, access: str, secret: str, **params: str) -> Any:
     """Ask for a token with a signature of version 2."""
     params = {
@@ -113,12 +122,12 @@ async def signed_request(caller: Any, access: str, secret: str, **params: str) -
 
 
 async def test_a_signature_is_traded_for_a_token_of_the_users_project(
-    running: Any, demo: Any
+    stoker: Any, demo: Any
 ) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
     path = f"/users/{user}/credentials/OS-EC2"
     key = (await demo("POST", path, {"tenant_id": project})).json()["credential"]
-    answer = await signed_request(running.anonymous, key["access"], key["secret"])
+    answer = await signed_request(stoker, key["access"], key["secret"])
     assert answer.status_code == 200
     assert answer.json()["token"]["project"]["id"] == project
     assert answer.json()["token"]["methods"] == ["ec2credential"]
@@ -126,12 +135,12 @@ async def test_a_signature_is_traded_for_a_token_of_the_users_project(
     seen = await demo("GET", "/auth/tokens", X_Auth_Token=subject, X_Subject_Token=subject)
     assert seen.json()["token"]["user"]["name"] == "demo"
     for access, secret in ((key["access"], "wrong"), ("wrong", key["secret"])):
-        refused = await signed_request(running.anonymous, access, secret)
+        refused = await signed_request(stoker, access, secret)
         assert refused.status_code == 401
 
 
 async def test_a_signature_is_good_for_a_quarter_of_an_hour_after_its_time(
-    running: Any, demo: Any, clock: Any
+    running: Any, stoker: Any, demo: Any, clock: Any
 ) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
     path = f"/users/{user}/credentials/OS-EC2"
@@ -139,12 +148,26 @@ async def test_a_signature_is_good_for_a_quarter_of_an_hour_after_its_time(
     pair = (key["access"], key["secret"])
     for seconds, status in ((0, 200), (899, 200), (1, 401)):
         clock.advance(seconds)
-        answer = await signed_request(running.anonymous, *pair, Timestamp="2026-01-01T00:00:00Z")
+        answer = await signed_request(stoker, *pair, Timestamp="2026-01-01T00:00:00Z")
         assert answer.status_code == status
     clock.advance(10 * 365 * 86400)
-    assert (await signed_request(running.anonymous, *pair)).status_code == 200
-    bad = await signed_request(running.anonymous, *pair, Timestamp="soon")
-    assert bad.status_code == 400
+    stoker = await running.login("stoker", project=SERVICE)
+    assert (await signed_request(stoker, *pair)).status_code == 200
+    for name in ("Timestamp", "Expires"):
+        bad = await signed_request(stoker, *pair, **{name: "soon"})
+        assert bad.status_code == 400
+
+
+async def test_signature_ends_when_its_request_expires(stoker: Any, demo: Any, clock: Any) -> None:
+    user, project = demo.body["user"]["id"], demo.body["project"]["id"]
+    path = f"/users/{user}/credentials/OS-EC2"
+    key = (await demo("POST", path, {"tenant_id": project})).json()["credential"]
+    for seconds, status in ((59, 200), (1, 401)):
+        clock.advance(seconds)
+        answer = await signed_request(
+            stoker, key["access"], key["secret"], Expires="2026-01-01T00:01:00Z"
+        )
+        assert answer.status_code == status
 
 
 async def test_key_pairs_are_listed_shown_and_deleted_by_their_owner(demo: Any, admin: Any) -> None:
@@ -174,7 +197,7 @@ async def test_ec2_credentials_have_a_unique_access_key_and_a_project(demo: Any)
 
 
 async def test_a_key_made_with_a_trust_gives_the_trusts_token(
-    running: Any, admin: Any, demo: Any
+    running: Any, stoker: Any, admin: Any, demo: Any
 ) -> None:
     trust = await demo.made(
         "/OS-TRUST/trusts",
@@ -190,10 +213,10 @@ async def test_a_key_made_with_a_trust_gives_the_trusts_token(
     path = f"/users/{user}/credentials/OS-EC2"
     key = (await delegate("POST", path, {"tenant_id": project})).json()["credential"]
     assert key["trust_id"] == trust["id"]
-    answer = await signed_request(running.anonymous, key["access"], key["secret"])
+    answer = await signed_request(stoker, key["access"], key["secret"])
     token = answer.json()["token"]
     assert token["OS-TRUST:trust"]["id"] == trust["id"]
     assert [role["name"] for role in token["roles"]] == ["member", "reader"]
     await demo("DELETE", f"/OS-TRUST/trusts/{trust['id']}")
-    gone = await signed_request(running.anonymous, key["access"], key["secret"])
+    gone = await signed_request(stoker, key["access"], key["secret"])
     assert gone.status_code == 401

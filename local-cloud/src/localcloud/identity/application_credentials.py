@@ -22,7 +22,7 @@ from localcloud.identity.fields import DESCRIPTION, NAME, Field, checked
 from localcloud.identity.passwords import hashed
 from localcloud.identity.resource import listing, passes
 from localcloud.identity.times import future
-from localcloud.identity.users import owner
+from localcloud.identity.users import owned
 from localcloud.store import Document
 
 _FIELDS = (
@@ -58,7 +58,8 @@ class ApplicationCredentials:
         ]
 
     async def _list(self, request: Request) -> Document:
-        user = owner(self._directory, request, "list_application_credentials")
+        action = "list_application_credentials"
+        user = owned(self._directory, request, action, policy.reads_all)
         found = [
             self._shown(credential)
             for credential in self._directory.application_credentials.find(user_id=user["id"])
@@ -67,12 +68,14 @@ class ApplicationCredentials:
         return listing(self._directory, "application_credentials", found, request)
 
     async def _show(self, request: Request) -> Document:
-        credential = self._named(request, "get_application_credential")
+        user = owned(self._directory, request, "get_application_credential", policy.reads_all)
+        credential = self._named(request, user)
         return {"application_credential": self._shown(credential)}
 
     async def _delete(self, request: Request) -> None:
         self._refuse_restricted(context(request))
-        credential = self._named(request, "delete_application_credential")
+        user = owned(self._directory, request, "delete_application_credential")
+        credential = self._named(request, user)
         self._directory.application_credentials.delete(credential["id"])
 
     async def _create(self, request: Request) -> Document:
@@ -103,12 +106,13 @@ class ApplicationCredentials:
         return {"application_credential": shown}
 
     async def _list_rules(self, request: Request) -> Document:
-        user = owner(self._directory, request, "list_access_rules")
+        user = owned(self._directory, request, "list_access_rules", policy.reads_all)
         return listing(self._directory, "access_rules", self._rules(user), request)
 
     async def _show_rule(self, request: Request) -> Document:
         key = request.path_params["id"]
-        for rule in self._rules(owner(self._directory, request, "get_access_rule")):
+        user = owned(self._directory, request, "get_access_rule", policy.reads_all)
+        for rule in self._rules(user):
             if rule["id"] == key:
                 return {"access_rule": rule}
         raise missing("access rule", key)
@@ -118,22 +122,28 @@ class ApplicationCredentials:
         return [rule for c in credentials for rule in c["access_rules"] or ()]
 
     def _roles(self, who: RequestContext, references: Any) -> list[str]:
-        available = self._assignments.role_ids(who.user_id, "project", str(who.project_id))
+        """Return the ids of the requested roles, all of which the token must have.
+
+        The user may have more roles than the token, if the token is limited to some of them.
+        """
+        held = self._assignments.role_ids(who.user_id, "project", str(who.project_id))
+        available = [
+            role for role in self._assignments.token_roles(held) if role["name"] in who.roles
+        ]
         if not references:
-            return sorted(available)
+            return [role["id"] for role in available]
         chosen = []
         for reference in references:
             if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
                 raise BadRequest("A role must be given by its id or name.")
-            roles = self._assignments.token_roles(available)
             match = [
                 role["id"]
-                for role in roles
+                for role in available
                 if reference.get("id", role["id"]) == role["id"]
                 and reference.get("name", role["name"]) == role["name"]
             ]
             if not match:
-                raise BadRequest("A role was asked for that the user does not have.")
+                raise BadRequest("The requested role is not one of the token's roles.")
             chosen.append(match[0])
         return chosen
 
@@ -142,8 +152,8 @@ class ApplicationCredentials:
         if current is not None and not current["unrestricted"]:
             raise Forbidden("A restricted application credential cannot manage others.")
 
-    def _named(self, request: Request, action: str) -> Document:
-        user, key = owner(self._directory, request, action), request.path_params["id"]
+    def _named(self, request: Request, user: Document) -> Document:
+        key = request.path_params["id"]
         credential = self._directory.application_credentials.get(key)
         if credential is None or credential["user_id"] != user["id"]:
             raise missing("application credential", key)

@@ -1,19 +1,34 @@
-"""Credentials, and the EC2 key pairs among them."""
+"""Credentials, and the EC2 key pairs among them.
+
+A credential belongs to one user. An EC2 credential authenticates as that user in its project, so
+its user, its project and its limits decide what the holder of the secret may do: a request may
+set them only to what the caller could have used already.
+"""
 
 import hashlib
 import json
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, RequestContext, context, read_json, route
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    RequestContext,
+    context,
+    read_json,
+    route,
+)
 from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, missing
 from localcloud.identity.fields import Field
 from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.identity.users import owner
+from localcloud.identity.users import owned
 from localcloud.store import Document
 
 KIND = Kind(
@@ -27,6 +42,8 @@ KIND = Kind(
     ),
     filters=("user_id", "type"),
 )
+_LIMITS = ("trust_id", "app_cred_id")
+"""Members of an EC2 blob that limit what the key may do."""
 
 
 def credential_id(access: str) -> str:
@@ -37,12 +54,13 @@ def credential_id(access: str) -> str:
 class Credentials:
     """The requests on credentials and on EC2 key pairs."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, assignments: Assignments) -> None:
         self._directory = directory
+        self._assignments = assignments
         rules = Rules(
             lists=lambda who: True,
-            reads=self._is_allowed,
-            writes=self._is_allowed,
+            reads=self._may_read,
+            writes=self._may_write,
             complete=self._complete,
             change=self._change,
         )
@@ -60,51 +78,77 @@ class Credentials:
             route("DELETE", one, self._delete_key),
         ]
 
-    def _is_allowed(self, who: RequestContext, credential: Document) -> bool:
-        if who.user_id == credential["user_id"] or who.is_admin:
+    def _may_read(self, who: RequestContext, credential: Document) -> bool:
+        return policy.reads_all(who) or self._may_write(who, credential)
+
+    def _may_write(self, who: RequestContext, credential: Document) -> bool:
+        if who.is_admin:
             return True
+        if who.user_id == credential["user_id"]:
+            return _is_within_delegation(who, credential)
         user = self._directory.users.get(credential["user_id"] or "")
-        return user is not None and policy.manages_domain(who, user["domain_id"])
+        return user is not None and policy.administers_domain(who, user["domain_id"])
 
     def _complete(self, who: RequestContext, body: Document) -> Document:
         credential = {"project_id": None, **body, "user_id": body.get("user_id") or who.user_id}
         self._directory.user(credential["user_id"])
+        self._check_project(who, credential)
         if credential["type"] != "ec2":
             return credential
         blob = _ec2_blob(credential["blob"])
-        if credential["project_id"] is None:
-            raise BadRequest("An EC2 credential needs a 'project_id'.")
-        self._directory.project(credential["project_id"])
         credential["id"] = credential_id(blob["access"])
         if credential["id"] in self._directory.credentials:
             raise Conflict("There is already a credential with this access key.")
         return {**credential, "blob": json.dumps(_limited(blob, who))}
 
-    def _change(self, old: Document, changes: Document) -> Document:
+    def _change(self, who: RequestContext, old: Document, changes: Document) -> Document:
         changed = {**old, **changes}
+        if (old["user_id"], old["project_id"]) != (changed["user_id"], changed["project_id"]):
+            self._directory.user(changed["user_id"] or "")
+            policy.require(self._may_write(who, changed), "update_credential")
+            self._check_project(who, changed)
         if changed["type"] == "ec2":
-            blob = _ec2_blob(changed["blob"])
-            if credential_id(blob["access"]) != old["id"]:
-                raise BadRequest("The access key of a credential cannot be changed.")
-            limits = json.loads(old["blob"]) if old["type"] == "ec2" else {}
-            for name in ("trust_id", "app_cred_id"):
-                if blob.get(name) != limits.get(name):
-                    raise BadRequest(f"'{name}' of a credential cannot be changed.")
+            self._check_blob(old, changed)
         return changed
 
+    def _check_blob(self, old: Document, changed: Document) -> None:
+        blob = _ec2_blob(changed["blob"])
+        if credential_id(blob["access"]) != old["id"]:
+            raise BadRequest("The access key of a credential cannot be changed.")
+        limits = json.loads(old["blob"]) if old["type"] == "ec2" else {}
+        for name in _LIMITS:
+            if blob.get(name) != limits.get(name):
+                raise BadRequest(f"'{name}' of a credential cannot be changed.")
+
+    def _check_project(self, who: RequestContext, credential: Document) -> None:
+        """Refuse a project in which the user has no role, unless an administrator sets it."""
+        project_id = credential["project_id"]
+        if project_id is None:
+            if credential["type"] == "ec2":
+                raise BadRequest("An EC2 credential needs a 'project_id'.")
+            return
+        if who.is_admin:
+            self._directory.project(project_id)
+        elif not self._assignments.role_ids(credential["user_id"], "project", project_id):
+            raise Forbidden("The user of a credential must have a role in its project.")
+
     async def _list_keys(self, request: Request) -> Document:
-        user = owner(self._directory, request, "ec2_list_credentials")
-        found = self._directory.credentials.find(user_id=user["id"], type="ec2")
+        user = owned(self._directory, request, "ec2_list_credentials", policy.reads_all)
+        who = context(request)
+        found = [
+            credential
+            for credential in self._directory.credentials.find(user_id=user["id"], type="ec2")
+            if self._may_read(who, credential)
+        ]
         links = self._directory.links(request.url.path.removeprefix("/v3/"))
         return {"credentials": [self._key(c) for c in found], "links": links}
 
     async def _create_key(self, request: Request) -> Document:
-        user = owner(self._directory, request, "ec2_create_credential")
+        user = owned(self._directory, request, "ec2_create_credential")
         body = await read_json(request)
         project_id = body.get("tenant_id", body.get("project_id"))
         if not isinstance(project_id, str):
             raise BadRequest("'tenant_id' must be the id of a project.")
-        self._directory.project(project_id)
         who = context(request)
         access, secret = secrets.token_hex(16), secrets.token_hex(16)
         credential = {
@@ -114,21 +158,32 @@ class Credentials:
             "project_id": project_id,
             "blob": json.dumps(_limited({"access": access, "secret": secret}, who)),
         }
+        self._check_project(who, credential)
         self._directory.credentials.put(credential)
         return {"credential": self._key(credential)}
 
     async def _show_key(self, request: Request) -> Document:
-        return {"credential": self._key(self._named(request, "ec2_get_credential"))}
+        user = owned(self._directory, request, "ec2_get_credential", policy.reads_all)
+        return {"credential": self._key(self._named(request, user, self._may_read))}
 
     async def _delete_key(self, request: Request) -> None:
-        credential = self._named(request, "ec2_delete_credential")
+        user = owned(self._directory, request, "ec2_delete_credential")
+        credential = self._named(request, user, self._may_write)
         self._directory.credentials.delete(credential["id"])
 
-    def _named(self, request: Request, action: str) -> Document:
-        user = owner(self._directory, request, action)
+    def _named(
+        self,
+        request: Request,
+        user: Document,
+        allowed: Callable[[RequestContext, Document], bool],
+    ) -> Document:
         access = request.path_params["access"]
         credential = self._directory.credentials.get(credential_id(access))
-        if credential is None or credential["user_id"] != user["id"]:
+        if (
+            credential is None
+            or credential["user_id"] != user["id"]
+            or not allowed(context(request), credential)
+        ):
             raise missing("credential", access)
         return credential
 
@@ -156,10 +211,29 @@ def _ec2_blob(text: str) -> dict[str, Any]:
     return blob
 
 
-def _limited(blob: dict[str, Any], who: RequestContext) -> dict[str, Any]:
-    """A key made with a delegated token can do no more than that token could."""
+def _delegation(who: RequestContext) -> dict[str, str]:
+    """Return the trust or application credential that limits a token, by its name in blobs."""
     limits = {"trust_id": who.trust_id, "app_cred_id": who.application_credential_id}
-    for name, value in limits.items():
-        if blob.get(name) not in {None, value}:
+    return {name: value for name, value in limits.items() if value is not None}
+
+
+def _is_within_delegation(who: RequestContext, credential: Document) -> bool:
+    """Whether the credential gives no more than the token itself.
+
+    The secret of an unlimited key would let the holder of a delegated token act as its user
+    without the limits of the delegation.
+    """
+    held = _delegation(who)
+    if not held or credential["type"] != "ec2":
+        return True
+    blob = json.loads(credential["blob"])
+    return {name: blob[name] for name in _LIMITS if blob.get(name) is not None} == held
+
+
+def _limited(blob: dict[str, Any], who: RequestContext) -> dict[str, Any]:
+    """Return the blob with the limits of the token: a key gives no more than its maker had."""
+    held = _delegation(who)
+    for name in _LIMITS:
+        if blob.get(name) not in {None, held.get(name)}:
             raise BadRequest(f"'{name}' must be the one of the token.")
-    return {**blob, **{name: value for name, value in limits.items() if value is not None}}
+    return {**blob, **held}

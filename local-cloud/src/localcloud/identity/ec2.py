@@ -1,4 +1,8 @@
-"""Tokens for AWS signatures: ``/v3/ec2tokens`` and ``/v3/s3tokens``."""
+"""Tokens for AWS signatures: ``/v3/ec2tokens`` and ``/v3/s3tokens``.
+
+Services send the signed requests that they received. As in Keystone, only a service or an
+administrator may do so: for anybody else, a signature that was seen once would be a token.
+"""
 
 import json
 from datetime import timedelta
@@ -8,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Unauthorized, read_json, route
+from localcloud.http import BadRequest, Unauthorized, context, read_json, route
+from localcloud.identity import policy
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
 from localcloud.identity.directory import Directory
@@ -32,6 +37,7 @@ class Ec2:
         ]
 
     async def _ec2_token(self, request: Request) -> Response:
+        policy.require(policy.is_service(context(request)), "ec2tokens")
         content = await read_json(request)
         given = content.get("credentials", content.get("ec2Credentials"))
         if not isinstance(given, dict):
@@ -53,6 +59,7 @@ class Ec2:
         return token_answer(self._directory, self._issue(credential))
 
     async def _s3_token(self, request: Request) -> Response:
+        policy.require(policy.is_service(context(request)), "s3tokens")
         given = (await read_json(request)).get("credentials")
         if not isinstance(given, dict):
             raise BadRequest("The request body must have an object 'credentials'.")
@@ -74,12 +81,15 @@ class Ec2:
 
     def _check_time(self, signed: SignedRequest) -> None:
         try:
-            moment = signed.timestamp
+            moment, expiry = signed.timestamp, signed.expiry
         except ValueError as error:
             raise BadRequest("The timestamp of the request is not a time.") from error
         lifetime = timedelta(seconds=self._directory.settings.ec2_auth_seconds)
-        if moment is not None and moment + lifetime <= self._directory.clock.now():
+        now = self._directory.clock.now()
+        if moment is not None and moment + lifetime <= now:
             raise Unauthorized("The timestamp of the request has expired.")
+        if expiry is not None and expiry <= now:
+            raise Unauthorized("The request has expired.")
 
     def _issue(self, credential: Document) -> Issued:
         blob = json.loads(credential["blob"])
@@ -94,7 +104,7 @@ class Ec2:
         elif blob.get("app_cred_id"):
             known = self._directory.application_credentials
             application_credential = known.get(blob["app_cred_id"])
-            if application_credential is None:
+            if application_credential is None or application_credential["user_id"] != user_id:
                 raise Unauthorized("The application credential of the access key does not exist.")
         proof = Proof(user_id, ("ec2credential",), application_credential=application_credential)
         return self._authentication.issue(proof, scope)

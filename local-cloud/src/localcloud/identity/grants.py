@@ -64,13 +64,22 @@ class Grants:
 
     async def _delete(self, request: Request) -> None:
         grant = self._existing(request, "revoke_grant", policy.manages_domain)
+        policy.require(self._may_hand_out(context(request), self._role(request)), "revoke_grant")
         self._directory.assignments.delete(grant.id)
 
     def _may_hand_out(self, who: RequestContext, role: Document) -> bool:
-        """The rulers of a domain hand out no role that counts beyond it."""
+        """Whether the caller may grant and revoke the role.
+
+        Administrators of a domain handle no role that counts beyond the domain, and its managers
+        only those that Keystone lets them manage.
+        """
+        if who.is_admin:
+            return True
         reached = self._assignments.with_implied([role["id"]])
         names = {found["name"] for found in map(self._directory.roles.get, reached) if found}
-        return who.is_admin or not names & policy.CLOUD_ROLES
+        if "admin" in who.roles:
+            return not names & policy.CLOUD_ROLES
+        return names <= policy.MANAGED_ROLES
 
     def _existing(
         self, request: Request, action: str, allowed: Callable[[RequestContext, str | None], bool]

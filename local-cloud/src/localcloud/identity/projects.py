@@ -127,7 +127,7 @@ class Projects:
         if len(self._directory.ancestors(parent)) + 2 >= _DEPTH_LIMIT:
             raise Forbidden(f"Projects may be nested {_DEPTH_LIMIT} deep, domain included.")
 
-    def _change(self, old: Document, changes: Document) -> Document:
+    def _change(self, who: RequestContext, old: Document, changes: Document) -> Document:
         if old["is_domain"]:
             raise Forbidden("A project that acts as a domain is changed by PATCH /v3/domains.")
         if "tags" in changes:

@@ -26,7 +26,7 @@ def resource_routes(identity: Identity) -> list[BaseRoute]:
         *Ec2(directory, identity.authentication).routes(),
         *Trusts(directory, assignments).routes(),
         *users.Users(directory, assignments, removal).routes(),
-        *Credentials(directory).routes(),
+        *Credentials(directory, assignments).routes(),
         *Projects(directory, removal).routes(),
         *domains(directory, removal).routes(),
         *Groups(directory, removal, users.KIND).routes(),

@@ -52,7 +52,10 @@ class Rules(Struct, frozen=True):
     lists: Callable[[RequestContext], bool] = reads_all
     reads: Callable[[RequestContext, Document], bool] = lambda who, _: reads_all(who)
     writes: Callable[[RequestContext, Document], bool] = lambda who, _: who.is_admin
-    change: Callable[[Document, Document], Document] = lambda old, changes: {**old, **changes}
+    change: Callable[[RequestContext, Document, Document], Document] = lambda who, old, changes: {
+        **old,
+        **changes,
+    }
     """Makes the changed document from the old one and the checked changes."""
     remove: Callable[[Document], None] | None = None
     """Deletes the object and all that is nothing without it, where that is more than itself."""
@@ -130,7 +133,7 @@ class Resource:
         self._refuse_links(changes)
         if changes.get("id", document["id"]) != document["id"]:
             raise BadRequest("'id' cannot be changed.")
-        changed = self._rules.change(document, changes)
+        changed = self._rules.change(context(request), document, changes)
         self._require_free_name(changed)
         self._collection.put(changed)
         return {self._kind.singular: self.presented(changed)}

@@ -28,27 +28,24 @@ class RoleAssignments:
 
     async def _list(self, request: Request) -> Document:
         who, query = context(request), request.query_params
+        policy.require(policy.lists_domain_objects(who), "list_role_assignments")
         effective = "effective" in query and boolean(query["effective"])
         names = "include_names" in query and boolean(query["include_names"])
         grants: Iterator[Grant] = self._effective() if effective else self._assignments.all()
         found = [
             self._shown(grant, names)
             for grant in dict.fromkeys(grants)
-            if self._visible(who, query, grant) and self._matches(grant, query)
+            if self._visible(who, grant) and self._matches(grant, query)
         ]
         return {"role_assignments": found, "links": self._directory.links("role_assignments")}
 
-    def _visible(self, who: RequestContext, query: QueryParams, grant: Grant) -> bool:
+    def _visible(self, who: RequestContext, grant: Grant) -> bool:
         if policy.reads_all(who):
             return True
-        if policy.lists_domain_objects(who):
-            if grant.target_type == "domain":
-                return grant.target_id == who.domain_id
-            project = self._directory.projects.get(grant.target_id)
-            return project is not None and project["domain_id"] == who.domain_id
-        own = query.get("user.id") == who.user_id
-        policy.require(own, "list_role_assignments")
-        return True
+        if grant.target_type == "domain":
+            return grant.target_id == who.domain_id
+        project = self._directory.projects.get(grant.target_id)
+        return project is not None and project["domain_id"] == who.domain_id
 
     def _effective(self) -> Iterator[Grant]:
         """Yield the grants with groups, inheritance and implied roles worked out."""

@@ -61,7 +61,7 @@ class Services:
             ENDPOINT,
             Rules(
                 complete=lambda who, body: self._endpoint({"enabled": True, **body}, body),
-                change=lambda old, changes: self._endpoint({**old, **changes}, changes),
+                change=lambda who, old, changes: self._endpoint({**old, **changes}, changes),
                 present=lambda endpoint: {**endpoint, "region": endpoint["region_id"]},
             ),
         )
@@ -73,7 +73,7 @@ class Services:
                 lists=lambda who: True,
                 reads=lambda who, region: True,
                 complete=lambda who, body: self._new_region(body),
-                change=lambda old, changes: self._region({**old, **changes}),
+                change=lambda who, old, changes: self._region({**old, **changes}),
                 remove=self._remove_region,
             ),
         )

@@ -49,10 +49,16 @@ class SignedRequest(Struct, frozen=True):
             or self.headers.get("x-amz-date")
             or self.params.get("Timestamp")
         )
-        if text is None:
-            return None
-        moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return None if text is None else _moment(text)
+
+    @property
+    def expiry(self) -> datetime | None:
+        """When the request says that it ends (``Expires``); None where it does not.
+
+        Raises ValueError for a text that is not a time.
+        """
+        text = self.params.get("Expires")
+        return None if text is None else _moment(text)
 
     def expected(self, secret: str) -> str | None:
         """Return the right signature; None for a version or method that is not known."""
@@ -111,6 +117,11 @@ class SignedRequest(Struct, frozen=True):
 
     def _unsigned(self, signature: str) -> list[str]:
         return [name for name in self.params if name != signature]
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def verify_string(secret: str, token: str, signature: str) -> bool:

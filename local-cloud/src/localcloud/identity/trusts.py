@@ -154,6 +154,11 @@ class Trusts:
             available &= self._assignments.with_implied(parent["role_ids"])
             if parent["project_id"] != project_id:
                 raise Forbidden("A trust is handed on for the same project alone.")
+        if who.application_credential_id is not None:
+            if who.project_id != project_id:
+                raise Forbidden("An application credential can delegate its own project only.")
+            held = self._assignments.token_roles(available)
+            available = {role["id"] for role in held if role["name"] in who.roles}
         for role_id in chosen:
             if role_id not in available:
                 raise Forbidden(f"The trustor does not have the role '{role_id}' on the project.")

@@ -1,6 +1,6 @@
 """Users, and what they may do for themselves: change their password, see projects and groups."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
@@ -45,7 +45,7 @@ class Users:
             reads=reads,
             writes=lambda who, user: policy.manages_domain(who, user["domain_id"]),
             complete=self._complete,
-            change=lambda old, changes: self._with_password({**old, **changes}),
+            change=lambda who, old, changes: self._with_password({**old, **changes}),
             remove=removal.user,
             present=lambda user: {"password_expires_at": None, **user},
         )
@@ -104,13 +104,23 @@ def reads(who: RequestContext, user: Document) -> bool:
     return policy.reads_domain(who, user["domain_id"]) or who.user_id == user["id"]
 
 
-def owner(directory: Directory, request: Request, action: str) -> Document:
-    """Return the user of the path if the caller is that user or rules over it; raises otherwise."""
+def owned(
+    directory: Directory,
+    request: Request,
+    action: str,
+    others: Callable[[RequestContext], bool] = lambda who: who.is_admin,
+) -> Document:
+    """Return the user of the path, whose own objects the request concerns.
+
+    The caller must be that user, an administrator of the user's domain, or one of ``others``;
+    raises :class:`localcloud.http.Forbidden` otherwise.
+    """
     who, user_id = context(request), request.path_params["user_id"]
     user = directory.users.get(user_id)
     if user is None:
         policy.require(policy.lists_domain_objects(who), action)
         return directory.user(user_id)
     mine = who.user_id == user_id
-    policy.require(mine or policy.manages_domain(who, user["domain_id"]), action)
+    allowed = mine or others(who) or policy.administers_domain(who, user["domain_id"])
+    policy.require(allowed, action)
     return user
