@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from stoker.store import jobs, postgresql, tables
 from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
-REVISION = "0027"
+REVISION = "0028"
 """The newest revision in ``migrations/versions``."""
 USABLE_FROM = "0024"
 """The oldest revision whose programs may use today's schema: it has all that they need. A migration

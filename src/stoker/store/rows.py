@@ -61,6 +61,8 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
             row[name] = write(cipher, value)
         elif value is not None:
             row[name] = empty
+    if form.measured:
+        row["size"] = sum(len(row[name] or "") for name in form.measured)
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -88,6 +90,8 @@ class Form(Struct, frozen=True):
     """What makes a value of the text, where one is not the other; and what stands for a value that
     cannot be read.
     """
+    measured: Sequence[str]
+    """Encrypted fields of a table that records their length together."""
 
 
 _TABLES: Mapping[type[Struct], sa.Table] = {
@@ -118,6 +122,11 @@ def _form(kind: type[Struct]) -> Form:
                 if write is not None
             ],
             [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
+            [
+                name
+                for name in names
+                if "size" in columns and kind_of(columns[name]) is Kind.ENCRYPTED
+            ],
         )
     return _FORMS[kind]
 

@@ -48,9 +48,9 @@ class SqlSoftware(Reading, SoftwareReads):
             ]
         )
 
-    async def _require_short(self, select: sa.Select[Any]) -> None:
+    async def _require_short(self, select: sa.Select[Any], sized: sa.Table) -> None:
         """Raise LimitExceeded for rows whose content is too long for one answer."""
-        size = sa.select(sa.func.sum(sa.func.length(select.subquery().c.content)))
+        size = sa.select(sa.func.sum(select.with_only_columns(sized.c.size).subquery().c.size))
         found = await self._read(lambda connection: connection.execute(size).scalar_one())
         if found is not None and found > _MOST_CONTENT:
             raise LimitExceeded(
@@ -92,7 +92,7 @@ class SqlSoftware(Reading, SoftwareReads):
         if server_id is not None:
             select = select.where(_deployments.c.server_id == server_id)
         select = queries.in_pages(select, _deployments, page)
-        await self._require_short(select)
+        await self._require_short(select, _deployments)
         return await self._found_deployments(select)
 
     async def deployed(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
@@ -104,7 +104,7 @@ class SqlSoftware(Reading, SoftwareReads):
             .where(*of_server)
             .order_by(_deployments.c.number)
         )
-        await self._require_short(select)
+        await self._require_short(select, _configs)
         return await self._found_configs(select)
 
     async def standing_for(self, project_id: str, physical_id: str) -> Sequence[Resource]:
@@ -189,13 +189,15 @@ def _of_project(select: sa.Select[Any], table: sa.Table, project_id: str | None)
 
 
 def _config_row(config: SoftwareConfig, cipher: Cipher) -> dict[str, Any]:
+    content = cipher.encrypt({name: getattr(config, name) for name in _CONTENT})
     return {
         "id": config.id,
         "project_id": config.project_id,
         "created_at": config.created_at,
         "name": dumps(config.name),
         "group": dumps(config.group),
-        "content": cipher.encrypt({name: getattr(config, name) for name in _CONTENT}),
+        "content": content,
+        "size": len(content),
     }
 
 
@@ -213,13 +215,16 @@ def _config(row: rows.Row, cipher: Cipher) -> SoftwareConfig:
 
 def _deployment_row(deployment: Deployment, cipher: Cipher) -> dict[str, Any]:
     plain = ("id", "project_id", "stack_id", "config_id", "server_id", "created_at", "updated_at")
+    content = cipher.encrypt({name: getattr(deployment, name) for name in _STATE})
     return {
         **{name: getattr(deployment, name) for name in plain},
-        "content": cipher.encrypt({name: getattr(deployment, name) for name in _STATE}),
+        "content": content,
+        "size": len(content),
     }
 
 
 def _deployment(row: rows.Row, cipher: Cipher) -> Deployment:
     state = cipher.decrypt(row["content"])
-    plain = {name: value for name, value in row.items() if name not in ("number", "content")}
+    unlike = ("number", "content", "size")
+    plain = {name: value for name, value in row.items() if name not in unlike}
     return Deployment(**plain, **state)

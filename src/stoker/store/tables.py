@@ -52,6 +52,13 @@ def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) ->
     return sa.Column(name, type_, nullable=nullable, comment=comment, info={_KIND: kind}, **options)
 
 
+def _size() -> sa.Column[Any]:
+    """How long the encrypted columns of a row are, in bytes. Indexes hold it: to read it from a row
+    reads all of the row.
+    """
+    return sa.Column("size", sa.BigInteger, nullable=False, server_default="0")
+
+
 contents = sa.Table(
     "contents",
     metadata,
@@ -172,7 +179,7 @@ resources = sa.Table(
     "resources",
     metadata,
     sa.Column("id", _ID, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("stack_id", _ID, nullable=False),
     sa.Column("name", _NAME, nullable=False),
     sa.Column("type_name", _TEXT, nullable=False),
     sa.Column("token", _WORD, nullable=False),
@@ -203,6 +210,8 @@ resources = sa.Table(
     sa.Column("nested_id", _ID),
     _column("hook", Kind.JSON, server_default="{}"),
     _column("origin", Kind.JSON, server_default="{}"),
+    _size(),
+    sa.Index("ix_resources_sizes", "stack_id", "size"),
     _objects_index,
 )
 
@@ -238,7 +247,8 @@ events = sa.Table(
     sa.Column("physical_id", _TEXT),
     _column("properties", Kind.ENCRYPTED, nullable=True),
     sa.Column("client_token", _CLIENT_TOKEN),
-    sa.Index("ix_events_stack", "stack_id", "number"),
+    _size(),
+    sa.Index("ix_events_sizes", "stack_id", "number", "size"),
 )
 
 signals = sa.Table(
@@ -246,10 +256,13 @@ signals = sa.Table(
     metadata,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
-    sa.Column("resource_id", _ID, nullable=False, index=True),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("resource_id", _ID, nullable=False),
     sa.Column("received_at", sa.Float, nullable=False),
     _column("details", Kind.ENCRYPTED),
+    _size(),
+    sa.Index("ix_signals_stack_sizes", "stack_id", "size"),
+    sa.Index("ix_signals_resource_sizes", "resource_id", "size"),
 )
 
 watches = sa.Table(
@@ -290,11 +303,13 @@ software_configs = sa.Table(
     metadata,
     sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("project_id", _ID, nullable=False, index=True),
+    sa.Column("project_id", _ID, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     _column("name", Kind.JSON),
     _column("group", Kind.JSON),
+    _size(),  # before the content: it is read by id, for which no index with it is used
     _column("content", Kind.ENCRYPTED),
+    sa.Index("ix_software_configs_sizes", "project_id", "size"),
     comment="content is the config with its inputs, outputs and options",
 )
 
@@ -310,7 +325,9 @@ software_deployments = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float),
     _column("content", Kind.ENCRYPTED),
+    _size(),
     sa.Index("ix_software_deployments_server", "project_id", "server_id"),
+    sa.Index("ix_software_deployments_sizes", "project_id", "size"),
     comment="content is the state with the values of inputs and outputs",
 )
 
