@@ -20,7 +20,8 @@ from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
 from stoker.clouds.computing import Computing
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import make_service

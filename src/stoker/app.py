@@ -31,7 +31,8 @@ from stoker.config.options import SERVICES
 from stoker.dispatch.duties import Duty
 from stoker.dispatch.timers import WatchTimer
 from stoker.driving import Alone, Driving, Hear
-from stoker.engine.model.interfaces import Limits, Ports, Types
+from stoker.engine.model.interfaces import Ports, Types
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
 from stoker.engine.service.service import Service, make_service
@@ -403,6 +404,10 @@ def limits_of(conf: Any, cloud_since: float = 0.0) -> Limits:
         events_per_stack=conf.max_events_per_stack,
         configs_per_project=conf.max_software_configs_per_tenant,
         deployments_per_project=conf.max_software_deployments_per_tenant,
+        software_bytes_per_project=conf.max_software_size_per_tenant,
+        signal_bytes=conf.max_signal_size,
+        signals_bytes_per_resource=conf.max_signals_size_per_resource,
+        values_bytes_per_stack=conf.max_values_size_per_stack,
         snapshots_per_stack=conf.max_snapshots_per_stack,
         timeout_mins=max(conf.stack_action_timeout // 60, 1),
         failure_grace=float(conf.error_wait_time),

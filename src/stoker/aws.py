@@ -37,7 +37,7 @@ def cloudformation(
     api = Api(service, settings, templates, objects, compute)
     queries = cfn_app.application(api, senders, policy)
     signals = signals_app.application(
-        service, senders, policy, min(most, signals_app.MOST_BYTES), compute
+        service, senders, policy, min(most, conf.max_signal_size), compute
     )
     return endpoint(queries, signals)
 

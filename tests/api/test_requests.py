@@ -265,6 +265,14 @@ async def test_body_beyond_the_limit_is_refused(client_for: ClientFor, base: str
         assert answer.json()["error"]["type"] == "RequestLimitExceeded"
 
 
+async def test_signal_beyond_its_limit_is_refused(client_for: ClientFor, base: str) -> None:
+    client = client_for(max_signal_size=100)
+    answer = await client.post(base + "/stacks/s/1/resources/r/signal", content=b" " * 200)
+    assert answer.json()["error"]["type"] == "RequestLimitExceeded"
+    longer = await client.post(base + "/stacks", content=b"{" + b" " * 200)
+    assert longer.json()["error"]["type"] != "RequestLimitExceeded"
+
+
 async def test_answers_are_ascii(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:

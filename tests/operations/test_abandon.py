@@ -11,7 +11,7 @@ from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.adoption import without_credentials
-from stoker.engine.model.interfaces import Limits
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Action
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.exports import Exports

@@ -9,7 +9,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
 
-from stoker.engine.model.interfaces import Limits
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported, Refused
 

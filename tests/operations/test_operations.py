@@ -9,7 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
 
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.model.interfaces import Limits
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
@@ -356,6 +356,32 @@ def test_signals_of_one_resource_are_bounded() -> None:
         with pytest.raises(Refused):
             await signals.signal(CALLER, address, "gate", {"number": 20})
         assert lab.engine.ports.limits.signals_per_resource >= 1000
+        await lab.delete()
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    ("limits", "accepted", "option"),
+    [
+        (Limits(signal_bytes=900), 0, "max_signal_size"),
+        (Limits(signals_bytes_per_resource=2500), 2, "max_signals_size_per_resource"),
+        (Limits(values_bytes_per_stack=2500), 2, "max_values_size_per_stack"),
+    ],
+)
+def test_signals_are_bounded_in_bytes(limits: Limits, accepted: int, option: str) -> None:
+    async def story(lab: Lab) -> None:
+        gate = {"type": "Sim::Gate", "properties": {"count": 50}}
+        body = StackRequest(name="stack", template=template({"gate": gate}))
+        address = await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        signals = EngineLife(lab.apart(limits=limits)).signals
+        for number in range(accepted):
+            details = {"number": number, "data": "x" * 1000}
+            await signals.signal(CALLER, address, "gate", details)
+        with pytest.raises(Refused, match=option):
+            await signals.signal(CALLER, address, "gate", {"number": 9, "data": "x" * 1000})
+        await signals.signal(CALLER, address, "gate", {"number": 10})
         await lab.delete()
 
     in_lab(story)

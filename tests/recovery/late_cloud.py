@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.ids import RandomIds

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
 from stoker.dispatch.timers import WatchTimer
-from stoker.engine.model.interfaces import ForGood, Limits, Ports, Store, Tenure
+from stoker.engine.model.interfaces import ForGood, Ports, Store, Tenure
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Channel, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service

@@ -17,7 +17,7 @@ from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.config.loading import load
-from stoker.engine.model.interfaces import Limits
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.software import Software
 from stoker.identity.policy import Policies

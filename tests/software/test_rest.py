@@ -263,6 +263,25 @@ async def test_a_project_has_no_more_than_its_limit_however_many_come_at_once(
     assert len(listed[path.strip("/")]) == 2
 
 
+async def test_project_has_no_more_bytes_than_its_limit(library_of: MakeLibrary) -> None:
+    library = library_of(software_bytes_per_project=25_000)
+    config = await library.config(config="x" * 10_000)
+    deployment = await library.deployment(config["id"], input_values={"i": "x" * 10_000})
+    large = {"i": "x" * 10_000}
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", CONFIGS, {"name": "c", "config": "x" * 10_000}),
+        ("POST", DEPLOYMENTS, {"config_id": config["id"], "server_id": "s", "input_values": large}),
+        ("PUT", f"{DEPLOYMENTS}/{deployment['id']}", {"output_values": large}),
+    ]
+    for method, path, body in asked:
+        refused = (await library.ask("member", method, path, body)).json()["error"]
+        assert refused["type"] == "RequestLimitExceeded"
+        assert "max_software_size_per_tenant" in refused["message"]
+    await library.config("stranger", config="x" * 10_000)
+    await library.ask("member", "DELETE", f"{DEPLOYMENTS}/{deployment['id']}")
+    await library.config(config="x" * 10_000)
+
+
 async def test_deployments_too_long_for_one_answer_are_listed_in_pages(library: Library) -> None:
     config = await library.config()
     for _ in range(14):

@@ -104,6 +104,19 @@ _LIMITS = (
         default=1000,
         help="Events of a stack; older ones are removed.",
     ),
+    cfg.IntOpt("max_signal_size", default=MEBIBYTE, help="Size of a signal, in bytes."),
+    cfg.IntOpt(
+        "max_signals_size_per_resource",
+        default=4 * MEBIBYTE,
+        help="Size of all signals that a resource keeps, in bytes.",
+    ),
+    cfg.IntOpt(
+        "max_values_size_per_stack",
+        default=32 * MEBIBYTE,
+        help="Size of the properties and attributes of a stack's resources, in bytes. Of the stacks"
+        " nested in each other together: eight times this. Of the signals to the resources of a"
+        " stack: the same.",
+    ),
     cfg.IntOpt("max_snapshots_per_stack", default=32, help="Snapshots of a stack. -1: unlimited."),
     cfg.IntOpt(
         "purge_deleted_after",
@@ -126,6 +139,11 @@ _LIMITS = (
         "max_software_deployments_per_tenant",
         default=4096,
         help="Software deployments of a project. -1: unlimited.",
+    ),
+    cfg.IntOpt(
+        "max_software_size_per_tenant",
+        default=256 * MEBIBYTE,
+        help="Size of a project's software configs and deployments, in bytes. -1: unlimited.",
     ),
     cfg.IntOpt(
         "stack_action_timeout",

@@ -99,20 +99,15 @@ def _await_signals(call: Call, handle: str, count: int, timeout: float, attribut
         for record in records.values()
         if record.get("status") == FAILURE
     ]
-    attributes = {attribute: _data_text(signals)}
     if reasons:
         return Failed("; ".join(reasons), call.physical_name, kind="WaitConditionFailure")
     if len(records) >= count:
+        attributes = {attribute: _data_text(signals)}
         return Done(physical_id=call.physical_name, attributes=attributes)
     waiting = f"{len(records)} of {count} received"
     left = call.started_at + timeout - call.now
     if left <= 0:
         late = f"{waiting} within {timeout} seconds"
         return Failed(late, call.physical_name, kind="WaitConditionTimeout")
-    return Wait(
-        after=left,
-        physical_id=call.physical_name,
-        on_signal=True,
-        reason=waiting,
-        attributes=attributes,
-    )
+    # The data is read live: to record all of it with each signal would write the square of it.
+    return Wait(after=left, physical_id=call.physical_name, on_signal=True, reason=waiting)

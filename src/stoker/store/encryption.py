@@ -179,6 +179,11 @@ def _written(value: Any) -> str:
     return dumps(dict(value) if is_other_map else value)
 
 
+def plain_size(encrypted: int | None) -> int:
+    """The bytes of what has been encrypted to so many: Base64 writes three bytes as four."""
+    return int(encrypted or 0) * 3 // 4
+
+
 _EMPTY = frozenset(("{}", "[]", '""', "null"))
 """What is stored as it is."""
 NO_ID = "unnamed"

@@ -8,10 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Inside, OwnedWrite
+from stoker.engine.model.limits import Amount
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.store import queries, rows, tables, trees, trusts
 from stoker.store.change_sets import ChangeSetsInTransaction
-from stoker.store.encryption import Cipher
+from stoker.store.encryption import Cipher, plain_size
 from stoker.store.prepared import found
 from stoker.store.software import SoftwareInTransaction
 from stoker.store.watches import WatchesInTransaction
@@ -67,11 +68,19 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         select = sa.select(column).where(column == resource_id).with_for_update()
         return self._connection.execute(select).first() is not None
 
-    def count_signals(self, resource_id: str) -> int:
-        """How many signals there are; ask whether there is the resource first, which locks it."""
-        column = tables.signals.c.resource_id
-        select = sa.select(sa.func.count()).where(column == resource_id)
-        return int(self._connection.execute(select).scalar_one())
+    def signals_of(self, resource_id: str) -> Amount:
+        """The signals that there are; ask whether there is the resource first, which locks it."""
+        columns = tables.signals.c
+        select = sa.select(sa.func.count(), sa.func.sum(columns.size))
+        of_resource = select.where(columns.resource_id == resource_id)
+        count, size = self._connection.execute(of_resource).one()
+        return Amount(count, plain_size(size))
+
+    def signals_size_of_stack(self, stack_id: str) -> int:
+        """Bytes of the signals of a stack's resources."""
+        columns = tables.signals.c
+        select = sa.select(sa.func.sum(columns.size)).where(columns.stack_id == stack_id)
+        return plain_size(self._connection.execute(select).scalar_one())
 
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks there are; nobody makes one meanwhile who asks this too."""

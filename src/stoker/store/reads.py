@@ -234,6 +234,19 @@ class SqlReads(Reading):
             lambda connection, ids: _signals(connection, self._cipher, ids, known),
         )
 
+    async def signals_of(self, stack_id: str, resource_id: str) -> Sequence[StoredSignal]:
+        """The signals of one resource, oldest first."""
+        columns = tables.signals.c
+        of_resource = columns.stack_id == stack_id, columns.resource_id == resource_id
+        select = sa.select(tables.signals).where(*of_resource).order_by(columns.number)
+
+        def query(connection: sa.Connection) -> list[StoredSignal]:
+            found = rows.dicts(connection.execute(select))
+            signals = (rows.to_signal(row, self._cipher) for row in found)
+            return [signal for signal in signals if signal is not None]
+
+        return await self._read(query)
+
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]
     ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:

@@ -15,7 +15,7 @@ from stoker.kernel.json_text import dumps, loads
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import queries, rows, tables
 from stoker.store.bulk import insert
-from stoker.store.encryption import Cipher
+from stoker.store.encryption import Cipher, plain_size
 from stoker.store.looking import Looking
 from stoker.store.reading import Reading
 
@@ -163,6 +163,17 @@ class SoftwareInTransaction(Looking, SoftwareInside):
     def count_deployments(self, project_id: str) -> int:
         """How many deployments there are; nobody makes one meanwhile who asks this too."""
         return self._count(_deployments, project_id)
+
+    def software_size(self, project_id: str) -> int:
+        """Bytes of both together; nobody adds to them meanwhile who asks this too."""
+        queries.lock_project(self._connection, project_id)
+        sizes = (
+            self._connection.execute(
+                sa.select(sa.func.sum(table.c.size)).where(table.c.project_id == project_id)
+            ).scalar_one()
+            for table in (_configs, _deployments)
+        )
+        return sum(map(plain_size, sizes))
 
     def _count(self, table: sa.Table, project_id: str) -> int:
         queries.lock_project(self._connection, project_id)

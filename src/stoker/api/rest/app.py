@@ -107,7 +107,9 @@ class _Server:
         if match.parts["project_id"] != caller.project_id and not caller.is_admin:
             raise forbidden("The address names a project other than that of the token.")
         check_address(request)
-        operation = match.operations[request.method]
+        operation, most = match.operations[request.method], self._settings.max_json_body_size
+        if operation.is_signal:
+            most = min(most, self._settings.max_signal_size)
         call = Call(
             self._api,
             replace(caller, request_id=request_id),
@@ -115,7 +117,7 @@ class _Server:
             match.parts,
             request.query_params,
             request.headers.get("content-type", ""),
-            await read_body(request, self._settings.max_json_body_size),
+            await read_body(request, most),
             links,
             request.headers,
         )

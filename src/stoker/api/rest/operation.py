@@ -33,6 +33,8 @@ class Operation(Struct, frozen=True):
     """The type of the JSON in the request; None for a request that needs none."""
     further: tuple[str, ...] = ()
     """Policies that the handler asks for, depending on what the request says."""
+    is_signal: bool = False
+    """The body is a signal, which has a limit of its own."""
 
     @property
     def rules(self) -> tuple[str, ...]:

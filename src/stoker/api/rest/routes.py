@@ -275,7 +275,7 @@ _RESOURCES: tuple[Operation, ...] = (
         "resource:metadata",
         resources.Metadata,
     ),
-    Operation("POST", _RESOURCE + "/signal", resources.signal, "resource:signal"),
+    Operation("POST", _RESOURCE + "/signal", resources.signal, "resource:signal", is_signal=True),
     Operation(
         "GET", _RESOURCE + "/why", explanations.of_resource, "resource:why", explanations.WhyAnswer
     ),

@@ -13,6 +13,7 @@ class RestSettings(Struct, frozen=True):
     """Options of the REST API; sizes in bytes, times in seconds."""
 
     max_json_body_size: int = MEBIBYTE
+    max_signal_size: int = MEBIBYTE
     behind_proxy: bool = False
     """Believe ``X-Forwarded-*`` headers."""
     identity_uri: str = "http://127.0.0.1:5000"
@@ -40,6 +41,7 @@ def settings_from(conf: Any) -> RestSettings:
     identity_uri = auth.www_authenticate_uri or auth.auth_uri or auth.auth_url or ""
     return RestSettings(
         max_json_body_size=conf.max_json_body_size,
+        max_signal_size=conf.max_signal_size,
         behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
         identity_uri=identity_uri,
         passwords=conf.paste_deploy.flavor == "standalone",

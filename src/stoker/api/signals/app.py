@@ -41,8 +41,6 @@ _METHODS = {"waitcondition": "PUT", "signal": "POST"}
 _ADDRESS = re.compile(r"/v1/(waitcondition|signal)/(.+)", re.DOTALL)
 _UNVERIFIED = 64 * 1024
 """Bytes that are read for a signature that covers them, of a sender who is not known yet."""
-MOST_BYTES = 1024 * 1024
-"""Of one signal, whatever the limit of the REST API is."""
 
 
 def application(

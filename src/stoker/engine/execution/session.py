@@ -112,6 +112,10 @@ class StackRows:
         """Read the signals that have come in, and forget those that are gone."""
         self._hold(await self.ports.store.signals(self.stack.id, self._stored_signals))
 
+    async def load_signals_of(self, resource_id: str) -> None:
+        """Read the signals of one resource only."""
+        self._hold(await self.ports.store.signals_of(self.stack.id, resource_id))
+
     async def load_agenda(self) -> list[Operation]:
         """As :meth:`load_signals`; returns the operations that have not ended, oldest first."""
         signals, open_ = await self.ports.store.agenda(self.stack.id, self._stored_signals)

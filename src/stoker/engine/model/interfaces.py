@@ -21,6 +21,7 @@ from stoker.engine.model.change_sets import (
 )
 from stoker.engine.model.clouds import Clouds, Faults, Workers
 from stoker.engine.model.evaluation_cache import KeptEvaluations
+from stoker.engine.model.limits import Amount, Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import (
     Action,
@@ -102,8 +103,11 @@ class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
     def has_resource(self, resource_id: str) -> bool:
         """Whether there is a resource row."""
 
-    def count_signals(self, resource_id: str) -> int:
-        """How many signals a resource has."""
+    def signals_of(self, resource_id: str) -> Amount:
+        """The signals that a resource has; ask whether there is the resource first."""
+
+    def signals_size_of_stack(self, stack_id: str) -> int:
+        """Bytes of the signals that the resources of a stack have."""
 
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks a project has, nested ones aside."""
@@ -317,6 +321,9 @@ class Store(
     ) -> Sequence[StoredSignal]:
         """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
 
+    async def signals_of(self, stack_id: str, resource_id: str) -> Sequence[StoredSignal]:
+        """The signals of one resource, oldest first."""
+
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]
     ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
@@ -396,36 +403,6 @@ class NoPolicy:
     def allows(self, rule: str, caller: Caller) -> bool:
         """Yes."""
         return True
-
-
-class Limits(Struct, frozen=True):
-    """Bounds that an operator sets."""
-
-    stacks_per_project: int = 512
-    resources_per_stack: int = 1000
-    """-1 for no bound."""
-    nested_depth: int = 5
-    events_per_stack: int = 1000
-    signals_per_resource: int = 1000
-    configs_per_project: int = 4096
-    """-1 for no bound, as for the next."""
-    deployments_per_project: int = 4096
-    document: int = 64 * 1024 * 1024
-    """Characters of the document of a stack: those of a tree with many nested stacks add up."""
-    snapshots_per_stack: int = 32
-    """-1 for no bound."""
-    timeout_mins: float = 60
-    """For stacks that name none."""
-    failure_grace: float = 240.0
-    """Seconds that actions under way are given once another has failed."""
-    abandon_grace: float = 5.0
-    """Seconds that calls under way are given once the operation has timed out."""
-    landing: float = 120.0
-    """Seconds after which a request that was sent is not carried out any more."""
-    cloud_since: float = 0.0
-    """Requests that were sent before are not carried out: the cloud has been started then."""
-    second_look: float = 2.0
-    """Seconds between looks at a nested stack that another process may drive."""
 
 
 class Ports(Struct, frozen=True):

@@ -67,3 +67,6 @@ class SoftwareInside(Protocol):
 
     def count_deployments(self, project_id: str) -> int:
         """How many deployments a project has."""
+
+    def software_size(self, project_id: str) -> int:
+        """Bytes of a project's configs and deployments; nobody adds to them meanwhile who asks."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.engine.model.client_tokens import Asked, ClientToken
-from stoker.engine.model.interfaces import Guard, Inside, Limits
+from stoker.engine.model.interfaces import Guard, Inside
+from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import CANCELLABLE, Action, Queued, Stack, Status, under_way
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.shared_values import require_not_imported

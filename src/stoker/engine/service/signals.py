@@ -36,6 +36,7 @@ from stoker.engine.service.reports import (
     report,
     signal_event,
 )
+from stoker.engine.service.signal_limits import require_room, signal_size
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -119,15 +120,14 @@ class SignalService:
             return
         row = row_of(current_rows(await self._ports.store.resources(stack.id)), name, stack)
         require_own(caller, row)
-        now, most = self._ports.clock.now(), self._ports.limits.signals_per_resource
+        now = self._ports.clock.now()
         heard = {CREATION_SIGNAL: [unique_id[:_LONGEST_ID], success]}
         signal = StoredSignal(self._ports.ids.uuid(), stack.id, row.id, now, heard)
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
                 raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
-            if inside.count_signals(row.id) >= most:
-                raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
+            require_room(inside, self._ports.limits, row, len(unique_id))
 
         if (row.action, row.status) != (Action.CREATE, Status.IN_PROGRESS):
             raise Invalid(
@@ -141,6 +141,8 @@ class SignalService:
         self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
     ) -> None:
         """Judge a signal by those that are there and store it, if none came in between."""
+        limits = self._ports.limits
+        size = signal_size(limits, name, details or {})
         rows = await self._ports.store.resources(stack.id)
         stack_rows = StackRows(self._ports, stack, rows)
         row = row_of(current_rows(rows), name, stack)
@@ -161,11 +163,8 @@ class SignalService:
             raise Invalid(f"{name} is being deleted and no longer takes signals")
         if row.action is Action.SUSPEND or (can(type_, AdjustsGroup) and is_suspended(stack)):
             raise NotSupported(_resting(stack))
-        await stack_rows.load_signals()
-        most = self._ports.limits.signals_per_resource
+        await stack_rows.load_signals_of(row.id)
         known = len(stack_rows.signals.get(row.id, ()))
-        if known >= most:
-            raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
         call = make_call(stack_rows, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
@@ -176,7 +175,7 @@ class SignalService:
             raise _Unfit(invalid.message) from None
         request = request_by_signal(row, type_)
         if request is not None:
-            await self._operate(stack, row, request, accepted)
+            await self._operate(stack, row, request, accepted, size)
             return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
@@ -185,8 +184,9 @@ class SignalService:
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
                 raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
-            if inside.count_signals(row.id) != known:
+            if inside.signals_of(row.id).count != known:
                 raise CameBetween
+            require_room(inside, limits, row, size)
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
@@ -220,7 +220,7 @@ class SignalService:
             await store.commit(Append(stack_id, signals=releases))
 
     async def _operate(
-        self, stack: Stack, row: Resource, request: Request, details: Mapping[str, Any]
+        self, stack: Stack, row: Resource, request: Request, details: Mapping[str, Any], size: int
     ) -> None:
         """Record the operation that applies the signal; its end tells what came of it.
 
@@ -238,6 +238,7 @@ class SignalService:
                 raise NotSupported(_resting(stack))
             if not inside.has_resource(row.id):
                 raise NotFound(f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
+            require_room(inside, self._ports.limits, row, size if details else 0)
 
         signals: tuple[StoredSignal, ...] = ()
         if details:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from stoker.engine.execution.publishing import publish
 from stoker.engine.execution.server_metadata import deployments_of
 from stoker.engine.model.interfaces import Append, Inside, Ports
@@ -21,6 +23,7 @@ from stoker.kernel.errors import (
     LimitExceeded,
     NotFound,
 )
+from stoker.kernel.json_tree import weigh
 from stoker.kernel.values import replace
 from stoker.schema.software import (
     Deployment,
@@ -55,6 +58,7 @@ class Software:
 
         def guard(inside: Inside) -> None:
             _require_room(caller, "software configs", inside.count_configs, most)
+            self._require_bytes(caller, inside, config)
 
         await self._commit(SoftwareChange(configs=(config,)), guard)
         return config
@@ -108,6 +112,7 @@ class Software:
 
         def guard(inside: Inside) -> None:
             _require_room(caller, "software deployments", inside.count_deployments, most)
+            self._require_bytes(caller, inside, deployment)
             _require_config(inside, config.id)
 
         await self._commit(SoftwareChange(deployments=(deployment,)), guard)
@@ -142,6 +147,7 @@ class Software:
                     raise CameBetween
                 if new.config_id != known.config_id:
                     _require_config(inside, new.config_id)
+                self._require_bytes(caller, inside, new)
 
             try:
                 await self._commit(SoftwareChange(deployments=(changed,)), guard, known.stack_id)
@@ -182,6 +188,22 @@ class Software:
                 if row.data.get("user_id") == caller.user_id:
                     return project_id
         return None
+
+    def _require_bytes(
+        self, caller: Caller, inside: Inside, new: SoftwareConfig | Deployment
+    ) -> None:
+        """Raise LimitExceeded where the project may not keep the new record."""
+        most = self._ports.limits.software_bytes_per_project
+        if caller.is_admin or most < 0:
+            return
+        _, _, octets = weigh(structs.asdict(new), octets=most, keys=True)
+        size = inside.software_size(new.project_id) + octets
+        if size > most:
+            raise LimitExceeded(
+                f"The software configs and deployments of this project would have {size} bytes"
+                f" together, the limit is {most} (max_software_size_per_tenant). Delete some of"
+                " them"
+            )
 
     async def _commit(
         self,

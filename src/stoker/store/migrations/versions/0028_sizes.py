@@ -49,5 +49,5 @@ def upgrade() -> None:
         op.execute(rows.update().values(size=sum(lengths[1:], lengths[0])))
     for name, table in _OLD:
         op.drop_index(name, table)
-    for name, table, columns in _NEW:
-        op.create_index(name, table, columns)
+    for name, table, indexed in _NEW:
+        op.create_index(name, table, indexed)
