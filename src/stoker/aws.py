@@ -14,7 +14,8 @@ from stoker.api.cloudwatch import app as cloudwatch_app
 from stoker.api.ports import Compute, FetchObject
 from stoker.api.signals import app as signals_app
 from stoker.api.signed import Senders
-from stoker.engine.model.interfaces import FetchTemplate, Policy
+from stoker.engine.model.clouds import FetchTemplate
+from stoker.engine.model.interfaces import Policy
 from stoker.engine.service.service import Service
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import FetchTemplate
+from stoker.engine.model.clouds import FetchTemplate
 from stoker.engine.model.requests import Caller
 
 Answer = TypeVar("Answer")

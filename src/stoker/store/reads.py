@@ -90,6 +90,10 @@ _SIGNAL_IDS = RowsOf(
     sa.select(tables.signals.c.id, tables.signals.c.stack_id).order_by(tables.signals.c.number),
     tables.signals.c.stack_id,
 )
+_SIGNAL_IDS_OF_RESOURCE = RowsOf(
+    sa.select(tables.signals.c.id, tables.signals.c.resource_id).order_by(tables.signals.c.number),
+    tables.signals.c.resource_id,
+)
 _SIGNALS = sa.select(tables.signals).where(
     tables.signals.c.id.in_(sa.bindparam("ids", expanding=True))
 )
@@ -225,27 +229,20 @@ class SqlReads(Reading):
         return await self._read(query)
 
     async def signals(
-        self, stack_id: str, known: Mapping[str, StoredSignal] = MappingProxyType({})
+        self,
+        stack_id: str,
+        known: Mapping[str, StoredSignal] = MappingProxyType({}),
+        resource_id: str | None = None,
     ) -> Sequence[StoredSignal]:
-        """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
+        """The signals of a stack's resources, or of one of them, oldest first; those ``known`` by
+        id as given.
+        """
+        asked, owner = _SIGNAL_IDS, stack_id
+        if resource_id is not None:
+            asked, owner = _SIGNAL_IDS_OF_RESOURCE, resource_id
         return await self._read_rows(
-            _SIGNAL_IDS,
-            stack_id,
-            lambda connection, ids: _signals(connection, self._cipher, ids, known),
+            asked, owner, lambda connection, ids: _signals(connection, self._cipher, ids, known)
         )
-
-    async def signals_of(self, stack_id: str, resource_id: str) -> Sequence[StoredSignal]:
-        """The signals of one resource, oldest first."""
-        columns = tables.signals.c
-        of_resource = columns.stack_id == stack_id, columns.resource_id == resource_id
-        select = sa.select(tables.signals).where(*of_resource).order_by(columns.number)
-
-        def query(connection: sa.Connection) -> list[StoredSignal]:
-            found = rows.dicts(connection.execute(select))
-            signals = (rows.to_signal(row, self._cipher) for row in found)
-            return [signal for signal in signals if signal is not None]
-
-        return await self._read(query)
 
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from stoker.api.cfn.parameters import required
 from stoker.api.ports import Compute, FetchObject
-from stoker.engine.model.interfaces import FetchTemplate
+from stoker.engine.model.clouds import FetchTemplate
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress

@@ -114,7 +114,7 @@ class StackRows:
 
     async def load_signals_of(self, resource_id: str) -> None:
         """Read the signals of one resource only."""
-        self._hold(await self.ports.store.signals_of(self.stack.id, resource_id))
+        self._hold(await self.ports.store.signals(self.stack.id, resource_id=resource_id))
 
     async def load_agenda(self) -> list[Operation]:
         """As :meth:`load_signals`; returns the operations that have not ended, oldest first."""

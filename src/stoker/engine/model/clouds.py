@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.model.records import Stack
+from stoker.kernel.errors import Invalid
 from stoker.kernel.load import Load
 from stoker.template.definition import CustomCheck, NameLookup
 
@@ -76,3 +77,15 @@ class Faults(Protocol):
 
     def describe(self, error: Exception) -> str:
         """The cloud's own words, with status and request id; one line."""
+
+
+class FetchTemplate(Protocol):
+    """Fetches templates from the web."""
+
+    async def __call__(self, url: str) -> str:
+        """The text at an address; raises :class:`stoker.kernel.errors.Refused`."""
+
+
+async def fetch_nothing(url: str) -> str:
+    """For a service that fetches no templates."""
+    raise Invalid("this service fetches no templates")

@@ -19,7 +19,7 @@ from stoker.engine.model.change_sets import (
     KeepsChangeSets,
     Protection,
 )
-from stoker.engine.model.clouds import Clouds, Faults, Workers
+from stoker.engine.model.clouds import Clouds, Faults, FetchTemplate, Workers, fetch_nothing
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.engine.model.limits import Amount, Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
@@ -48,7 +48,6 @@ from stoker.engine.model.software import (
 )
 from stoker.engine.model.watches import NO_WATCHES, KeepsWatches, WatchChange, WatchInside
 from stoker.kernel.clock import Clock
-from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.resource_type import ResourceType, Signalling
@@ -317,12 +316,14 @@ class Store(
         """One event."""
 
     async def signals(
-        self, stack_id: str, known: Mapping[str, StoredSignal] = MappingProxyType({})
+        self,
+        stack_id: str,
+        known: Mapping[str, StoredSignal] = MappingProxyType({}),
+        resource_id: str | None = None,
     ) -> Sequence[StoredSignal]:
-        """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
-
-    async def signals_of(self, stack_id: str, resource_id: str) -> Sequence[StoredSignal]:
-        """The signals of one resource, oldest first."""
+        """The signals of a stack's resources, or of one of them, oldest first; those ``known`` by
+        id as given.
+        """
 
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]
@@ -383,18 +384,6 @@ class Policy(Protocol):
 
     def allows(self, rule: str, caller: Caller) -> bool:
         """Whether a rule, as ``resource_types:OS::Nova::Flavor``, lets the caller through."""
-
-
-class FetchTemplate(Protocol):
-    """Fetches templates from the web."""
-
-    async def __call__(self, url: str) -> str:
-        """The text at an address; raises :class:`stoker.kernel.errors.Refused`."""
-
-
-async def fetch_nothing(url: str) -> str:
-    """For a service that fetches no templates."""
-    raise Invalid("this service fetches no templates")
 
 
 class NoPolicy:

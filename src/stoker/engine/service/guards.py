@@ -6,12 +6,21 @@ another: what was true when a request came is looked at again where nobody can c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from stoker.engine.model.client_tokens import Asked, ClientToken
 from stoker.engine.model.interfaces import Guard, Inside
 from stoker.engine.model.limits import Limits
-from stoker.engine.model.records import CANCELLABLE, Action, Queued, Stack, Status, under_way
+from stoker.engine.model.records import (
+    CANCELLABLE,
+    Action,
+    Queued,
+    Resource,
+    Stack,
+    Status,
+    under_way,
+)
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.shared_values import require_not_imported
 from stoker.kernel.errors import (
@@ -22,6 +31,7 @@ from stoker.kernel.errors import (
     NotFound,
     NotSupported,
 )
+from stoker.kernel.json_text import dumps
 
 
 class DoneAlready(Exception):
@@ -172,3 +182,38 @@ def token_taken(client: ClientToken, found: Asked) -> Exists:
         f" {found.stack.name}; choose a new one for each request",
         TOKEN_EXISTS,
     )
+
+
+_LESS_DATA = "Send less data, or keep it in the object store and send its address"
+
+
+def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
+    """The bytes of a signal as JSON. Raises LimitExceeded beyond the limit of one signal."""
+    size = len(dumps(details).encode(errors="replace"))
+    if size > limits.signal_bytes:
+        raise LimitExceeded(
+            f"The signal to {name} has {size} bytes, the limit is {limits.signal_bytes}"
+            f" (max_signal_size). {_LESS_DATA}"
+        )
+    return size
+
+
+def require_room_for_signal(inside: Inside, limits: Limits, row: Resource, size: int) -> None:
+    """Raise LimitExceeded where a resource, or its stack, may not keep so many bytes more."""
+    known = inside.signals_of(row.id)
+    if known.count >= limits.signals_per_resource:
+        raise LimitExceeded(
+            f"{row.name} already has {limits.signals_per_resource} signals, the limit for a"
+            " resource"
+        )
+    if known.size + size > limits.signals_bytes_per_resource:
+        raise LimitExceeded(
+            f"The signals to {row.name} would have {known.size + size} bytes together, the limit"
+            f" is {limits.signals_bytes_per_resource} (max_signals_size_per_resource). {_LESS_DATA}"
+        )
+    together = inside.signals_size_of_stack(row.stack_id) + size
+    if together > limits.values_bytes_per_stack:
+        raise LimitExceeded(
+            f"The signals to the resources of this stack would have {together} bytes together, the"
+            f" limit is {limits.values_bytes_per_stack} (max_values_size_per_stack). {_LESS_DATA}"
+        )

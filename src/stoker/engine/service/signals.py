@@ -26,7 +26,12 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.guards import is_suspended, live
+from stoker.engine.service.guards import (
+    is_suspended,
+    live,
+    require_room_for_signal,
+    signal_size,
+)
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.engine.service.reports import (
@@ -36,7 +41,6 @@ from stoker.engine.service.reports import (
     report,
     signal_event,
 )
-from stoker.engine.service.signal_limits import require_room, signal_size
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -127,7 +131,7 @@ class SignalService:
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
                 raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
-            require_room(inside, self._ports.limits, row, len(unique_id))
+            require_room_for_signal(inside, self._ports.limits, row, len(unique_id))
 
         if (row.action, row.status) != (Action.CREATE, Status.IN_PROGRESS):
             raise Invalid(
@@ -186,7 +190,7 @@ class SignalService:
                 raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             if inside.signals_of(row.id).count != known:
                 raise CameBetween
-            require_room(inside, limits, row, size)
+            require_room_for_signal(inside, limits, row, size)
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
@@ -238,7 +242,7 @@ class SignalService:
                 raise NotSupported(_resting(stack))
             if not inside.has_resource(row.id):
                 raise NotFound(f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
-            require_room(inside, self._ports.limits, row, size if details else 0)
+            require_room_for_signal(inside, self._ports.limits, row, size if details else 0)
 
         signals: tuple[StoredSignal, ...] = ()
         if details:
