@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tests.clouds.fake_cloud import FakeCloud
-from tests.clouds.fake_services import FakeConnection
+from tests.clouds.fake_services import FakeConnection, Kind, Service
 from tests.resource_types_openstack.services import zaqar
 
 from stoker.clouds.collections import NETWORKS
@@ -126,3 +126,47 @@ def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> N
 def test_every_constraint_has_a_lookup() -> None:
     finders = map(finder_of, CLOUD)
     assert {(finder.service, finder.kind) for finder in finders} <= KINDS.keys()
+
+
+def identity() -> FakeConnection:
+    """An identity service with users of one name in two domains."""
+    kinds = [
+        Kind(f"/{plural}", plural[:-1], plural, "name! domain_id id", named_ids=True)
+        for plural in ("domains", "users", "projects", "groups", "roles")
+    ]
+    service = Service(tuple(kinds))
+    service.objects("/domains").update(
+        {each: {"id": each, "name": each.title()} for each in ("default", "other")}
+    )
+    for plural in ("users", "projects", "groups", "roles"):
+        service.objects(f"/{plural}").update(
+            {
+                f"{domain}-demo": {"id": f"{domain}-demo", "name": "demo", "domain_id": domain}
+                for domain in ("default", "other")
+            }
+        )
+    lookalike = {"id": "imposter", "name": "root{Default}", "domain_id": "other"}
+    service.objects("/users")["imposter"] = lookalike
+    return FakeConnection({"identity": service})
+
+
+@pytest.mark.parametrize("kind", ["user", "project", "group", "role"])
+def test_name_with_domain_leads_to_the_object_of_that_domain(lookups: Lookups, kind: str) -> None:
+    cloud, finder = identity(), Finder("keystone", kind)
+    assert lookups.find(cloud, finder, "demo{Default}") == "default-demo"
+    assert lookups.find(cloud, finder, "demo{other}") == "other-demo"
+    assert lookups.check(cloud, f"keystone.{kind}", "demo{default}") is None
+    with pytest.raises(LookupFault, match=r"use an id or demo\{DOMAIN\}"):
+        lookups.find(cloud, finder, "demo")
+    for value, message in {
+        "nobody{Default}": f"there is no {kind} 'nobody' in the domain 'Default'",
+        "demo{none}": "there is no domain 'none'",
+    }.items():
+        with pytest.raises(LookupFault, match=message):
+            lookups.find(cloud, finder, value)
+
+
+def test_name_in_braces_never_leads_to_a_lookalike_in_another_domain(lookups: Lookups) -> None:
+    with pytest.raises(LookupFault, match="there is no user 'root' in the domain 'Default'"):
+        lookups.find(identity(), Finder("keystone", "user"), "root{Default}")
+    assert lookups.find(identity(), Finder("keystone", "user"), "imposter") == "imposter"

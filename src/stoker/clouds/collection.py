@@ -88,6 +88,8 @@ class Collection(Struct, frozen=True):
     it alone does, if the service has one."""
     makes_missing: bool = False
     """Asked for one object, the service makes it: only the list tells what is there."""
+    in_domains: bool = False
+    """A name is unique in its domain only, and may be written as ``name{domain}``."""
     filters: bool = True
     """The service narrows its list by a field; where it cannot, or refuses, the whole is read."""
 

@@ -86,4 +86,4 @@ QOS_SPECS = collection(
 )
 
 IMAGES = collection("image", "image")
-PROJECTS = collection("identity", "project")
+PROJECTS = collection("identity", "project", in_domains=True)

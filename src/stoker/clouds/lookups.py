@@ -24,6 +24,8 @@ from stoker.kernel.errors import NotFound
 from stoker.schema.properties import Finder
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")
+"""A name with its domain, as in ``demo{Default}``."""
 _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
@@ -126,6 +128,9 @@ class Lookups:
 
 def find_id(cloud: Any, where: Collection, value: str) -> str:
     """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
+    in_domain = _IN_DOMAIN.fullmatch(value) if where.in_domains else None
+    if in_domain is not None:
+        return _id_in_domain(cloud, where, *in_domain.groups())
     is_reference = where.id_field.endswith("_ref")
     asks_by_id = is_reference or _ID.fullmatch(value) or not where.filters
     if asks_by_id and not where.makes_missing:
@@ -138,8 +143,9 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
         matches = [item for item in where.select(cloud) if item.get(where.name_field) == value]
     ids = {str(item[where.id_field]) for item in matches}
     if len(ids) > 1:
+        others = f" or {value}{{DOMAIN}}" if where.in_domains else ""
         raise LookupFault(
-            f"the name {value!r} belongs to {len(ids)} {where.words}s; use an id: "
+            f"the name {value!r} belongs to {len(ids)} {where.words}s; use an id{others}: "
             f"{', '.join(sorted(ids)[:5])}"
         )
     if ids:
@@ -149,6 +155,22 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
         if found is not None:
             return str(found.get(where.id_field) or value)
     raise LookupFault(f"there is no {where.words} {value!r}")
+
+
+def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
+    """The id of the object that has the name, or the id, in a domain. Raises LookupFault.
+
+    A name that itself ends in braces is found by its id only: an object of another domain must
+    not be taken for the one that is meant.
+    """
+    domain_id = find_id(cloud, KINDS["identity", "domain"], domain)
+    for item in where.select(cloud, name=name, domain_id=domain_id):
+        if (item.get("name"), item.get("domain_id")) == (name, domain_id):
+            return str(item[where.id_field])
+    found = by_id(cloud, where, name) if _ID.fullmatch(name) else None
+    if found is not None and found.get("domain_id") == domain_id:
+        return str(found[where.id_field])
+    raise LookupFault(f"there is no {where.words} {name!r} in the domain {domain!r}")
 
 
 def by_id(cloud: Any, where: Collection, value: str) -> Object | None:
