@@ -66,7 +66,9 @@ def format_text(text: str, *values: Any, **named: Any) -> str:
     return _PlainFormatter().vformat(text, values, named)
 
 
+_DECLARED = specs.extension_method(specs.parameter("text", yaqltypes.String())(format_text))
+
+
 def register(context: Any) -> None:
     """Add the function to a context."""
-    declared = specs.parameter("text", yaqltypes.String())(format_text)
-    context.register_function(specs.extension_method(declared), name="format")
+    context.register_function(_DECLARED, name="format")
