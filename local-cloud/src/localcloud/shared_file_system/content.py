@@ -47,6 +47,8 @@ class Content:
 
 def _size(directory: Path) -> int:
     total = 0
+    if not directory.exists():  # nothing has been written to it yet
+        return total
     for _, names, files, opened in os.fwalk(directory):  # follows no link that a server puts there
         for name in (*names, *files):
             with suppress(OSError):  # it has just gone
