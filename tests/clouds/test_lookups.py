@@ -97,9 +97,29 @@ def test_a_constraint_says_what_is_wrong(lookups: Lookups) -> None:
     checks = [("neutron.network", "blue"), ("neutron.network", "red"), ("neutron.network", 5)]
     good, missing, odd = lookups.check_many(cloud.connection, checks)
     assert good is None
-    assert missing == "there is no network 'red'"
+    assert missing == "there is no network 'red'; there are: blue"
     assert odd == "5 is neither a name nor an id"
     assert lookups.known_faults(cloud.connection, checks) == [good, missing, odd]
+
+
+def test_a_wrong_name_is_answered_with_candidates(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+
+    def verdict(name: str) -> str | None:
+        return lookups.check(cloud.connection, "neutron.network", name)
+
+    assert verdict("private") == "there is no network 'private'; there are none"
+    cloud.put("networks", name="public")
+    cloud.put("networks", name="private")
+    lookups = Lookups(ManualClock())
+    assert verdict("privat") == "there is no network 'privat' (did you mean \"private\"?)"
+    assert verdict("blue") == "there is no network 'blue'; there are: private, public"
+    unknown_id = "0" * 32
+    assert verdict(unknown_id) == f"there is no network '{unknown_id}'"
+    for number in range(10):
+        cloud.put("networks", name=f"other-{number}")
+    lookups = Lookups(ManualClock())
+    assert verdict("blue") == "there is no network 'blue'"
 
 
 def test_empty_name_is_accepted_for_key_pairs_only(lookups: Lookups) -> None:

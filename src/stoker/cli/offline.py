@@ -7,24 +7,21 @@ from pathlib import Path
 
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, Finding, finding_of
+from stoker.cli.given_values import diagnostic_where_given
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from stoker.kernel.values import replace
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
-from stoker.schema.helpers import Helpers
 from stoker.template.document import take_apart
 from stoker.template.environment.files import environment_of
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
-from stoker.template.evaluate.validation import OF_VALUES, REFERENCES
+from stoker.template.evaluate.validation import REFERENCES
 from stoker.template.functions.budget import Budget
 from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
 
-_VALUES = OF_VALUES | {"unknown-parameter"}
-_DECLARED = frozenset(("parameters", "Parameters"))
-"""Where templates declare parameters."""
 _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 
 
@@ -59,7 +56,7 @@ def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]
 
 
 def _evaluated(
-    sent: Bundle, parameters: Mapping[str, str], helpers: Helpers
+    sent: Bundle, parameters: Mapping[str, str], helpers: Sandbox
 ) -> Iterable[Diagnostic]:
     """Everything that a create would refuse, and all warnings."""
     source = read(sent.template)
@@ -83,7 +80,7 @@ def _evaluated(
         both = _certain(validated(True), validated(False))
         found = (each for each in both if each.code != "missing-parameter")
     found = (_as_known_here(each) for each in found if each.code != "no-export")
-    found = (_where_given(each, sent, parameters) for each in found)
+    found = (diagnostic_where_given(each, sent, parameters) for each in found)
     if any(each.path[:1] != (template.version.dialect.outputs,) for each in structure.errors):
         # what could not be read cannot be referred to: these findings would only repeat it
         found = (each for each in found if each.code not in REFERENCES)
@@ -101,22 +98,6 @@ def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]
 def _as_known_here(found: Diagnostic) -> Diagnostic:
     """What depends on a template elsewhere is not known without fetching it."""
     return _as_warning(found) if found.code == "unfetched-file" else found
-
-
-def _where_given(found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]) -> Diagnostic:
-    """What is wrong with a value, at its place in the environment that has it."""
-    if found.code not in _VALUES or not _DECLARED.intersection(found.path[:1]):
-        return found
-    _, name, *deeper = found.path
-    if name in parameters or deeper:
-        return found
-    for section in ("parameters", "parameter_defaults"):
-        for file in reversed(sent.environment_files):
-            given = read(sent.files[file], file).data
-            values = given.get(section) if isinstance(given, Mapping) else None
-            if isinstance(values, Mapping) and name in values:
-                return replace(found, path=(section, name), file=file, position=None)
-    return found
 
 
 def _as_warning(found: Diagnostic) -> Diagnostic:

@@ -17,6 +17,7 @@ from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
+from stoker.cli.given_values import finding_where_given
 from stoker.cli.options import environments, name_and_value, parameters
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
@@ -95,7 +96,12 @@ class Wanted(Struct, frozen=True):
             return client.call(ORCHESTRATION, method, path, body)
         except Refused as refusal:
             if refusal.diagnostics:
-                found = [finding_from_api(item, self.sent.place) for item in refusal.diagnostics]
+                found = [
+                    finding_where_given(
+                        finding_from_api(item, self.sent.place), self.sent, self.values
+                    )
+                    for item in refusal.diagnostics
+                ]
                 raise BadDocument(found, self.sent.texts()) from None
             if refusal.status == 400:
                 raise BadInput(refusal.message) from None

@@ -20,6 +20,7 @@ from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
 from stoker.clouds.kinds import KINDS, finder_of, service_type
 from stoker.kernel.clock import Clock
+from stoker.kernel.diagnostics import nearest
 from stoker.kernel.errors import NotFound
 from stoker.schema.properties import Finder
 
@@ -32,12 +33,35 @@ _MOST_KEPT = 5000
 _OPTIONAL = "nova.keypair"
 """The constraint that an empty text meets: a server without a key pair."""
 
+_MOST_NAMES = 500
+_MOST_LISTED = 8
+_ALIKE = 0.7
+_WITH_CANDIDATES = frozenset(
+    {
+        ("block-storage", "type"),
+        ("compute", "flavor"),
+        ("compute", "keypair"),
+        ("image", "image"),
+        ("network", "floating_network"),
+        ("network", "network"),
+        ("network", "router"),
+        ("network", "security_group"),
+        ("network", "subnet"),
+        ("shared-file-system", "share_type"),
+    }
+)
+"""Kinds whose objects users name in templates: a wrong name is answered with those that exist."""
+
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
 class LookupFault(NotFound):
     """A name that means nothing, or more than one thing, to the cloud."""
+
+
+class NoSuchObjectError(LookupFault):
+    """A name that no object of the cloud has."""
 
 
 class Unanswered(str):
@@ -55,6 +79,9 @@ class Lookups:
         self._kept: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
             WeakKeyDictionary()
         )
+        self._names_kept: WeakKeyDictionary[
+            Any, dict[tuple[str, str], tuple[float, Sequence[str] | None]]
+        ] = WeakKeyDictionary()
 
     def find(self, cloud: Any, finder: Finder, value: str) -> str:
         """The id of the object that ``value`` names. Raises :class:`LookupFault` if there is none
@@ -71,12 +98,32 @@ class Lookups:
             until, found = kept.get(key, (0.0, ""))
         if until > now:
             return found
-        found = find_id(cloud, where, value)
+        try:
+            found = find_id(cloud, where, value)
+        except NoSuchObjectError as fault:
+            known = self._names(cloud, (service, finder.kind), where, now)
+            raise LookupFault(f"{fault}{candidates(value, known)}") from None
         with self._lock:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
             kept[key] = (now + self._kept_for, found)
         return found
+
+    def _names(
+        self, cloud: Any, kind: tuple[str, str], where: Collection, now: float
+    ) -> Sequence[str] | None:
+        """The names of the objects of a kind, as far as one request lists them, or None."""
+        if kind not in _WITH_CANDIDATES:
+            return None
+        with self._lock:
+            kept = self._names_kept.setdefault(cloud, {})
+            until, names = kept.get(kind, (0.0, ()))
+        if until > now:
+            return names
+        names = names_in(cloud, where)
+        with self._lock:
+            kept[kind] = (now + self._kept_for, names)
+        return names
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
         """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
@@ -154,7 +201,31 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
         found = by_id(cloud, where, value)
         if found is not None:
             return str(found.get(where.id_field) or value)
-    raise LookupFault(f"there is no {where.words} {value!r}")
+    raise NoSuchObjectError(f"there is no {where.words} {value!r}")
+
+
+def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
+    """Names of objects that the service lists; None where it refuses."""
+    try:
+        answer = where.ask(cloud, "GET", where.path, params={"limit": _MOST_NAMES})
+    except CloudFault:
+        return None
+    items = [
+        item[where.item_key] if where.item_key else item for item in answer.get(where.plural) or ()
+    ]
+    return sorted({str(item[where.name_field]) for item in items if item.get(where.name_field)})
+
+
+def candidates(wanted: str, known: Sequence[str] | None) -> str:
+    """The end of a sentence about a name that does not exist: the nearest one, or a short list."""
+    if _ID.fullmatch(wanted):
+        return ""
+    near = nearest(wanted, known or (), _ALIKE)
+    if near is not None:
+        return f' (did you mean "{near}"?)'
+    if known is None or len(known) > _MOST_LISTED:
+        return ""
+    return f"; there are: {', '.join(known)}" if known else "; there are none"
 
 
 def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:

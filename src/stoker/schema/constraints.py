@@ -169,6 +169,8 @@ class CustomCheck(Struct, frozen=True):
     constraint: str
     value: Any
     path: Path
+    description: str = ""
+    """What the template says about the constraint."""
 
 
 Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom

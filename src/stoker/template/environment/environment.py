@@ -89,6 +89,16 @@ def parse_environment(
         if isinstance(given, str)
         else Source(given, None, file or _NO_FILE)
     )
+    try:
+        return _environment(source, file, wrong)
+    except DiagnosticError as error:
+        if file is None:
+            raise
+        raise DiagnosticError(source.all_located(error.diagnostics)) from None
+
+
+def _environment(source: Source, file: str | None, wrong: ErrorType) -> Environment:
+    """The environment in a document. Raises ``DiagnosticError``."""
     given = source.data
     if given is None:
         return EMPTY

@@ -207,7 +207,7 @@ def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str
 
 def _cloud_checks(parameter: Parameter, value: Any, path: Path) -> list[CustomCheck]:
     return [
-        CustomCheck(constraint.name, item, path)
+        CustomCheck(constraint.name, item, path, constraint.description or "")
         for constraint in parameter.constraints
         if isinstance(constraint, Custom) and constraint.name in CLOUD
         for item in Custom.known_in(value)
