@@ -75,6 +75,10 @@ class Cloud:
     undeletable: set[str] = field(default_factory=set)
     ties: set[str] = field(default_factory=set)
     """What has no id but its name, and exists once or not."""
+    contents: dict[str, str] = field(default_factory=dict)
+    """Of those ties that are made with one: the cloud makes no second tie of the name."""
+    foreign: set[str] = field(default_factory=set)
+    """Ties that somebody has made by hand: no stack may change or delete them (P9)."""
     quota: int | None = None
     """Objects at most."""
     refused: set[str] = field(default_factory=set)
@@ -211,19 +215,45 @@ class Cloud:
     def vanish(self, name: str) -> None:
         """Somebody else deletes the object of a resource, or the tie of that name."""
         self.ties.discard(name)
+        self.contents.pop(name, None)
         for found in [o for o in self.objects.values() if o.name == name]:
             del self.objects[found.id]
             self.vanished.add(found.id)
 
-    def tie(self, name: str) -> None:
+    def tie(self, name: str, content: str | None = None) -> None:
+        """Make a tie. Without a content, one that is there is made once more and stays as it is."""
         self._disturb()
+        if name in self.ties and content is not None:
+            raise Refused(f"409: the tie {name} already exists")
+        if name in self.foreign:
+            self.violations.append(f"P9: a stack has made the tie {name}, which is not its own")
+        if name not in self.ties:
+            self.journal.append(f"tie {name}")
         self.ties.add(name)
+        if content is not None:
+            self.contents[name] = content
         self._lose()
 
     def untie(self, name: str) -> None:
         self._disturb()
+        if name in self.foreign:
+            self.violations.append(f"P9: a stack has removed the tie {name}, which is not its own")
+        if name in self.ties:
+            self.journal.append(f"untie {name}")
         self.ties.discard(name)
+        self.contents.pop(name, None)
         self._lose()
+
+    def tie_by_hand(self, name: str, content: str = "by hand") -> None:
+        """Somebody makes a tie that no stack knows of."""
+        self.ties.add(name)
+        self.foreign.add(name)
+        self.contents[name] = content
+
+    def content_of(self, name: str) -> str | None:
+        """The content of a tie; None where there is no such tie."""
+        self._disturb()
+        return self.contents.get(name, "") if name in self.ties else None
 
     def is_tied(self, name: str) -> bool:
         self._disturb()

@@ -22,6 +22,7 @@ from tests.simulation.expectations import WALKS, expectations
 from tests.simulation.outcome import Outcome
 
 GRACE = 10.0
+TIES = ("Sim::Tie", "Sim::Knot")
 _ENDED = (OperationStatus.COMPLETE, OperationStatus.FAILED)
 
 
@@ -38,6 +39,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _finished(outcome, outcome.stack)
     yield from _final_events(outcome)
     yield from _objects(outcome)
+    yield from _ties(outcome)
     yield from _signals(outcome)
     yield from _readings(outcome)
     yield from _events_match_rows(outcome)
@@ -173,6 +175,26 @@ def _objects(outcome: Outcome) -> Iterator[str]:
             want = row.properties
             if {k: v for k, v in have.items() if v} != {k: v for k, v in want.items() if v}:
                 yield f"P8: {row.name} is {have}, recorded is {want}"
+
+
+def _ties(outcome: Outcome) -> Iterator[str]:
+    """P9: what a resource has, no other resource took away; what no stack has made is there."""
+    cloud, owned = outcome.cloud, set()
+    vanished = any(request.cloud.startswith("vanish") for request in outcome.scenario.requests)
+    for row in outcome.everything:
+        if row.implementation not in TIES or row.physical_id is None:
+            continue
+        owned.add(row.physical_id)
+        complete = row.status is Status.COMPLETE and row.action is not Action.DELETE
+        if complete and row.physical_id not in cloud.ties and not vanished:
+            yield f"P9: the tie of {row.name} is gone"
+        if complete and row.physical_id in cloud.foreign:
+            yield f"P9: {row.name} is complete with a tie that is not its own"
+    for name in sorted(cloud.foreign - cloud.ties):
+        yield f"P9: the tie {name}, which was made by hand, is gone"
+    if outcome.stack is not None and not any(row.asked for row in outcome.everything):
+        for name in sorted(cloud.ties - owned - cloud.foreign):
+            yield f"P3: nobody knows of the tie {name}"
 
 
 def _signals(outcome: Outcome) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Request:
     """``at`` counts from when everything that was asked for before has come to its end."""
     cloud: str = ""
     """What happens to the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``,
-    ``vanish NAME``, ``tamper NAME`` or ``fill CONTENT``.
+    ``vanish NAME``, ``tamper NAME``, ``by-hand NAME`` or ``fill CONTENT``.
     """
     converge: bool = False
     """An update looks at what is live first."""

@@ -85,6 +85,21 @@ _POLICY = {
 _TIE = {"type": "Sim::Tie", "properties": {"name": "tie"}}
 
 
+_KNOT = {"type": "Sim::Knot", "properties": {"name": "knot", "content": "by hand"}}
+_TIED = _template(tie=_TIE, knot=_KNOT)
+_RENAMED = _template(band=_TIE, loop=_KNOT)
+_MOVED = _template(
+    nest={
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": 1, "resource_def": _TIE},
+    },
+    knots={
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": 1, "resource_def": _KNOT},
+    },
+)
+
+
 def _deployment(value: str, other: Any) -> dict[str, Any]:
     """A config that the server applies with each value, and once more before it goes."""
     properties = {
@@ -494,6 +509,35 @@ STORIES: Mapping[str, Scenario] = {
         # what was sent twice has met the cloud twice
         _update(_with(_NESTED, tie=_TIE), converge=True),
         ends="create:ok update:ok update:ok update:ok update:ok",
+        exact=False,
+    ),
+    "taken": _told(
+        _create(_with(_TIED, a=_thing()), cloud="by-hand knot"),
+        _DELETE,
+        ends="create:bad delete:ok",
+        exact=False,
+    ),
+    "taken-rollback": _told(
+        _create(_template(a=_thing())),
+        _update(_template(a=_thing(), tie=_TIE), cloud="by-hand tie", rollback=True),
+        _update(_template(a=_thing(), tie={**_TIE, "type": "Sim::Knot"}), rollback=True),
+        ends="create:ok update:bad rollback:ok update:bad rollback:ok",
+    ),
+    "renamed": _told(
+        _create(_TIED),
+        _update(_RENAMED),
+        _update(_with(_TIED, a=_thing(fail="create")), rollback=True),
+        _update(_TIED),
+        _DELETE,
+        ends="create:ok update:ok update:bad rollback:ok update:ok delete:ok",
+        exact=False,
+    ),
+    "moved": _told(
+        _create(_TIED),
+        _update(_MOVED),
+        _update(_with(_TIED, a=_thing(fail="create", depends_on="knot")), rollback=True),
+        _update(_TIED),
+        ends="create:ok update:ok update:bad rollback:ok update:ok",
         exact=False,
     ),
     "cloud-down": _told(_create(_BASE), _update(_NEXT, cloud="down"), ends="create:ok update:ok"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.errors import Invalid
@@ -145,6 +145,7 @@ class Tie(ManagedType):
     type_name = "Sim::Tie"
     service = "sim"
     unique = True
+    link = "tie"
     properties = {"name": Property(Type.STRING, required=True)}
 
     def create(self, call: Call) -> Outcome:
@@ -162,6 +163,46 @@ class Tie(ManagedType):
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         return {"name": call.physical_id} if call.cloud.is_tied(call.physical_id) else None
+
+
+class Knot(ManagedType):
+    """A tie with a content, of which the cloud makes no second one of the same name.
+
+    As with key pairs, a tie that is found after a lost create is known by what is in it, which
+    others may have put into a tie of theirs too.
+    """
+
+    type_name = "Sim::Knot"
+    service = "sim"
+    unique = True
+    link = "tie"
+    properties = {
+        "name": Property(Type.STRING, required=True),
+        "content": Property(Type.STRING, default=""),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        name, content = call.properties["name"], call.properties["content"]
+        if call.physical_id is None:
+            call.cloud.tie(name, content)
+        return Done(physical_id=name)
+
+    def delete(self, call: Call) -> Outcome:
+        if call.physical_id is not None:
+            call.cloud.untie(call.physical_id)
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        name: str = call.properties["name"]
+        return name if call.cloud.content_of(name) == call.properties["content"] else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        name: str = call.properties["name"]
+        return [name] if call.cloud.is_tied(name) else []
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        content = call.cloud.content_of(call.physical_id)
+        return None if content is None else {"name": call.physical_id, "content": content}
 
 
 class Gate(ManagedType):
@@ -330,6 +371,7 @@ BUILT_IN = (
     Disk(),
     Faulty(),
     Tie(),
+    Knot(),
     Deployment(),
     Gate(),
     Handle(),

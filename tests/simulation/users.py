@@ -188,6 +188,8 @@ class Users:
                 cloud.quota, cloud.undeletable = None, set()
             case ["down"]:
                 cloud.down = (self._world.time(), self._world.time() + 60)
+            case ["by-hand", name]:
+                cloud.tie_by_hand(name)
             case ["vanish", name]:
                 cloud.vanish(name)
             case ["tamper", name]:

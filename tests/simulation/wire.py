@@ -20,7 +20,7 @@ REQUEST_TIMEOUT = 60.0
 """Seconds after which an engine stops waiting for an answer, and no request is done any more."""
 
 
-_READING = frozenset({"find", "get", "is_tied", "login"})
+_READING = frozenset({"content_of", "find", "get", "is_tied", "login"})
 
 
 class Connection:

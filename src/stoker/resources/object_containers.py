@@ -1,7 +1,7 @@
 """Containers of the object store, under the names of OpenStack and of AWS.
 
 A container has no id but its name. To make one that is there changes nothing but its headers, so a
-create whose answer got lost is repeated.
+create whose answer got lost is repeated. One that is there before the create belongs to others.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class ObjectContainer(ManagedType):
 
     service = "object-store"
     unique = True
+    link = "object container"
     name_property: ClassVar[str] = ""
     """Property with the name, if users can choose it."""
     purge_property: ClassVar[str] = ""

@@ -19,6 +19,12 @@ Freed = Mapping[str, Any]
 """``fixed_ips`` of a port, and ``floating_ips``: floating IP -> address that it led to."""
 
 
+def associations(cloud: Any, floating_ip: str) -> list[str]:
+    """The association of a floating IP, as ``<floating IP>:<port>``, if it has one."""
+    found = FLOATING_IPS.find(cloud, floating_ip) or {}
+    return [f"{floating_ip}:{found['port_id']}"] if found.get("port_id") else []
+
+
 def addresses_of(cloud: Any, port: Object) -> Freed:
     """What must be stored before :func:`free_addresses` is called."""
     leading = FLOATING_IPS.select(cloud, port_id=port["id"])

@@ -26,6 +26,7 @@ class ProjectQuota(ManagedType):
     """The limits of one project at a service. They have no id: it is the generated name."""
 
     unique = True
+    finds_own = True
     proxy: ClassVar[str]
     """Attribute of the connection that speaks to the service."""
     path: ClassVar[str]

@@ -23,10 +23,15 @@ class Attachment(ManagedType):
 
     service = "compute"
     unique = True
+    link = "volume attachment"
     server: ClassVar[str]
     volume: ClassVar[str]
     device: ClassVar[str]
     """The names of the properties."""
+
+    def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
+        """Server and volume: some volumes can be attached to several servers."""
+        return f"{properties.get(self.server)}:{physical_id}"
 
     def create(self, call: Call) -> Outcome:
         """Attach the volume, and wait until the server has it."""

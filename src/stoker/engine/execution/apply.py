@@ -102,7 +102,8 @@ class Applying:
 
     async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
         """What the resource is to be, and what brings it there; on a thread if it takes long."""
-        replaced = [self._session.rows[old.id] for old in self._replaced.get(name, ())]
+        rows = self._session.rows
+        replaced = [rows[old.id] for old in self._replaced.get(name, ()) if old.id in rows]
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
             definition = defined(self._wanted, name, self._facts, light=light)

@@ -1,28 +1,45 @@
-"""Creates: sent once, looked for if the answer was lost, sent again only if nothing is found.
+"""Sends creates, and recovers those whose response was lost.
 
-A create whose answer is lost may have been done, or may still be: the service goes on with it,
-whatever becomes of the caller. So the time of sending is on record before the call is made, and
-as long as the request may be carried out its object is looked for. Only then it is sent again.
-Should an earlier request have come to something after all, the object is surplus: it is removed
-when the operation ends, and when the resource is deleted.
+The send time is committed before the request is sent, and removed when the cloud rejects the
+request: a rejected create made nothing, so nothing is searched for afterwards. If no response
+arrives, the object is searched for until the request can no longer take effect. Only then it is
+sent again. An object from an earlier request that appears later is surplus: it is deleted when the
+operation ends, and when the resource is deleted.
+
+Objects of most types carry the token of their row. Where they do not, the object is looked for
+before the first request is sent. If there is one, it is not ours: the create fails and names the
+holder, unless that is a resource of this tree that is about to go, which hands its object over.
+If there is none, the send time on the row is the record of that, and proves that an object which
+is found later was made by our request.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from stoker.engine.execution.ownership import Holder, Ownership, is_unproven
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import NotFound, is_final
+from stoker.kernel.errors import NotFound, Refused, is_final
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.creation_policy import signals_wanted
-from stoker.schema.resource_type import Adopts, Failed, ManagedType, Outcome, Sweeps, Wait, can
+from stoker.schema.resource_type import (
+    Adopts,
+    Call,
+    Contends,
+    Failed,
+    ManagedType,
+    Outcome,
+    Sweeps,
+    Wait,
+    can,
+)
 
 log = Log(__name__)
 
@@ -31,7 +48,9 @@ _GROWTH = 1.5
 _LONGEST_PAUSE = 5.0
 _MOST = 16
 """Requests that are kept on record of one row."""
+_REMOVAL_PAUSE_SECONDS = 2.0
 LOOKING = "looking for what the last request may have made"
+LANDING = "waiting until an earlier create request can no longer take effect"
 
 
 class Creating:
@@ -41,6 +60,7 @@ class Creating:
         self._session = session
         self._waiting = waiting
         self._calls = calls
+        self._ownership = Ownership(session)
 
     async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
         """The row, and the answer to a create that may make an object unseen.
@@ -50,7 +70,12 @@ class Creating:
         outcome: Outcome
         faults = self._session.ports.faults
         attempt = 0
+        until = self._landed_by(row)
         while True:
+            if not row.asked and is_unproven(work.type):
+                row, held = await self._vacancy(row, work)
+                if held is not None:
+                    return row, held
             sent = _Sent(row, self._session)
             try:
                 outcome = await self._calls.once(row, work, sent.note)
@@ -59,10 +84,11 @@ class Creating:
             except Exception as error:
                 if is_final(error):
                     outcome = Failed(str(error))
-                    return await self._unless_made(row, work, outcome)
+                    return await self._unless_made(row, work, outcome, until)
                 if not sent.made:
                     raise
                 row = await self._after(error, sent, work)
+                until = max(until, self._now() + faults.lands_within(error))
                 if row.physical_id is not None:
                     outcome = Wait(after=0.0)
                 elif faults.retry_after(error, attempt) is None:
@@ -71,7 +97,51 @@ class Creating:
                     row = await self._calls.pause(row, error, attempt)
                     attempt += 1
                     continue
-            return await self._unless_made(row, work, outcome)
+            return await self._unless_made(row, work, outcome, until)
+
+    async def _vacancy(self, row: Resource, work: Work) -> tuple[Resource, Outcome | None]:
+        """Make sure that a create does not meet an object of others.
+
+        Returns an outcome where the request must not be sent: a failure, or the object that an
+        outgoing resource of the tree has handed over.
+        """
+        type_ = work.type
+        assert can(type_, Adopts)
+        ids = await self._seen(row, work, type_.occupants if can(type_, Contends) else type_.find)
+        if not ids:
+            return row, None
+        holder = await self._ownership.holder(row, type_, ids)
+        if holder is not None and holder.is_being_removed:
+            return row, Wait(_REMOVAL_PAUSE_SECONDS, reason=f"{holder.row.name} is being removed")
+        if holder is None or not holder.leaves:
+            return row, Failed(_occupied(type_, ids[0], holder, self._session))
+        alike = row.properties == holder.row.properties
+        if not alike and type_.link:
+            alike = not can(type_, Contends) or ids[:1] == await self._seen(row, work, type_.find)
+        if not alike or holder.row.action is Action.DELETE:
+            return row, None  # the cloud decides, and a rejection changes nothing
+        return await self._ownership.hand_over(row, holder, ids[0]), Wait(after=0.0)
+
+    async def _seen(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> list[str]:
+        """The ids that a method sees; none too where that what it asks about is gone."""
+        try:
+            seen = await self._calls.ask(row, replace(work, method=method))
+        except NotFound:
+            return []
+        except Refused as refused:
+            cause = refused.__cause__
+            if isinstance(cause, Exception) and self._session.ports.faults.is_not_found(cause):
+                return []
+            raise
+        if isinstance(seen, str):
+            return [seen]
+        return list(seen or ())
+
+    def _landed_by(self, row: Resource) -> float:
+        """When no request that the row records can take effect any more; 0 for none."""
+        limits, sent = self._session.ports.limits, max(row.asked, default=0.0)
+        done = not row.asked or sent < limits.cloud_since or self._session.is_answered(row)
+        return 0.0 if done else sent + limits.landing
 
     async def _after(self, error: Exception, sent: _Sent, work: Work) -> Resource:
         """The row after a call without an answer, with its object if there turns out to be one."""
@@ -83,33 +153,47 @@ class Creating:
         return sent.before
 
     async def _unless_made(
-        self, row: Resource, work: Work, outcome: Outcome
+        self, row: Resource, work: Work, outcome: Outcome, until: float
     ) -> tuple[Resource, Outcome]:
-        """A refusal may tell of the very object that an earlier request has made."""
+        """Find out whether an earlier request has made the object that a rejection is about.
+
+        An object that does not show its owner is looked for until no request can make it any more:
+        what appears after that was made by others.
+        """
         if isinstance(outcome, Failed) and outcome.physical_id is None and row.asked:
-            row = await self._look(row, work.type, 0.0)
+            unproven = is_unproven(work.type)
+            row = await self._look(row, work.type, until if unproven else 0.0)
             if row.physical_id is not None:
                 return row, Wait(after=0.0)
+            if unproven:
+                row = replace(row, asked=())
         return row, outcome
 
     async def adopt(self, row: Resource, type_: ManagedType) -> Resource:
-        """Look for the object of a create that was cut off, and record it if it is there.
+        """Search for the object of a create that was cut off, and record it if it is there.
 
-        Comes back without it when no request can make it any more.
+        Returns the row without it when no request can make it any more. A row without a send time
+        has no object: nothing was sent, or the cloud rejected it.
         """
-        if row.physical_id is not None or not can(type_, Adopts):
+        if not row.asked or not can(type_, Adopts):
             return row
-        limits = self._session.ports.limits
+        if row.physical_id is not None:
+            if row.action is Action.DELETE and is_unproven(type_):
+                await self._landed(row)
+            return row
         lands = await self._calls.end_of_orphan(row)
-        sent = max(row.asked, default=0.0)
-        until = sent + limits.landing if sent >= limits.cloud_since else 0.0
+        until = self._landed_by(row)
         if lands is not None:
             until = min(until, self._now() + lands)
-        if self._session.is_answered(row):
-            until = 0.0
         if type_.unique and row.action is not Action.DELETE:
             until = 0.0
         return await self._look(row, type_, until)
+
+    async def _landed(self, row: Resource) -> None:
+        """Wait until no request can make the object that is about to be deleted once more."""
+        while (left := self._landed_by(row) - self._now()) > 0:
+            await self._calls.tell(row, LANDING)
+            await self._waiting.wait(Wait(after=left), self._waiting.round)
 
     async def _look(self, row: Resource, type_: ManagedType, until: float) -> Resource:
         """Look for the object once, and again until that time."""
@@ -214,3 +298,13 @@ class _Sent:
         self.row = replace(self.before, asked=asked)
         await self._session.commit(resources=[self.row])
         self.made = True
+
+
+def _occupied(type_: ManagedType, found: str, holder: Holder | None, session: Session) -> str:
+    """Why a create is not sent: the object that stands in its way, and whose it is."""
+    what = f"the {type_.link or type_.type_name} {found} already exists"
+    if holder is None:
+        return f"{what}. This stack did not create it, so it is left unchanged"
+    own = holder.stack.id == session.stack.id
+    where = "this stack" if own else f"the stack {holder.stack.name}"
+    return f"{what}. It belongs to the resource {holder.row.name} of {where}"

@@ -52,6 +52,7 @@ class Execution:
     ) -> None:
         self.waiting = waiting
         self._session = session
+        session.wanted = frozenset(wanted.names)
         self._action = operation.action
         self._plan = operation.plan or Plan()
         self._wanted = wanted

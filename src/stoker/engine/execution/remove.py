@@ -6,6 +6,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.calls import make_call, physical_name
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.ownership import Ownership
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snapshots
 from stoker.engine.execution.type_calls import Work
@@ -50,6 +51,7 @@ class Removing:
         self._actions = actions
         self._nesting = nesting
         self._hooks = hooks
+        self._ownership = Ownership(session)
 
     async def remove(self, node: Node) -> None:
         """Remove the row unless it is gone, or turned out not to be replaced."""
@@ -68,7 +70,7 @@ class Removing:
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
         if self._abandons and not is_nested(row):
             row = await self._abandon(row)
-        elif retained or self._is_shared(row) or not row.implementation:
+        elif retained or await self._is_shared(row) or not row.implementation:
             row = await self._begin(row, None)
         else:
             row = await self._delete(row)
@@ -89,18 +91,8 @@ class Removing:
             return None
         return await drop_snapshots(self._session, known, waiting)
 
-    def _is_shared(self, row: Resource) -> bool:
-        """Whether the object is also that of the row which stands for the resource now.
-
-        Some objects have no id but what they are: what is made in the place of one that others
-        have deleted is found under the same name, or between the same two ends.
-        """
-        current = self._session.current.get(row.name, row)
-        same = (current.implementation, current.physical_id) == (
-            row.implementation,
-            row.physical_id,
-        )
-        return current is not row and row.physical_id is not None and same
+    async def _is_shared(self, row: Resource) -> bool:
+        return await self._ownership.is_shared(row, self._session.type_of(row))
 
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):

@@ -180,6 +180,8 @@ class Session(StackRows):
         self.masking = Masking()
         """Over the values that no text may show."""
         self._exports: tuple[Export, ...] | None = None
+        self.wanted: frozenset[str] | None = None
+        """Names of the resources that the operation under way keeps; None where it keeps all."""
         self.wake: Callable[[str], None] = lambda stack_id: None
         """Has a nested stack driven whose operation an earlier engine has recorded."""
 

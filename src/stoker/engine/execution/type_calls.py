@@ -47,7 +47,7 @@ _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SN
 _ABOUT_OBJECT = frozenset(("read", "check", "live"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
-_LOOKING = _ABOUT_OBJECT | {"find"}
+_LOOKING = _ABOUT_OBJECT | {"find", "occupants"}
 """Methods that change nothing: it does not matter when they are done."""
 _REMOVING = frozenset(("delete", "delete_snapshot"))
 """Methods for which it is well that there is nothing."""

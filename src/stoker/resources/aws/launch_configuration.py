@@ -26,6 +26,7 @@ class LaunchConfiguration(ManagedType):
     description = "The properties of the instances of a group."
     service = "compute"
     unique = True
+    finds_own = True
     fixed_metadata = True
     properties = {
         **LAUNCH,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import VOLUME_TYPES
-from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.faults import CloudFault, gone_is_fine
 from stoker.resources import declare
+from stoker.resources.rest import refusal
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 
@@ -23,6 +24,7 @@ class EncryptedVolumeType(ManagedType):
     service = "block-storage"
     support = since("5.0.0")
     unique = True
+    link = "volume type encryption"
     properties = {
         "cipher": declare.choice(
             ["aes-xts-plain64", "aes-cbc-essiv"], "Cipher and mode.", update_allowed=True
@@ -42,8 +44,12 @@ class EncryptedVolumeType(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Say how volumes of the type are to be encrypted."""
         kind = str(call.properties["volume_type"])
-        if not _encryption(call, kind):
+        if call.physical_id is not None and _encryption(call, kind):
+            return self.update(call)
+        try:
             _ask(call, "POST", kind, "", json={"encryption": _wanted(call)})
+        except CloudFault as fault:
+            return refusal(fault)
         return Done(kind)
 
     def update(self, call: Call) -> Outcome:
@@ -70,6 +76,11 @@ class EncryptedVolumeType(ManagedType):
         kind = str(call.properties["volume_type"])
         found = _encryption(call, kind)
         return kind if found and _wanted(call).items() <= found.items() else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The type, if its volumes are encrypted in whichever way."""
+        kind = str(call.properties["volume_type"])
+        return [kind] if _encryption(call, kind) else []
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """The encryption as the service shows it."""

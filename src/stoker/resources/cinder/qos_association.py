@@ -20,6 +20,7 @@ class QoSAssociation(ManagedType):
     service = "block-storage"
     support = since("8.0.0")
     unique = True
+    finds_own = True
     properties = {
         "qos_specs": declare.by_name("cinder.qos_specs", "QoS specs", required=True),
         "volume_types": declare.sequence(

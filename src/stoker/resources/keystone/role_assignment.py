@@ -20,6 +20,7 @@ class RoleAssignment(ManagedType):
 
     service = "identity"
     unique = True
+    finds_own = True
     holders: ClassVar[Collection]
     """Users or groups."""
     holder: ClassVar[str]

@@ -40,6 +40,7 @@ class ExternalResource(ManagedType):
     service = "workflow"
     support = since("9.0.0")
     unique = True
+    finds_own = True
 
     properties = {
         "actions": declare.mapping(

@@ -10,6 +10,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.network_order import Others
 from stoker.resources.neutron.ec2 import address_called, port_of
+from stoker.resources.port_addresses import associations
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _OUT = "AWS::EC2::VPCGatewayAttachment"
@@ -22,6 +23,7 @@ class ElasticIpAssociation(ManagedType):
     description = "Associates an address with a server or an interface."
     service = "network"
     unique = True
+    link = "floating IP association"
 
     properties = {
         "AllocationId": declare.string("Id of the address.", update_allowed=True),
@@ -60,6 +62,10 @@ class ElasticIpAssociation(ManagedType):
         address, port = self.ends(call)
         found = FLOATING_IPS.find(call.cloud, address)
         return f"{address}:{port}" if found and found.get("port_id") == port else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The association that the address has, with whichever port: a create would replace it."""
+        return associations(call.cloud, self.ends(call)[0])
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """The properties as they were given, if the address leads to the port."""

@@ -28,6 +28,7 @@ class VPCGatewayAttachment(ManagedType):
     description = "Attaches a virtual private cloud to the way out."
     service = "network"
     unique = True
+    finds_own = True
 
     properties = {
         "InternetGatewayId": declare.string("Id of the internet gateway."),

@@ -12,6 +12,7 @@ class InternetGateway(ManagedType):
     type_name = "AWS::EC2::InternetGateway"
     service = "network"
     unique = True
+    finds_own = True
     description = "The way out of virtual private clouds."
 
     properties = {"Tags": TAGS}

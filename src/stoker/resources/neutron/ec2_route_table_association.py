@@ -18,6 +18,7 @@ class SubnetRouteTableAssociation(ManagedType):
     description = "Gives a subnet the routes of a route table."
     service = "network"
     unique = True
+    link = "subnet association"
 
     properties = {
         "RouteTableId": declare.string("Id of the route table.", required=True),

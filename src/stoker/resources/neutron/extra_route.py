@@ -26,6 +26,7 @@ class ExtraRoute(ManagedType):
     support = SupportStatus(Support.UNSUPPORTED)
     extension = "extraroute-atomic"
     unique = True
+    link = "route"
 
     properties = {
         "destination": declare.string("Destination network of the route.", required=True),

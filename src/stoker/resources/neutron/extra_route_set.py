@@ -26,6 +26,7 @@ class ExtraRouteSet(ManagedType):
     description = "Routes added to a router, beside those that it has."
     service = "network"
     unique = True
+    finds_own = True
     support = since("14.0.0")
 
     properties = {

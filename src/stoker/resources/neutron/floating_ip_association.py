@@ -5,13 +5,14 @@ It has no object of its own: its id is made of both, ``<floating IP>:<port>``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
+from stoker.resources.port_addresses import associations
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
@@ -25,6 +26,7 @@ class FloatingIPAssociation(ManagedType):
     description = "Associates a floating IP with a port."
     service = "network"
     unique = True
+    link = "floating IP association"
 
     properties = {
         "fixed_ip_address": FIXED_IP_ADDRESS,
@@ -65,6 +67,10 @@ class FloatingIPAssociation(ManagedType):
         floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
         found = FLOATING_IPS.find(call.cloud, floating_ip)
         return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The association that the address has, with whichever port: a create would replace it."""
+        return associations(call.cloud, call.properties["floatingip_id"])
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Where the floating IP leads to; one that leads nowhere is associated with nothing."""

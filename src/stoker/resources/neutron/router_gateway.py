@@ -5,7 +5,7 @@ It has no object of its own: its id tells router and network, as ``<router>:<net
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import ROUTERS
@@ -26,6 +26,7 @@ class RouterGateway(ManagedType):
     description = "Connects a router to an external network."
     service = "network"
     unique = True
+    link = "router gateway"
     support = SupportStatus(
         Support.HIDDEN, message=_ADVICE, previous=SupportStatus(Support.DEPRECATED, message=_ADVICE)
     )
@@ -40,7 +41,7 @@ class RouterGateway(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Give the router its gateway; one that it has already is fine."""
+        """Give the router its gateway. Safe to repeat."""
         router, network = call.properties["router_id"], call.properties["network"]
         ROUTERS.update(call.cloud, router, {_INFO: {"network_id": network}})
         return Done(f"{router}:{network}")
@@ -56,6 +57,13 @@ class RouterGateway(ManagedType):
         """The gateway, if the router has it."""
         expected = f"{call.properties['router_id']}:{call.properties['network']}"
         return None if _gateway(call, expected) is None else expected
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The gateway that the router has, to whichever network: a create would replace it."""
+        router = call.properties["router_id"]
+        found = ROUTERS.find(call.cloud, router)
+        network = ((found or {}).get(_INFO) or {}).get("network_id")
+        return [f"{router}:{network}"] if network else []
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """What the gateway connects, if the router has it."""

@@ -1,7 +1,8 @@
 """OS::Neutron::RouterInterface: a router's interface in a subnet.
 
-It has no object of its own: its id tells router and subnet (or port), as
-``<router>:subnet_id=<subnet>``, so that a lost create is found by looking at the router's ports.
+It has no object of its own: its id names router and subnet (or port), as
+``<router>:subnet_id=<subnet>``, and a lost create is found among the router's ports. An interface
+that is there before the create belongs to others.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class RouterInterface(ManagedType):
     description = "Connects a router to a subnet."
     service = "network"
     unique = True
+    link = "router interface"
 
     properties = {
         "port": declare.by_name("neutron.port", "Port", support=since("2015.1")),
@@ -50,16 +52,17 @@ class RouterInterface(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Add the interface; one that already exists is fine."""
+        """Add the interface. One that exists is fine only if it is this resource's own."""
         router, field, value = _parts(call.properties)
+        if call.physical_id is not None and _interfaces(call, router, field, value):
+            return Done(_id(router, field, value))
         try:
             _ask(call, "add_router_interface", router, {field: value})
         except CloudFault as fault:
             if fault.status_code not in _REFUSED:
                 raise
-            if not _interfaces(call, router, field, value):
-                return Failed(describe(fault))
-        return Done(f"{router}:{field}={value}")
+            return Failed(describe(fault))
+        return Done(_id(router, field, value))
 
     def delete(self, call: Call) -> Outcome:
         """Remove the interface."""
@@ -74,7 +77,18 @@ class RouterInterface(ManagedType):
         """The interface, if the router has such a port in the subnet."""
         router, field, value = _parts(call.properties)
         found = _interfaces(call, router, field, value)
-        return f"{router}:{field}={value}" if found else None
+        return _id(router, field, value) if found else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The ids of the interface that is there: by its subnets, and by its port."""
+        router, field, value = _parts(call.properties)
+        found = _interfaces(call, router, field, value)
+        ids = [_id(router, field, value)] if found else []
+        for port in found:
+            subnets = [address["subnet_id"] for address in port.get("fixed_ips", [])]
+            ids += [_id(router, "port_id", port["id"])]
+            ids += [_id(router, "subnet_id", subnet) for subnet in subnets]
+        return list(dict.fromkeys(ids))
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """What the interface connects, if the router has it."""
@@ -107,6 +121,10 @@ def _parts(properties: Mapping[str, Any]) -> tuple[str, str, str]:
     if properties.get("subnet") is not None:
         return properties["router"], "subnet_id", properties["subnet"]
     return properties["router"], "port_id", properties["port"]
+
+
+def _id(router: str, field: str, value: str) -> str:
+    return f"{router}:{field}={value}"
 
 
 def _parse(physical_id: str) -> tuple[str, str, str]:

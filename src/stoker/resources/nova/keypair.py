@@ -7,7 +7,7 @@ answer. A pair that is found under the name after a lost create is ours if it ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cryptography.hazmat.primitives import serialization
@@ -34,6 +34,8 @@ class KeyPair(ManagedType):
     description = "An SSH key pair."
     service = "compute"
     unique = True
+    link = "key pair"
+    user_scoped = True
     support = since("2014.1")
 
     properties = {
@@ -64,14 +66,15 @@ class KeyPair(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Generate the pair if no public key is given, then upload its public half."""
+        made = None if call.physical_id is None else _pair(call, call.physical_id)
+        if made is not None:
+            return Done(attributes={"public_key": made.get("public_key")})
         own = _public_key(call)
         if own is None and call.properties.get("type") != "x509":
             return Wait(after=0.0, data={**call.data, **_generate(call)})
         try:
             made = self._send(call, own)
         except CloudFault as fault:
-            if is_conflict(fault) and "public_key" in call.data and self.find(call) is not None:
-                return Done(call.properties["name"], {"public_key": own})
             if is_conflict(fault):
                 return Failed(describe(fault))
             raise
@@ -105,6 +108,15 @@ class KeyPair(ManagedType):
             return None
         same = _key_of(str(found.get("public_key", ""))) == _key_of(own)
         return str(found["name"]) if same else None
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The pair of that name, whichever key it has."""
+        found = _pair(call, call.properties["name"])
+        return [] if found is None else [str(found["name"])]
+
+    def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
+        """Owner and name: each user has names of their own."""
+        return f"{properties.get('user') or ''}:{physical_id}"
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """The pair as the service has it; a key counts without its comment."""

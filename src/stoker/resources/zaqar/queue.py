@@ -1,6 +1,6 @@
 """OS::Zaqar::Queue: a queue of messages. Its id is its name.
 
-The service makes a queue that is there already no second time.
+The service makes a queue that is there already no second time: such a queue belongs to others.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class ZaqarQueue(ManagedType):
     service = "message"
     support = since("2014.2")
     unique = True
+    link = "message queue"
     physical_name_limit = 64
 
     properties = {

@@ -27,6 +27,7 @@ class ZaqarSignedQueueURL(ManagedType):
     service = "message"
     support = since("8.0.0")
     unique = True
+    finds_own = True
     secrets = frozenset({"signature", "query_str"})
 
     properties = {

@@ -25,6 +25,7 @@ from stoker.schema.resource_type.capabilities import (
     Adopts,
     Checks,
     Claims,
+    Contends,
     DependsImplicitly,
     Deploys,
     Expects,
@@ -70,7 +71,8 @@ from stoker.schema.resource_type.scaling import (
 from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
-    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "Claims", "DependsImplicitly",
+    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "Claims", "Contends",
+    "DependsImplicitly",
     "Deploys", "Done", "Expects", "Failed", "Foresees", "GathersAttributes", "GrantsAccess",
     "Inherited", "MakesStack", "ManagedType", "NamesResources", "Nested", "NestingCall",
     "NestingType", "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reacts", "Reads",

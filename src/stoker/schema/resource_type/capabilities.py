@@ -54,7 +54,22 @@ class Adopts(Protocol):
     """The type can find an object that a lost create call may have made."""
 
     def find(self, call: Call) -> str | None:
-        """The physical id of the object whose name carries ``call.token``, or None."""
+        """The physical id of the object that a create of ``call`` has made, or None.
+
+        It carries ``call.token`` as its name or marker. An object of a type that cannot show its
+        owner (``unique``, and not ``finds_own``) is found by what it is; the engine calls this
+        before the first request too, and an object that is there then belongs to others.
+        """
+
+
+@runtime_checkable
+class Contends(Protocol):
+    """A create is rejected because of, or would take away, an object that ``find`` does not see."""
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """All ids under which rows may name the object that is in the way of a create, alike or
+        not, the one that the create would give it first; empty where there is none.
+        """
 
 
 @runtime_checkable

@@ -29,7 +29,16 @@ class ResourceType(ABC):
     physical_name_limit: ClassVar[int] = 255
     unique: ClassVar[bool] = False
     """The service makes no second object for the same properties: a create whose answer got lost
-    may be sent again at once."""
+    may be sent again at once. Unless the type ``finds_own``, the engine looks for such an object
+    before the first create, and fails if there is one: it belongs to others."""
+    finds_own: ClassVar[bool] = False
+    """Of a unique type: ``find`` sees only what this resource has made, or there is no object."""
+    link: ClassVar[str] = ""
+    """What the physical id names, as "router interface", where it says what the object is and not
+    which: equal ids mean the same object, also those of other types with this word. A create that
+    is called with such an id brings that object to the properties."""
+    user_scoped: ClassVar[bool] = False
+    """Each user of a project has links of their own."""
     fixed_metadata: ClassVar[bool] = False
     """A change of the metadata makes a new object."""
     names_software: ClassVar[frozenset[str]] = frozenset()
@@ -59,6 +68,10 @@ class ResourceType(ABC):
         Plans mark such deletes, and ask about them separately.
         """
         return self.has_data
+
+    def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
+        """What tells an object from others of its kind; ids may not, as those of attachments."""
+        return physical_id
 
     def service_for(self, properties: Mapping[str, Any]) -> str | None:
         """The service that calls with these properties use; one without calls none and needs no

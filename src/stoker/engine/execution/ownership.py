@@ -1,0 +1,208 @@
+"""Decides whom an object belongs to that a row has not made itself.
+
+In: a row, its type, and the id of an object that is there already. Out: the resource that the
+object belongs to, and whether that resource is about to be removed.
+
+Objects of some types do not show which stack made them: a link between two objects, or an object
+whose id is its name. The only proof is a row: the one that made the object, or was given it. Two
+rows never own one object, except while an operation moves it from one stack of a tree to another.
+Creates and removals ask here before they change or delete such an object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from stoker.engine.execution.session import Session
+from stoker.engine.model.plans import Plan, Reason, Step
+from stoker.engine.model.records import Action, Event, Operation, Resource, Stack, Status
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import Adopts, ManagedType, ResourceType, can
+
+_MOVED = "the object belongs to the resource {} now"
+
+
+class Holder(Struct, frozen=True):
+    """A resource that an object belongs to."""
+
+    row: Resource
+    stack: Stack
+    leaves: bool
+    """The operation under way is going to remove the resource."""
+    is_being_removed: bool = False
+    """The object goes with its resource, in another stack of the tree."""
+
+
+def is_unproven(type_: ResourceType) -> bool:
+    """Whether an object of the type does not show which resource made it."""
+    return type_.unique and not type_.finds_own and can(type_, Adopts)
+
+
+def kind_of(type_: ResourceType) -> str:
+    """What ids of the type's objects name: equal ids of one kind mean the same object."""
+    return type_.link or type_.type_name
+
+
+class Ownership:
+    """What the rows of this service prove, for one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._stay: dict[str, list[str]] | None = None
+
+    async def holder(
+        self, row: Resource, type_: ManagedType, ids: Collection[str]
+    ) -> Holder | None:
+        """The resource that the object belongs to, other than ``row``; None if it is of no stack
+        of this project.
+        """
+        own = self._session.stack
+        for other in self._session.rows.values():
+            if other.id == row.id or other.external:
+                continue  # who only refers to an object does not own it
+            if self._is_same(other, row, type_, ids):
+                return Holder(other, own, not self._stays(other))
+        for other, stack in await self._elsewhere(row, type_, ids):
+            removing = (other.action, other.status) == (Action.DELETE, Status.IN_PROGRESS)
+            going = removing and self._is_related(stack)
+            return Holder(other, stack, going or await self._leaves(other, stack), going)
+        return None
+
+    async def hand_over(self, row: Resource, holder: Holder, physical_id: str) -> Resource:
+        """Give the holder's object to ``row``, in one transaction, and return ``row``.
+
+        A holder in the same stack is removed with it. The removal of one in another stack of the
+        tree finds that its object is shared, and leaves it.
+        """
+        old = holder.row
+        data = {**old.data, **row.data}
+        row = replace(row, physical_id=physical_id, asked=old.asked, data=data)
+        if holder.stack.id != self._session.stack.id:
+            await self._session.commit(resources=[row])
+            return row
+        built_on = [
+            replace(other, requires=tuple(row.id if id_ == old.id else id_ for id_ in needed))
+            for other in self._session.rows.values()
+            if old.id in (needed := other.requires) and other.id not in (row.id, old.id)
+        ]
+        await self._session.commit(
+            resources=[row, *built_on], dropped=[old.id], events=self._removal_events(old, row)
+        )
+        return row
+
+    def _removal_events(self, old: Resource, new: Resource) -> Sequence[Event]:
+        transitions, reason = self._session.transitions, _MOVED.format(new.name)
+        begun, first = transitions.resource_to(
+            old, Action.DELETE, Status.IN_PROGRESS, "state changed"
+        )
+        return first, transitions.resource_to(begun, Action.DELETE, Status.COMPLETE, reason)[1]
+
+    async def is_shared(self, row: Resource, type_: ResourceType | None) -> bool:
+        """Whether the object of a row that is being removed belongs to another resource too."""
+        if row.physical_id is None or not isinstance(type_, ManagedType):
+            return False
+        rows, ids = self._session.rows, (row.physical_id,)
+        current = self._session.current.get(row.name, row)
+        if current is not row and self._is_same(current, row, type_, ids):
+            return True
+        if not is_unproven(type_):
+            return False
+        for other_id in self._staying().get(row.physical_id, ()):
+            other = rows.get(other_id)
+            if other is not None and other.id != row.id and self._is_same(other, row, type_, ids):
+                return True
+        others = await self._elsewhere(row, type_, ids) if type_.link else ()
+        return any(other.action is not Action.DELETE for other, _ in others)
+
+    def _staying(self) -> dict[str, list[str]]:
+        """The ids of the rows that the operation keeps, by the id of their object.
+
+        Rows are removed after everything else is done, so this no longer changes.
+        """
+        if self._stay is None:
+            self._stay = {}
+            for row in self._session.rows.values():
+                if row.physical_id is not None and self._stays(row):
+                    self._stay.setdefault(row.physical_id, []).append(row.id)
+        return self._stay
+
+    def _stays(self, row: Resource) -> bool:
+        wanted = self._session.wanted
+        return row.replaced_by is None and (wanted is None or row.name in wanted)
+
+    def _is_same(
+        self, other: Resource, row: Resource, type_: ResourceType, ids: Collection[str]
+    ) -> bool:
+        """Whether ``other`` owns the object that ``row`` has, or finds, under one of the ids."""
+        if other.physical_id is None or other.physical_id not in ids:
+            return False
+        kind = self._session.type_of(other)
+        if kind is None or kind_of(kind) != kind_of(type_):
+            return False
+        known = {type_.identity(physical_id, row.properties) for physical_id in ids}
+        return kind.identity(other.physical_id, other.properties) in known
+
+    async def _elsewhere(
+        self, row: Resource, type_: ResourceType, ids: Collection[str]
+    ) -> list[tuple[Resource, Stack]]:
+        """Rows of other stacks of the project that own the same object."""
+        store, own = self._session.ports.store, self._session.stack
+        found = []
+        for physical_id in ids:
+            for other in await store.software.standing_for(own.project_id, physical_id):
+                if other.stack_id == own.id or other.external:
+                    continue
+                if not self._is_same(other, row, type_, ids):
+                    continue
+                stack = await store.stack(other.stack_id)
+                same_user = stack is not None and stack.user_id == own.user_id
+                if stack is not None and (same_user or not type_.user_scoped):
+                    found.append((other, stack))
+        return found
+
+    def _is_related(self, stack: Stack) -> bool:
+        """Whether a stack belongs to the same tree."""
+        own = self._session.stack
+        return (stack.root_id or stack.id) == (own.root_id or own.id)
+
+    async def _leaves(self, row: Resource, stack: Stack) -> bool:
+        """Whether the operation on this tree removes a row of another stack of the tree.
+
+        The operation may not have reached that stack yet. Then the stack around it knows whether
+        the nested stack is going to be changed.
+        """
+        store = self._session.ports.store
+        if not self._is_related(stack):
+            return False
+        inner: Stack | None = stack
+        while inner is not None:
+            operations = [op for op in await store.operations(inner.id) if op.plan is not None]
+            if operations:
+                return any(_removes(op, row) or _is_ahead(op, row, stack) for op in operations)
+            if inner.parent_id is None:
+                return False
+            outer = await store.stack(inner.parent_id)
+            rows = [] if outer is None else await store.resources(outer.id)
+            resource_id = inner.parent_resource_id
+            row, inner = next((each for each in rows if each.id == resource_id), row), outer
+        return False
+
+
+def _removes(operation: Operation, row: Resource) -> bool:
+    """Whether the plan of an operation removes a row for sure."""
+    plan = operation.plan or Plan()
+    return any(
+        node.row_id == row.id and (node.reason is Reason.NOT_WANTED or row.replaced_by is not None)
+        for node in plan.nodes(Step.REMOVE)
+    )
+
+
+def _is_ahead(operation: Operation, row: Resource, stack: Stack) -> bool:
+    """Whether an operation has yet to bring a nested stack to where it should be."""
+    if row.stack_id == stack.id:
+        return False
+    plan = operation.plan or Plan()
+    applied = any(node.name == row.name for node in plan.nodes(Step.APPLY))
+    return applied and row.operation_id != operation.id

@@ -1,0 +1,269 @@
+"""P9: an object is changed or deleted only if its row proves that this stack made it.
+
+The objects here are ties: they have no id but their name, and nothing in them says who made them.
+A ``Sim::Tie`` that exists can be made once more; of a ``Sim::Knot`` the cloud makes no second one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.cloud import Lost, Refused
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.requests import StackRequest
+
+TIES = ["Sim::Tie", "Sim::Knot"]
+INNER = "inner.yaml"
+
+
+def tie(type_: str = "Sim::Tie", name: str = "knot", **properties: Any) -> dict[str, Any]:
+    given = {"content": "by hand", **properties} if type_ == "Sim::Knot" else properties
+    return {"type": type_, "properties": {"name": name, **given}}
+
+
+def failing(depends_on: str) -> dict[str, Any]:
+    return thing(depends_on, fail="create")
+
+
+async def reason(lab: Lab, name: str) -> str:
+    return (await lab.rows())[name].reason
+
+
+async def gone(lab: Lab) -> bool:
+    return await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
+
+
+def intact(lab: Lab, name: str = "knot") -> bool:
+    return not lab.cloud.violations and lab.cloud.contents.get(name) == "by hand"
+
+
+@pytest.mark.parametrize("type_", TIES)
+@pytest.mark.parametrize("content", ["by hand", "something else"])
+def test_a_create_over_a_foreign_object_fails_and_its_delete_spares_it(
+    type_: str, content: str
+) -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.tie_by_hand("knot")
+        given = {"content": content} if type_ == "Sim::Knot" else {}
+        await lab.create(template({"r": tie(type_, **given)}))
+        assert await lab.status() == "CREATE_FAILED"
+        expected = "the tie knot already exists. This stack did not create it"
+        assert await reason(lab, "r") == f"{expected}, so it is left unchanged"
+        await lab.delete()
+        assert await gone(lab)
+        assert intact(lab)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_rollback_of_a_rejected_create_spares_the_foreign_object(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.tie_by_hand("knot")
+        await lab.create(template({"a": thing()}))
+        wanted = template({"a": thing(), "r": tie(type_)})
+        await lab.update(wanted, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert intact(lab)
+
+    in_lab(story)
+
+
+def test_a_rejected_request_leaves_nothing_to_search_for() -> None:
+    async def story(lab: Lab) -> None:
+        tied = lab.cloud.tie
+
+        def overtaken(name: str, content: str | None = None) -> None:
+            lab.cloud.tie_by_hand(name)  # between the look and the request
+            tied(name, content)
+
+        lab.cloud.tie = overtaken  # type: ignore[method-assign]
+        await lab.create(template({"r": tie("Sim::Knot")}))
+        assert await lab.status() == "CREATE_FAILED"
+        row = (await lab.rows())["r"]
+        assert (row.reason, row.asked) == ("Refused: 409: the tie knot already exists", ())
+        await lab.delete()
+        assert await gone(lab)
+        assert intact(lab)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_a_lost_response_is_recovered_and_the_object_deleted_with_its_stack(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        tied = lab.cloud.tie
+
+        def lost(name: str, content: str | None = None) -> None:
+            lab.cloud.tie = tied  # type: ignore[method-assign]
+            tied(name, content)
+            raise Lost("connection reset")
+
+        lab.cloud.tie = lost  # type: ignore[method-assign]
+        await lab.create(template({"r": tie(type_)}))
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert lab.cloud.ties == {"knot"}
+        await lab.delete()
+        assert lab.cloud.ties == set()
+
+    in_lab(story)
+
+
+def test_an_object_that_appears_once_no_request_can_make_it_is_foreign() -> None:
+    async def story(lab: Lab) -> None:
+        def never(name: str, content: str | None = None) -> None:
+            lab.cloud.tie = full  # type: ignore[method-assign]
+            raise Lost("connection reset")
+
+        def full(name: str, content: str | None = None) -> None:
+            raise Refused("quota exceeded")
+
+        lab.cloud.tie = never  # type: ignore[method-assign]
+        await lab.create(template({"r": tie("Sim::Knot")}))
+        assert await lab.status() == "CREATE_FAILED"
+        lab.cloud.tie_by_hand("knot")
+        await lab.delete()
+        assert await gone(lab)
+        assert intact(lab)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_a_renamed_resource_keeps_its_object(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"old": tie(type_), "user": thing("old")}))
+        lab.cloud.journal.clear()
+        await lab.update(template({"new": tie(type_), "user": thing("new")}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert lab.cloud.ties == {"knot"}
+        assert lab.cloud.journal == []
+        rows = await lab.rows()
+        assert {name: row.physical_id for name, row in rows.items() if name != "user"} == {
+            "new": "knot"
+        }
+        assert rows["user"].requires == (rows["new"].id,)
+        told = [each for each in await lab.history() if each.startswith("old DELETE")]
+        assert told == ["old DELETE_IN_PROGRESS", "old DELETE_COMPLETE"]
+        await lab.delete()
+        assert lab.cloud.ties == set()
+
+    in_lab(story)
+
+
+def test_what_was_built_on_a_renamed_resource_is_built_on_the_new_one() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"old": tie(), "user": thing("old")}))
+        bad = failing("new")
+        await lab.update(template({"new": tie(), "bad": bad, "user": thing("bad")}))
+        assert await lab.status() == "UPDATE_FAILED"
+        rows = await lab.rows()
+        assert rows["user"].requires == (rows["new"].id,)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_a_rename_that_is_rolled_back_keeps_its_object(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"old": tie(type_)}))
+        lab.cloud.journal.clear()
+        wanted = template({"new": tie(type_), "bad": failing("new")})
+        await lab.update(wanted, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert lab.cloud.journal == []
+        assert {name: row.physical_id for name, row in (await lab.rows()).items()} == {
+            "old": "knot"
+        }
+
+    in_lab(story)
+
+
+def test_a_rename_to_another_content_is_left_to_the_cloud() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"old": tie("Sim::Knot")}))
+        wanted = template({"new": tie("Sim::Knot", content="another")})
+        await lab.update(wanted, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert lab.cloud.contents == {"knot": "by hand"}
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_two_resources_never_own_one_object(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        first, second = tie(type_), {**tie(type_), "depends_on": "first"}
+        await lab.create(template({"first": first, "second": second}))
+        assert await lab.status() == "CREATE_FAILED"
+        told = await reason(lab, "second")
+        assert told.endswith("already exists. It belongs to the resource first of this stack")
+        await lab.update(template({"first": first}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert lab.cloud.ties == {"knot"}
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_an_object_of_another_stack_is_named_and_spared(type_: str) -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="other", template=template({"theirs": tie(type_)}))
+        await lab.engine.operations.create(CALLER, body)
+        await lab.engine.dispatch.idle()
+        await lab.create(template({"r": tie(type_)}))
+        told = await reason(lab, "r")
+        assert told.endswith("already exists. It belongs to the resource theirs of the stack other")
+        await lab.delete()
+        assert lab.cloud.ties == {"knot"}
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+@pytest.mark.parametrize("rollback", [False, True])
+def test_a_move_into_a_nested_stack_and_back_keeps_the_object(
+    type_: str, *, rollback: bool
+) -> None:
+    async def story(lab: Lab) -> None:
+        inner = template({"r": tie(type_)})
+        files = {INNER: json.dumps(inner)}
+        bad = {"bad": failing("nest")} if rollback else {}
+        await lab.create(inner)
+        lab.cloud.journal.clear()
+        moved = template({"nest": {"type": INNER}, **bad})
+        await lab.update(moved, files=files, disable_rollback=False)
+        assert await lab.status() == ("ROLLBACK_COMPLETE" if rollback else "UPDATE_COMPLETE")
+        assert lab.cloud.ties == {"knot"}
+        await lab.update(inner)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (lab.cloud.ties, lab.cloud.journal) == ({"knot"}, [])
+        await lab.delete()
+        assert lab.cloud.ties == set()
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("type_", TIES)
+def test_an_adopted_object_outlives_one_of_its_two_stacks(
+    type_: str,
+) -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="other", template=template({"theirs": tie(type_)}))
+        await lab.engine.operations.create(CALLER, body)
+        await lab.engine.dispatch.idle()
+        wanted = template({"r": tie(type_)})
+        document = {"template": wanted, "resources": {"r": {"resource_id": "knot"}}}
+        await lab.engine.operations.adopt(
+            CALLER, StackRequest(name="stack", template=wanted), json.dumps(document)
+        )
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ADOPT_COMPLETE"
+        await lab.delete()
+        assert lab.cloud.ties == {"knot"}
+
+    in_lab(story)
