@@ -37,7 +37,7 @@ from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
-from stoker.identity.settings import IdentitySettings
+from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel import freeing
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import RandomIds
@@ -125,7 +125,10 @@ class App:
             may_change=lambda: self._driving.ports.tenure.require(),  # it is made below
         )
         self._cloud = CloudGate(endpoints, clock, called)
-        self._templates = WebTemplates(web_limits_of(conf))
+        self._templates = WebTemplates(
+            web_limits_of(conf),
+            is_own=self._cloud.temporary_urls(_password_of(self._gate.settings.service_user)),
+        )
         self._sandbox = Sandbox(iterations=conf.yaql.limit_iterators, memory=conf.yaql.memory_quota)
         types = Registry(
             plugin_directories=conf.plugin_dirs, property_defaults=property_defaults_of(conf)
@@ -339,7 +342,6 @@ def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
 
 def endpoints_of(settings: IdentitySettings, conf: Any, **asked: Any) -> Endpoints:
     """How the cloud is reached; ``asked`` are asked about trusts, and before changes."""
-    user = settings.trustee or settings.service_user
     return Endpoints(
         auth_url=settings.api_url,
         region=settings.region,
@@ -350,14 +352,18 @@ def endpoints_of(settings: IdentitySettings, conf: Any, **asked: Any) -> Endpoin
         timeout=conf.cloud_request_timeout,
         others=AllowedHosts(tuple(conf.other_clouds_allowed_hosts)),
         **asked,
-        service_user=Password(
-            user.name,
-            user.password,
-            user.domain_name or "Default",
-            project_name=user.project_name,
-            project_domain=user.project_domain_name or "Default",
-            user_domain_id=user.domain_id,
-        ),
+        service_user=_password_of(settings.trustee or settings.service_user),
+    )
+
+
+def _password_of(user: User) -> Password:
+    return Password(
+        user.name,
+        user.password,
+        user.domain_name or "Default",
+        project_name=user.project_name,
+        project_domain=user.project_domain_name or "Default",
+        user_domain_id=user.domain_id,
     )
 
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from stoker.clouds.allowed_hosts import AllowedHosts, is_public
+from stoker.clouds.temporary_urls import is_temporary
 from stoker.clouds.web_templates import WebLimits, WebTemplates, resolve
 from stoker.kernel.errors import Invalid
 
@@ -170,3 +171,31 @@ async def test_all_refusals_read_alike() -> None:
             await web.templates()(url)
         said.add(refusal.value.message.replace(url, "URL"))
     assert len(said) == 1
+
+
+async def test_temporary_url_of_the_own_object_store_is_fetched_from_a_private_address() -> None:
+    web = Web({"store": ["10.0.0.1"]}, {"store/v1/AUTH_a/c/t": page(), "store/x": page()})
+
+    async def is_own(url: str) -> bool:
+        return is_temporary(url, ["http://store/v1/AUTH_a"])
+
+    fetch = WebTemplates(WebLimits(), httpx.MockTransport(web.answer), web.resolve, is_own)
+    assert await fetch("http://store/v1/AUTH_a/c/t?temp_url_sig=1") == "a template"
+    for url in ("http://store/v1/AUTH_a/c/t", "http://store/x?temp_url_sig=1"):
+        with pytest.raises(Invalid, match="temporary URL of this cloud's object store"):
+            await fetch(url)
+    assert len(web.asked) == 1
+
+
+async def test_redirect_from_the_own_object_store_leads_to_no_private_address() -> None:
+    hosts = {"store": ["10.0.0.1"], "inside": ["10.0.0.2"]}
+    moves = {"store/v1/AUTH_a/c/t": moved("http://inside/v1/a/b/c?temp_url_sig=1")}
+    web = Web(hosts, {**moves, "inside/v1/a/b/c": page()})
+
+    async def is_own(url: str) -> bool:
+        return is_temporary(url, ["http://store/v1/AUTH_a"])
+
+    fetch = WebTemplates(WebLimits(), httpx.MockTransport(web.answer), web.resolve, is_own)
+    with pytest.raises(Invalid):
+        await fetch("http://store/v1/AUTH_a/c/t?temp_url_sig=1")
+    assert len(web.asked) == 1

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from stoker.clouds.access import CloudAccess
 from stoker.clouds.containers import ContainerFiles
-from stoker.clouds.credentials import Endpoints
+from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.lookups import Lookups
 from stoker.clouds.sessions import Sessions
+from stoker.clouds.temporary_urls import TemporaryUrls
 from stoker.clouds.workers import Workers
 from stoker.kernel.clock import Clock
 
@@ -22,6 +23,7 @@ class CloudGate:
         """``called`` is told of each call: service, status or 0, seconds, and its kind."""
         self.workers = Workers(clock)
         self._called = called
+        self._clock = clock
         self._sessions = Sessions(endpoints, clock, self._observe)
         self._lookups = Lookups(clock)
         self.access = CloudAccess(self._sessions, self._lookups)
@@ -41,6 +43,10 @@ class CloudGate:
     def container_files(self, most_bytes: int) -> ContainerFiles:
         """Reads the files of containers, so many bytes at most."""
         return ContainerFiles(self._sessions, self.workers, most_bytes)
+
+    def temporary_urls(self, user: Password) -> TemporaryUrls:
+        """Knows the temporary URLs of the object store in the catalog of a user."""
+        return TemporaryUrls(self._sessions, self.workers, user, self._clock)
 
     def close(self) -> None:
         """Close connections and threads."""

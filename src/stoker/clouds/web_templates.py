@@ -1,9 +1,10 @@
 """Templates by URL: fetched within bounds, or not at all.
 
 Whoever sends a request chooses what the service connects to. So it connects to public addresses
-alone, unless the operator allows more: each name is resolved once, the addresses are checked, and
-the connection goes to the address that was checked; redirects are followed in the same way. All
-refusals read alike, since differences would tell what there is inside the operator's network.
+only, and for temporary URLs to the cloud's own object store, unless the operator allows more. Each
+name is resolved once, the addresses are checked, and the connection goes to the address that was
+checked; redirects are followed in the same way. All refusals read alike, since differences would
+show what there is inside the operator's network.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host's name and a port to its addresses, as texts."""
+IsOwn = Callable[[str], Awaitable[bool]]
+"""Whether a URL may be read wherever it leads, as it is one of the cloud's own object store."""
 
 log = Log(__name__)
 
@@ -59,6 +62,11 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return [str(address[0]) for *_, address in found]
 
 
+async def never(url: str) -> bool:
+    """For a service without an object store."""
+    return False
+
+
 class WebTemplates:
     """Fetches templates over HTTP. ``transport`` is for tests; None is the network."""
 
@@ -67,8 +75,10 @@ class WebTemplates:
         limits: WebLimits,
         transport: httpx.AsyncBaseTransport | None = None,
         resolve: Resolve = resolve,
+        is_own: IsOwn = never,
     ) -> None:
         self._limits = limits
+        self._is_own = is_own
         self._transport = transport
         self._resolve = resolve
         self._certificates: ssl.SSLContext | None = None
@@ -87,8 +97,9 @@ class WebTemplates:
             log.warning("a template was not fetched", url=url[:500], reason="no URL")
         raise _refused(
             f'The template at "{url:.200}" cannot be fetched. It must be UTF-8 text of at most'
-            f" {self._limits.size} bytes that a public http or https address answers with in"
-            f" {self._limits.seconds:.0f} s; else send the template itself."
+            f" {self._limits.size} bytes that a public http or https address, or a temporary URL"
+            f" of this cloud's object store, answers with in {self._limits.seconds:.0f} s; else"
+            " send the template itself. Operators can allow more with template_url_allowed_hosts."
         )
 
     async def _fetch(self, url: str) -> str:
@@ -119,6 +130,8 @@ class WebTemplates:
         host = target.raw_host.decode("ascii")
         addresses = [ip_address(found) for found in await self._resolve(host, port)]
         address = next((a for a in addresses if self._limits.hosts.allows(host, a)), None)
+        if address is None and addresses and await self._is_own(str(target)):
+            address = addresses[0]
         if address is None:
             raise _Unfit(f"{host} has no address that may be connected to")
         return client.build_request(
