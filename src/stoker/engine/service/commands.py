@@ -230,9 +230,9 @@ class Operations:
             await self._ports.store.commit(change)
 
     async def _cancel(self, caller: Caller, stack: Stack, *, back: bool) -> None:
-        """Give up the update or create under way: go back to what the stack was before, or stay."""
+        """Give up the update or create under way: stay, or go back to what was before an update."""
         require_there(stack)
-        given_up = cancellable(stack, await self._ports.store.queue(stack.id))
+        given_up = cancellable(stack, await self._ports.store.queue(stack.id), back=back)
         action = Action.ROLLBACK if back else given_up.action
         request = ChangeRequest() if back else CancelRequest()
         operation = self._ports.operation_on(
@@ -240,7 +240,8 @@ class Operations:
         )
 
         def guard(inside: Inside) -> None:
-            if cancellable(live(inside, stack), inside.queue(stack.id)).id != given_up.id:
+            newest = cancellable(live(inside, stack), inside.queue(stack.id), back=back)
+            if newest.id != given_up.id:
                 raise InProgress(
                     f"another update of the stack {stack.name} was accepted in the meantime;"
                     " cancel again"

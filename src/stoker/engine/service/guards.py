@@ -135,13 +135,21 @@ def refuse_second_delete(stack: Stack) -> None:
         raise DoneAlready
 
 
-def cancellable(stack: Stack, queue: Sequence[Queued]) -> Queued:
-    """The update, or create, that is in progress. Raises NotSupported where there is none."""
+def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
+    """The update, or create, that is in progress. Raises NotSupported where there is none.
+
+    A create is not rolled back on request (``back``), since that deletes the stack's resources.
+    """
     change = under_way(queue)
     if change is None or change.action not in CANCELLABLE:
         raise NotSupported(
             f"Cancelling update when stack is {stack.action}_{stack.status} is not supported."
             f" {stack.name} has no update or create in progress"
+        )
+    if back and change.action is Action.CREATE:
+        raise NotSupported(
+            "Cancelling update when stack is CREATE_IN_PROGRESS is not supported. Cancel the create"
+            f" of {stack.name} without rollback, or delete the stack"
         )
     return change
 
