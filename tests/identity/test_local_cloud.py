@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from localcloud.app import CloudApp, open_cloud
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.identity.routes import service as identity_service
-from localcloud.no_fabric import NoFabric
 from localcloud.settings import ForeignService, Settings
 from stoker.config.loading import load
 from stoker.engine.model.requests import Caller

@@ -98,6 +98,13 @@ _SERVE_OPTIONS = (
         metavar="TYPE=URL",
         help="Put a service that runs elsewhere into the catalog; can be given several times.",
     ),
+    click.option(
+        "--without-isolation",
+        is_flag=True,
+        envvar=["LOCALCLOUD_WITHOUT_ISOLATION", "STOKER_WITHOUT_ISOLATION"],
+        help="Where servers cannot be isolated, run their user data on this machine itself, with"
+        " all rights of this user; refused to root ($LOCALCLOUD_WITHOUT_ISOLATION).",
+    ),
     click.option("--no-servers", is_flag=True, help="The APIs alone: servers cannot be booted."),
 )
 
@@ -163,6 +170,7 @@ def _serve_at(
         floating_cidr=addresses.cidr,
         image_names=_named(given["image_names"]),
         image_hosts=_named(given["image_hosts"]),
+        without_isolation=given["without_isolation"],
     )
     # What is loaded stays for good: collecting garbage meanwhile would find nothing.
     gc.disable()

@@ -18,8 +18,8 @@ from localcloud.app import CloudApp, open_cloud
 from localcloud.connections import Connection
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Fabric, FabricError
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.fabric.start import OwnerStart
-from localcloud.no_fabric import NoFabric
 from localcloud.services import services
 from localcloud.settings import Settings
 
@@ -36,7 +36,12 @@ def run(
 ) -> int:
     """Serve the cloud, on the fabric process that is on its way; returns an exit code."""
     try:
-        serve(settings, NoFabric() if owner is None else fabric_on(owner), parent, listener)
+        fabric = (
+            NoFabric()
+            if owner is None
+            else fabric_on(owner, without_isolation=settings.without_isolation)
+        )
+        serve(settings, fabric, parent, listener)
     except (FabricError, OSError, sqlite3.Error) as error:
         print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
         return 1

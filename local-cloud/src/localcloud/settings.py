@@ -44,6 +44,8 @@ class Settings:
     token_seconds: int = 3600
     object_bytes: int = (5 << 30) + 2
     """Bytes that one object of the object store may have; Swift has this default."""
+    without_isolation: bool = False
+    """Where servers cannot be isolated, user data runs with the rights of this user."""
     ec2_auth_seconds: int = 900
     """How long after its timestamp an EC2 signature is accepted."""
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from cloud_testing.doubles import StaticTokens
 from localcloud.app import CloudApp
 from localcloud.cloud import Cloud, Service
-from localcloud.no_fabric import NoFabric
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.services import services
 from localcloud.settings import ForeignService
 

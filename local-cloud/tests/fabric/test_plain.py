@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from localcloud.fabric.choose import fabric_on
+from localcloud.fabric.choose import fabric_on, without_namespaces
 from localcloud.fabric.interface import (
     Address,
     Direction,
     Exit,
+    Fabric,
     FabricError,
     FloatingIP,
     Port,
@@ -26,6 +27,7 @@ from localcloud.fabric.interface import (
     Server,
 )
 from localcloud.fabric.namespaces import NamespaceFabric
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.fabric.plain import PlainFabric
 from localcloud.fabric.start import start_owner
 
@@ -127,6 +129,31 @@ async def test_an_image_is_refused_and_the_reasons_are_told(plain, tmp_path):
     image = replace(server(tmp_path), root=tmp_path)
     with pytest.raises(FabricError, match="image"):
         await fabric.boot(image)
+
+
+def refusal(fabric: Fabric) -> str:
+    assert isinstance(fabric, NoFabric)
+    (reason,) = fabric.capabilities.lacks
+    return reason
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+async def test_root_runs_no_servers_without_isolation(tmp_path, is_allowed):
+    fabric = without_namespaces(["there is a reason"], 0, is_allowed=is_allowed, is_root=True)
+    assert "there is a reason" in refusal(fabric)
+    assert "start the cloud as another user" in refusal(fabric)
+    with pytest.raises(FabricError, match="No server is started"):
+        await fabric.boot(server(tmp_path))
+    assert not (tmp_path / "web").exists()
+
+
+async def test_user_runs_servers_without_isolation_only_by_choice(tmp_path):
+    fabric = without_namespaces(["there is a reason"], 0, is_allowed=False, is_root=False)
+    assert "stoker serve --without-isolation" in refusal(fabric)
+    with pytest.raises(FabricError, match="there is a reason"):
+        await fabric.boot(server(tmp_path))
+    chosen = without_namespaces(["there is a reason"], 0, is_allowed=True, is_root=False)
+    assert type(chosen) is PlainFabric
 
 
 CLOUD = """

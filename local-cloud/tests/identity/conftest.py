@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from localcloud.app import CloudApp, open_cloud
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.identity import routes as identity
 from localcloud.image import routes as image
-from localcloud.no_fabric import NoFabric
 from localcloud.settings import ForeignService, Settings
 
 ORCHESTRATION = ForeignService("orchestration", "http://127.0.0.1:8004/v1/%(project_id)s")

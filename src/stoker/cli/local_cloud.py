@@ -32,15 +32,23 @@ class LocalCloud:
     """A local cloud that lives as long as this process."""
 
     def __init__(
-        self, data_dir: Path, listener: socket.socket, services: Mapping[str, str]
+        self,
+        data_dir: Path,
+        listener: socket.socket,
+        services: Mapping[str, str],
+        *,
+        without_isolation: bool = False,
     ) -> None:
         """Start the process, which takes over the listener; it is not ready yet.
 
-        ``services`` are the URLs of other services in its catalog, by type.
+        ``services`` are the URLs of other services in its catalog, by type. ``without_isolation``
+        lets it run user data on this machine itself, where servers cannot be isolated.
         """
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
         command += ["--listen-fd", str(listener.fileno()), "--parent", str(os.getpid())]
+        if without_isolation:
+            command.append("--without-isolation")
         for kind, url in services.items():
             command += ["--service", f"{kind}={url}"]
         self.started_at = time.time()

@@ -42,6 +42,8 @@ class ServeOptions(Struct, frozen=True):
     cloudwatch_port: int | None = None
     cloud_port: int | None = None
     local_cloud: bool = True
+    without_isolation: bool = False
+    """Where servers of the local cloud cannot be isolated, their user data runs all the same."""
     engines: int = 0
     """Processes that drive stacks beside this one; 0 where this one does so."""
     part: Part = Part.WHOLE

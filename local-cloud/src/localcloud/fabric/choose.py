@@ -1,18 +1,28 @@
 """The fabric that this machine allows."""
 
+import os
+from collections.abc import Sequence
 from ipaddress import ip_network
 
 from localcloud.fabric.interface import Fabric
 from localcloud.fabric.namespaces import NamespaceFabric
+from localcloud.fabric.no_fabric import NoFabric
 from localcloud.fabric.plain import PlainFabric
 from localcloud.fabric.start import OwnerStart
 
+_REFUSED = "No server is started, because servers cannot be isolated on this machine: {reason}."
+_REMEDY = (
+    " Where you trust all templates, their user data can run without isolation, with all rights of"
+    " the user who runs the cloud: stoker serve --without-isolation"
+)
+_NOT_FOR_ROOT = " Root runs no servers without isolation: start the cloud as another user."
 
-def fabric_on(start: OwnerStart) -> Fabric:
-    """Return the fabric on namespaces, or that of plain processes where those are refused.
 
-    Why it is the latter is said first in its ``capabilities.lacks``. Waits for what the fabric
-    process finds out.
+def fabric_on(start: OwnerStart, *, without_isolation: bool = False) -> Fabric:
+    """Return the fabric on namespaces, or what is left where those are refused.
+
+    That is a fabric which starts no servers, or one of plain processes where the user has asked for
+    servers ``without_isolation``. Waits for what the fabric process finds out.
     """
     process = start.complete()
     if process.findings.capabilities.isolated:
@@ -20,4 +30,19 @@ def fabric_on(start: OwnerStart) -> Fabric:
     process.channel.close()
     process.wait()
     third = ip_network(process.floating[0])[0].packed[2] if process.floating else 0
-    return PlainFabric(process.findings.capabilities.lacks, third)
+    lacks = process.findings.capabilities.lacks
+    return without_namespaces(lacks, third, is_allowed=without_isolation, is_root=os.geteuid() == 0)
+
+
+def without_namespaces(
+    lacks: Sequence[str], third: int, *, is_allowed: bool, is_root: bool
+) -> Fabric:
+    """Return the fabric of a machine that has no namespaces; ``lacks`` say why.
+
+    User data runs on the machine itself only if the user ``is_allowed`` to do so by their own word,
+    and never as root. ``third`` is the byte of the addresses of a fabric of plain processes.
+    """
+    if is_allowed and not is_root:
+        return PlainFabric(lacks, third)
+    reason = _REFUSED.format(reason=lacks[0].rstrip("."))
+    return NoFabric(reason + (_NOT_FOR_ROOT if is_root else _REMEDY))

@@ -293,7 +293,8 @@ def run(control: socket.socket, parent: int) -> None:
         extents = identities.range_for_servers(state)
         identities.become_root_of_servers(_OWN_NAMESPACES, extents)
     except OSError as error:
-        channel.send(control, {"hello": to_builtins(Findings.without_namespaces(str(error)))})
+        found = Findings.without_namespaces(os.strerror(error.errno or 0))
+        channel.send(control, {"hello": to_builtins(found)})
         return
     kernel.show_memory(True)  # the maps of servers' ids are written by helpers
     kernel.die_with_parent()

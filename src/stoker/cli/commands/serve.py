@@ -79,6 +79,14 @@ def port_option(option: str, variable: str, usual: int, words: str) -> Callable[
     help="Start a local cloud, or use the OpenStack cloud named in the configuration file.",
 )
 @click.option(
+    "--without-isolation",
+    is_flag=True,
+    envvar="STOKER_WITHOUT_ISOLATION",
+    show_envvar=True,
+    help="Where servers of the local cloud cannot be isolated, run their user data on this machine"
+    " itself, with all your rights; refused to root.",
+)
+@click.option(
     "--cfn-host",
     default=None,
     show_default="that of the API",
@@ -108,7 +116,7 @@ def command(
     local_cloud: bool,
     config: ConfigFiles,
     database: str | None,
-    **counts: int | None,
+    **numbers: int | None,
 ) -> None:
     """Run the service in the foreground until Ctrl-C.
 
@@ -125,18 +133,20 @@ def command(
       stoker serve --database postgresql+psycopg://stoker@db.example.org/stoker
       stoker serve --database postgresql+psycopg://stoker@/stoker --engines 3
     """
-    engines = counts.pop("engines") or 0
+    engines = numbers.pop("engines") or 0
+    without_isolation = bool(numbers.pop("without_isolation"))
     options = ServeOptions(
         data_dir,
         host,
         cfn_host=cfn_host or host,
         cloudwatch_host=cloudwatch_host or host,
         local_cloud=local_cloud,
+        without_isolation=without_isolation,
         engines=engines,
         part=Part.API if engines else Part.WHOLE,
         database=database,
         config=config,
-        **counts,
+        **numbers,
     )
     if not (local_cloud or config):
         options = replace(options, config=usual_files())
@@ -191,7 +201,12 @@ def _serve(options: ServeOptions) -> None:
                     "cloudformation": f"{url_of(options.cfn_host, cfn_port)}/v1",
                     "cloudwatch": f"{url_of(options.cloudwatch_host, cloudwatch_port)}/v1",
                 }
-                cloud = LocalCloud(options.data_dir, for_cloud, services)
+                cloud = LocalCloud(
+                    options.data_dir,
+                    for_cloud,
+                    services,
+                    without_isolation=options.without_isolation,
+                )
                 running = replace(running, cloud_pid=cloud.pid, cloud_port=port_of(for_cloud))
             closing.callback(cloud.close)
         lock.write(running)

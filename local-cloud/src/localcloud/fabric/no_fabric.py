@@ -1,21 +1,22 @@
-"""A cloud without servers and networks of its own: the choice ``serve --no-servers``.
+"""A cloud without servers and networks of its own, by choice or because they cannot be isolated.
 
 Identity, images and every other API work; networks and routers can be declared and have no
-effect; servers cannot be booted.
+effect; servers cannot be booted: they get the status ERROR, with the reason.
 """
 
 from localcloud.fabric.interface import Capabilities, FabricError, FloatingIP, Server
 from localcloud.fabric.plain import PlainFabric
 
-_LACKS = "Servers were switched off with --no-servers; start the cloud without that option."
+SWITCHED_OFF = "Servers were switched off with --no-servers; start the cloud without that option."
 
 
 class NoFabric(PlainFabric):
-    """A fabric of plain processes that refuses to start any."""
+    """A fabric of plain processes that refuses to start any, for this reason."""
 
-    def __init__(self) -> None:
+    def __init__(self, reason: str = SWITCHED_OFF) -> None:
         super().__init__()
-        self.capabilities = Capabilities(False, False, False, False, (_LACKS,))
+        self._reason = reason
+        self.capabilities = Capabilities(False, False, False, False, (reason,))
         self.appliances = None
 
     async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
@@ -23,4 +24,4 @@ class NoFabric(PlainFabric):
 
     async def boot(self, server: Server) -> None:
         """Refuse; raises :class:`FabricError`."""
-        raise FabricError(_LACKS)
+        raise FabricError(self._reason)
