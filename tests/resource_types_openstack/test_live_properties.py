@@ -38,6 +38,8 @@ from stoker.engine.execution.observing import Look, seen
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
+from stoker.resources.neutron.rules import OWN_RULES, meaning
+from stoker.resources.neutron.sharing import RBAC_POLICIES
 from stoker.resources.registry import Registry
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Done, ManagedType, Observes, Update, can
@@ -142,11 +144,6 @@ def _close(direction: str) -> Somebody:
         SECURITY_GROUP_RULES.delete(ground.admin, rule["id"])
 
     return change
-
-
-def _open(ground: Ground, row: Row) -> None:
-    body = {"security_group_id": row.physical_id, "direction": "ingress", "protocol": "icmp"}
-    SECURITY_GROUP_RULES.create(ground.admin, body)
 
 
 def _respecify(ground: Ground, row: Row) -> None:
@@ -431,7 +428,6 @@ CASES = (
             "name": put(SECURITY_GROUPS, name="x"),
             "rules": _close("ingress"),
             "rules ": _close("egress"),
-            "rules  ": _open,
             "stateful": put(SECURITY_GROUPS, stateful=False),
         },
         removed(SECURITY_GROUPS),
@@ -580,3 +576,28 @@ def test_a_key_pair_that_was_replaced_under_its_name_differs(ground: Ground) -> 
     KEYPAIRS.create(row.cloud, {"name": "swapped"})
     assert [each.name for each in looked(row).found.differences] == ["public_key"]
     assert isinstance(row.delete(), Done)
+
+
+def test_rules_of_others_are_no_drift_of_a_group(ground: Ground) -> None:
+    case = next(each for each in CASES if each.type_name == "OS::Neutron::SecurityGroup")
+    row = made(ground, case)
+    body = {"security_group_id": row.physical_id, "direction": "ingress", "protocol": "icmp"}
+    SECURITY_GROUP_RULES.create(ground.admin, body)
+    assert looked(row).found.differences == ()
+    row.data = {**row.data, OWN_RULES: [list(meaning(body))]}  # an update that failed has added it
+    assert [each.name for each in looked(row).found.differences] == ["rules"]
+
+
+def test_sharing_by_a_policy_is_no_drift_of_the_network(ground: Ground) -> None:
+    case = next(each for each in CASES if each.type_name == "OS::Neutron::Net")
+    row = made(ground, case)
+    network = str(row.physical_id)
+    policy = {
+        "object_type": "network",
+        "object_id": network,
+        "action": "access_as_shared",
+        "target_tenant": row.cloud.current_project_id,
+    }
+    RBAC_POLICIES.create(row.cloud, policy)
+    assert NETWORKS.get(row.cloud, network)["shared"] is True
+    assert looked(row).found.differences == ()

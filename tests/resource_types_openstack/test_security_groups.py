@@ -3,11 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.clouds.driving import Row
+from tests.clouds.driving import Row, checked
 from tests.clouds.fake_cloud import FakeCloud
 
+from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.kernel.values import replace
+from stoker.resources.neutron.rules import meaning
 from stoker.resources.neutron.security_group import SecurityGroup
 from stoker.resources.neutron.security_group_rule import SecurityGroupRule
+from stoker.schema.resource_type import Update, Wait
 from stoker.schema.values import check_properties
 
 SSH = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
@@ -51,6 +55,59 @@ def test_equal_rules_in_other_words_are_not_touched(cloud: FakeCloud) -> None:
     before = ingress(cloud)[0]["id"]
     made.update(rules=[{**SSH, "remote_ip_prefix": "10.0.0.7/24"}])
     assert [rule["id"] for rule in ingress(cloud)] == [before]
+
+
+def by_hand(cloud: FakeCloud, made: Row) -> str:
+    """A rule that the group has not added; its id."""
+    body = {"security_group_id": made.physical_id, "direction": "ingress", "protocol": "icmp"}
+    return str(SECURITY_GROUP_RULES.create(cloud.connection, body)["id"])
+
+
+def ids(cloud: FakeCloud) -> set[str]:
+    return {rule["id"] for rule in cloud.all("security-group-rules")}
+
+
+def test_a_rule_of_others_survives_updates(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[SSH])
+    theirs = by_hand(cloud, made)
+    made.update(rules=[SSH, WEB])
+    made.update(rules=[])
+    assert ids(cloud) >= {theirs}
+    assert [rule["protocol"] for rule in ingress(cloud)] == ["icmp"]
+
+
+def test_a_rule_of_a_failed_update_is_removed_by_the_next(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[SSH])
+    theirs = by_hand(cloud, made)
+    before = made.given
+    made.update(rules=[WEB])
+    made.given = before  # the update failed later: the properties stay what they were
+    made.data = {**made.data, "rules": [*made.data["rules"], list(meaning(ingress_of(SSH)))]}
+    made.run("UPDATE", update=Update(checked(made.type, before), frozenset({"rules"})))
+    assert [rule.get("port_range_min") for rule in ingress(cloud)] == [None, 22]
+    assert theirs in ids(cloud)
+
+
+def ingress_of(rule: dict[str, Any]) -> dict[str, Any]:
+    return {"direction": "ingress", "ethertype": "IPv4", **rule}
+
+
+def test_an_update_records_its_rules_before_it_adds_them(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[SSH])
+    before, after = (checked(made.type, {"rules": rules}) for rules in ([SSH], [WEB]))
+    call = replace(
+        made.call("UPDATE"), properties=after, update=Update(before, frozenset({"rules"}))
+    )
+    outcome = SecurityGroup().update(call)
+    assert isinstance(outcome, Wait)
+    assert list(meaning(ingress_of(WEB))) in (outcome.data or {})["rules"]
+    assert [rule["port_range_min"] for rule in ingress(cloud)] == [22]
+
+
+def test_icmp_of_ipv6_is_the_same_under_both_names(cloud: FakeCloud) -> None:
+    wanted = {"protocol": "icmp", "ethertype": "IPv6", "direction": "ingress"}
+    assert meaning(wanted) == meaning({**wanted, "protocol": "ipv6-icmp"})
+    assert meaning(wanted) != meaning({**wanted, "ethertype": "IPv4"})
 
 
 def test_a_rule_can_name_its_own_group(cloud: FakeCloud) -> None:

@@ -9,9 +9,16 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.clouds.security_groups import group_ids
 from stoker.resources import declare
-from stoker.resources.neutron.rules import bring_to, meaning
+from stoker.resources.neutron.rules import (
+    applied,
+    bodies,
+    bring_to,
+    meaning,
+    noted,
+    own_meanings,
+)
 from stoker.resources.rest import Extra, RestResource, renamed
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import Call, Outcome
 
 _RULE = {
     "CidrIp": declare.string("Addresses of the other side, in CIDR notation."),
@@ -48,12 +55,16 @@ def _in_network_words(call: Call, rule: Mapping[str, Any], direction: str) -> Ob
 
 
 def _set_rules(call: Call) -> None:
-    wanted = [
+    bring_to(call, _bodies(call, call.properties), _bodies(call, call.update.previous))
+
+
+def _bodies(call: Call, properties: Mapping[str, Any]) -> list[Object]:
+    rules = [
         _in_network_words(call, rule, direction)
         for name, direction in _DIRECTIONS.items()
-        for rule in call.properties.get(name) or ()
+        for rule in properties.get(name) or ()
     ]
-    bring_to(call.cloud, call.object_id, wanted)
+    return bodies(rules, call.object_id)
 
 
 class SecurityGroup(RestResource):
@@ -85,6 +96,13 @@ class SecurityGroup(RestResource):
         """The description."""
         return renamed({"description": properties.get("GroupDescription")})
 
+    def update(self, call: Call) -> Outcome:
+        """Record which rules are added, then change what has changed."""
+        if call.update.changed.isdisjoint(_DIRECTIONS):
+            return super().update(call)
+        wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
+        return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The description, and the rules as they were given where they mean the same."""
         existing = found.get("security_group_rules") or []
@@ -93,8 +111,8 @@ class SecurityGroup(RestResource):
             given = call.properties.get(name) or []
             wanted = {meaning(_in_network_words(call, each, direction)): each for each in given}
             present = [meaning(rule) for rule in existing if rule["direction"] == direction]
-            leads_out = direction == "egress" and not given
-            surplus = [] if leads_out else [each for each in present if each not in wanted]
+            own = own_meanings(call)
+            surplus = [each for each in present if each in own and each not in wanted]
             kept = [each for means, each in wanted.items() if means in present]
             told[name] = [*kept, *({"IpProtocol": each[2]} for each in surplus)] or None
         return told

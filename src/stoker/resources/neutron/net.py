@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import NETWORKS
 from stoker.resources import declare
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
+from stoker.resources.neutron.sharing import without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED, QOS_POLICY
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
@@ -64,3 +69,7 @@ class Net(RestResource):
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
         "show": declare.SHOW,
     }
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; what RBAC policies share is not compared."""
+        return without_granted_sharing(call, super().properties_of(call, found))

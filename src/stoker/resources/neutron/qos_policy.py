@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import QOS_POLICIES
 from stoker.resources import declare
+from stoker.resources.neutron.sharing import without_granted_sharing
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
@@ -27,3 +32,7 @@ class QoSPolicy(RestResource):
         "tenant_id": declare.TENANT_ID,
     }
     attributes = {"rules": Attribute("Rules of the policy.", type=Type.LIST), "show": declare.SHOW}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; what RBAC policies share is not compared."""
+        return without_granted_sharing(call, super().properties_of(call, found))

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from stoker.clouds.collection import Collection, Object
+from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import LookupFault, find_id
 from stoker.resources import declare
+from stoker.resources.neutron.sharing import RBAC_POLICIES
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
-_POLICIES = Collection("network", "/rbac-policies", "rbac_policy", "rbac_policies")
 _IDENTITY = ("object_type", "object_id", "action", "target_tenant")
 
 
@@ -29,7 +29,7 @@ class RBACPolicy(RestResource):
     service = "network"
     unique = True
     support = since("6.0.0")
-    collection = _POLICIES
+    collection = RBAC_POLICIES
     marker = ""
 
     properties = {
@@ -66,7 +66,7 @@ class RBACPolicy(RestResource):
     def find(self, call: Call) -> str | None:
         """The policy that grants the project the same access to the object."""
         wanted = self.creation_body(call)
-        listed = _POLICIES.select(call.cloud, object_id=wanted["object_id"])
+        listed = RBAC_POLICIES.select(call.cloud, object_id=wanted["object_id"])
         for item in listed:
             if _identity(item) == _identity(wanted):
                 return str(item["id"])

@@ -21,14 +21,18 @@ from stoker.resources.neutron.declarations import (
     REMOTE_IP_PREFIX,
 )
 from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import bring_to, told, with_defaults
+from stoker.resources.neutron.rules import applied, bodies, bring_to, noted, told, with_defaults
 from stoker.resources.rest import Extra, RestResource
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 
 
 def _set_rules(call: Call) -> None:
-    bring_to(call.cloud, call.object_id, call.properties.get("rules") or [])
+    bring_to(call, _bodies(call, call.properties), _bodies(call, call.update.previous))
+
+
+def _bodies(call: Call, properties: Mapping[str, Any]) -> list[Object]:
+    return bodies(properties.get("rules") or [], call.object_id)
 
 
 def _describe(call: Call) -> None:
@@ -81,17 +85,22 @@ class SecurityGroup(RestResource):
         ),
     }
 
+    def update(self, call: Call) -> Outcome:
+        """Record which rules are added, then change what has changed."""
+        if "rules" not in call.update.changed:
+            return super().update(call)
+        wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
+        return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+
     def expected(self, call: Call) -> Mapping[str, Any]:
         """The properties, with the rules that every group has."""
         rules = with_defaults(call.properties.get("rules") or [])
         return {**call.properties, "rules": rules}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The group's fields; rules are compared by meaning."""
-        rules = call.properties.get("rules") or []
+        """The group's fields; rules are compared by meaning, those of others not at all."""
         existing = found.get("security_group_rules") or []
-        own = super().properties_of(call, found)
-        return {**own, "rules": told(rules, existing, found["id"])}
+        return {**super().properties_of(call, found), "rules": told(call, existing)}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """The name of the project's own group is taken, and a rule has one kind of remote."""

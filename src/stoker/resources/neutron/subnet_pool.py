@@ -11,6 +11,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
+from stoker.resources.neutron.sharing import without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length
@@ -67,7 +68,7 @@ class SubnetPool(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The pool's fields. The service joins adjacent ranges; together they mean the same."""
-        told = super().properties_of(call, found)
+        told = without_granted_sharing(call, super().properties_of(call, found))
         given = call.properties["prefixes"]
         if _joined(given) == _joined(told["prefixes"]):
             told["prefixes"] = given
