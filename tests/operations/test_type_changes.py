@@ -41,6 +41,8 @@ async def updated(
         pytest.param(("My::A", "Sim::Thing"), ("My::B", "Sim::Thing"), id="alias of the same"),
         pytest.param(("My::A", "Sim::Thing"), ("Sim::Thing", None), id="alias to the type itself"),
         pytest.param(("Sim::Thing", None), ("My::A", "Sim::Thing"), id="the type itself to alias"),
+        pytest.param(("Sim::FormerThing", None), ("Sim::Thing", None), id="former name to new one"),
+        pytest.param(("Sim::Thing", None), ("Sim::FormerThing", None), id="new name to former one"),
         pytest.param(("My::A", "nested.yaml"), ("My::A", "other.yaml"), id="another template"),
         pytest.param(("My::A", "nested.yaml"), ("My::B", "nested.yaml"), id="template renamed"),
         pytest.param(("My::A", "nested.yaml"), ("other.yaml", None), id="alias to a template file"),

@@ -138,3 +138,22 @@ def test_every_class_with_a_name_is_a_built_in_type_of_that_name():
         and "type_name" in vars(value)
     }
     assert declared == built_in()
+
+
+@pytest.mark.parametrize(
+    ("former", "name"),
+    [
+        ("OS::Heat::SoftwareDeployments", "OS::Heat::SoftwareDeploymentGroup"),
+        ("OS::Heat::StructuredDeployments", "OS::Heat::StructuredDeploymentGroup"),
+        ("OS::Quantum::Net", "OS::Neutron::Net"),
+    ],
+)
+def test_renamed_type_is_known_by_both_names(former: str, name: str) -> None:
+    registry = Registry()
+    for each in (former, name):
+        found = registry.find(each)
+        assert found is not None
+        assert found.also_named == {former, name}
+    unchanged = registry.find("OS::Heat::Value")
+    assert unchanged is not None
+    assert unchanged.also_named == frozenset()

@@ -19,6 +19,7 @@ from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.resources.heat.software_deployment import SoftwareDeployment
+from stoker.resources.older_names import under_older_name
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Gone
@@ -366,6 +367,8 @@ class Instance(Thing):
         return {"PublicIp": call.physical_id, "PrivateIp": call.physical_id}
 
 
+FORMER_NAME = "Sim::FormerThing"
+"""An earlier name of ``Sim::Thing``."""
 BUILT_IN = (
     Thing(),
     Disk(),
@@ -396,6 +399,9 @@ class Types:
 
     def __init__(self) -> None:
         self._types: dict[str, ResourceType] = {type_.type_name: type_ for type_ in BUILT_IN}
+        renamed = self._types[Thing.type_name]
+        former = self._types[FORMER_NAME] = under_older_name(renamed, FORMER_NAME)
+        renamed.also_named = former.also_named = frozenset({Thing.type_name, FORMER_NAME})
 
     def find(self, type_name: str) -> ResourceType | None:
         return self._types.get(type_name)

@@ -29,6 +29,18 @@ OLDER_NAMES: Mapping[str, str] = {
     "OS::Metering::Alarm": "OS::Aodh::Alarm",
 }
 """The successor of each."""
+_RENAMED: Mapping[str, str] = {
+    **OLDER_NAMES,
+    "OS::Heat::SoftwareDeployments": "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::StructuredDeployments": "OS::Heat::StructuredDeploymentGroup",
+}
+
+
+def names_of(type_name: str) -> frozenset[str]:
+    """All names of a type that was renamed; none for another one."""
+    successor = _RENAMED.get(type_name, type_name)
+    older = {name for name, newer in _RENAMED.items() if newer == successor}
+    return frozenset({successor, *older}) if older else frozenset()
 
 
 def superseded(successor: str) -> SupportStatus:

@@ -17,7 +17,7 @@ from typing import Any
 from stoker.kernel.lazy import lazy
 from stoker.kernel.values import replace
 from stoker.resources.built_in import built_in
-from stoker.resources.older_names import OLDER_NAMES, under_older_name
+from stoker.resources.older_names import OLDER_NAMES, names_of, under_older_name
 from stoker.schema.resource_type import ManagedType, NestingType, ResourceType
 
 GROUP = "stoker.resources"
@@ -49,7 +49,9 @@ class Registry:
             if found is None:
                 return None
             defaults = self._property_defaults.get(type_name)
-            self._types[type_name] = _with_defaults(found, defaults) if defaults else found
+            found = _with_defaults(found, defaults) if defaults else found
+            found.also_named = names_of(type_name)
+            self._types[type_name] = found
         return self._types[type_name]
 
     def names(self) -> list[str]:

@@ -124,11 +124,17 @@ def _decide_external(row: Resource, definition: Definition) -> Decision:
 def _other_implementation(row: Resource, definition: Definition) -> bool:
     """Whether another type would manage the object, whatever the two are called."""
     if not isinstance(definition.type, TemplateType):
-        return row.implementation != definition.type.type_name
+        return not manages(definition, row.implementation)
     if row.implementation == TemplateType.implementation:
         return False
     # rows of earlier versions have the name of what the template stood for
     return row.nested_id is None or row.implementation != row.type_name
+
+
+def manages(definition: Definition, implementation: str) -> bool:
+    """Whether the type of a definition manages objects that have this implementation on record."""
+    names = (implementation_of(definition), *definition.type.also_named)
+    return implementation in names
 
 
 def implementation_of(definition: Definition) -> str:

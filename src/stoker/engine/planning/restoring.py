@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.snapshots import SnapshotPart
-from stoker.engine.planning.decision import implementation_of
+from stoker.engine.planning.decision import manages
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType, Snapshots, can
 from stoker.template.definition import Definition, Facts
@@ -54,6 +54,6 @@ class Restored(Definitions):
         definition, part = self._wanted.definition(name, facts, light=light), self._parts.get(name)
         type_ = definition.type
         kept = isinstance(type_, NestingType) or can(type_, Snapshots)
-        if part is None or not kept or part.implementation != implementation_of(definition):
+        if part is None or not kept or not manages(definition, part.implementation):
             return definition
         return replace(definition, snapshot=part.data)

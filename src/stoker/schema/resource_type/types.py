@@ -26,6 +26,8 @@ class ResourceType(ABC):
     """Extension of the network service's API without which the type is not available."""
     undeployable: ClassVar[str] = ""
     """Why no stack can have such a resource, in words that follow the name of the type."""
+    also_named: frozenset[str] = frozenset()
+    """All names of the type if it was renamed: an object made under one is an object of each."""
     physical_name_limit: ClassVar[int] = 255
     unique: ClassVar[bool] = False
     """The service makes no second object for the same properties: a create whose answer got lost
