@@ -7,7 +7,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import FILES
 from tests.simulation.world import CALLER
 
-from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.requests import ResourceQuery, StackRequest
 from stoker.kernel.errors import NotSupported
 
 STRING = {"type": "OS::Heat::RandomString"}
@@ -160,6 +160,15 @@ def test_what_was_never_made_fails_a_check_and_stays_what_it_is() -> None:
         assert "Error: resources.a: State ('CREATE', 'FAILED') invalid for check" in reason
         assert "Error: resources.b: Resource b not created yet." in reason
         assert await states(lab) == {"a": "CREATE_FAILED"}
+        address = (await lab.stack()).address
+        shown = await lab.engine.views.resource(CALLER, address, "a")
+        assert (shown.action, shown.status) == ("CHECK", "FAILED")
+        query = ResourceQuery(filters={"action": ("CHECK",)})
+        assert [view.name for view in await lab.engine.views.resources(CALLER, address, query)] == [
+            "a"
+        ]
+        await lab.update(template({"a": thing(), "b": thing(depends_on="a")}))
+        assert await states(lab) == {"a": "CREATE_COMPLETE", "b": "CREATE_COMPLETE"}
 
     in_lab(story)
 

@@ -146,6 +146,9 @@ def test_a_stack_that_rests_is_not_updated_and_takes_no_signals() -> None:
                 await operations.update(CALLER, address, StackRequest(template=CHAIN))
         with pytest.raises(NotSupported, match="Signal resource during SUSPEND"):
             await lab.engine.signals.signal(CALLER, address, "h", {})
+        event = (await lab.events())[-1]
+        assert (event.resource_name, event.reason) == ("h", "Cannot signal resource during SUSPEND")
+        assert f"{event.action}_{event.status}" == "SUSPEND_COMPLETE"
         await lab.act("resume")
         await lab.engine.signals.signal(CALLER, address, "h", {})
         await lab.update(template({"a": thing(value="2"), "h": handle}))

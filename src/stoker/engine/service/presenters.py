@@ -9,7 +9,7 @@ from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import hook_of, pause_reason
 from stoker.engine.model.interfaces import Ports, Types
 from stoker.engine.model.plans import defined
-from stoker.engine.model.records import Event, Resource, Stack, Status
+from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.values import replace
@@ -117,13 +117,14 @@ def resource_view(
     if row.nested_id is not None:
         name = physical_name(stack.name, row.name, row.token, 255)
         nested = StackAddress(stack.project_id, name, row.nested_id)
+    action = Action.CHECK if _failed_check(stack, row) else row.action
     return ResourceView(
         stack=stack.address,
         name=row.name,
         id=row.id,
         physical_id=row.physical_id,
         type_name=row.type_name,
-        action=row.action.value,
+        action=action.value,
         status=row.status.value,
         reason=row.reason,
         created_at=row.created_at,
@@ -138,6 +139,15 @@ def resource_view(
         waiting_for=_waiting_for(stack, row),
         properties=row.properties,
     )
+
+
+def _failed_check(stack: Stack, row: Resource) -> bool:
+    """Whether the last check of the stack has failed at a resource whose creation had failed.
+
+    The row stays as it was: what counts for the next update is that the creation has failed.
+    """
+    checked = (stack.action, stack.status) == (Action.CHECK, Status.FAILED)
+    return checked and (row.action, row.status) == (Action.CREATE, Status.FAILED)
 
 
 def _waiting_for(stack: Stack, row: Resource) -> str | None:

@@ -56,6 +56,12 @@ def signal_event(ports: Ports, row: Resource, reason: str) -> Event:
     return Transitions(ports.clock, ports.ids).event_of(told)
 
 
+def resting_event(ports: Ports, row: Resource) -> Event:
+    """The event of a signal for a resource that takes none, as its stack is suspended."""
+    told = replace(row, reason="Cannot signal resource during SUSPEND")
+    return Transitions(ports.clock, ports.ids).event_of(told)
+
+
 def has_creation_policy(given: Input, name: str) -> bool:
     """Whether the template has a resource of that name wait for signals."""
     written = (given.template.get(CFN.resources) or {}).get(name)

@@ -20,6 +20,7 @@ from stoker.engine.model.records import (
     CREATION_SIGNAL,
     UNSET_HOOK,
     Action,
+    Event,
     Resource,
     Stack,
     Status,
@@ -39,6 +40,7 @@ from stoker.engine.service.reports import (
     CameBetween,
     has_creation_policy,
     report,
+    resting_event,
     signal_event,
 )
 from stoker.kernel.addresses import StackAddress
@@ -166,6 +168,7 @@ class SignalService:
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and no longer takes signals")
         if row.action is Action.SUSPEND or (can(type_, AdjustsGroup) and is_suspended(stack)):
+            await self._reject(stack_rows, resting_event(self._ports, row))
             raise NotSupported(_resting(stack))
         await stack_rows.load_signals_of(row.id)
         known = len(stack_rows.signals.get(row.id, ()))
@@ -173,9 +176,8 @@ class SignalService:
         try:
             accepted = type_.check_signal(call, details or {})
         except Invalid as invalid:
-            await self._record(row, f"Signal refused: {invalid.message}", None)
-            # nothing else bounds the events of what is refused again and again
-            await self._ports.store.tidy(stack.id, stack_rows.events_to_keep)
+            message = f"Signal refused: {invalid.message}"
+            await self._reject(stack_rows, signal_event(self._ports, row, message))
             raise _Unfit(invalid.message) from None
         request = request_by_signal(row, type_)
         if request is not None:
@@ -250,6 +252,13 @@ class SignalService:
             signals = (StoredSignal(operation.id, stack.id, row.id, now, details),)
         change = Append(stack.id, operations=(operation,), signals=signals, guard=guard)
         await self._ports.store.commit(change)
+
+    async def _reject(self, stack_rows: StackRows, event: Event) -> None:
+        """Record the event of a signal that is not accepted."""
+        store, stack_id = self._ports.store, stack_rows.stack.id
+        await store.commit(Append(stack_id, events=(event,)))
+        # Nothing else bounds the events of signals that are rejected again and again.
+        await store.tidy(stack_id, stack_rows.events_to_keep)
 
     async def _record(
         self,
