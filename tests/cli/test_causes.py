@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from stoker.cli.causes import lines_of, parsed_explanation, steps_of
+from stoker.cli.causes import ShownAs, lines_of, parsed_explanation, steps_of
 
 NOW = datetime(2026, 11, 22, 12, 0, 10, tzinfo=UTC)
 
@@ -30,7 +30,9 @@ def cause(kind: str, *path: str, **told: Any) -> dict[str, Any]:
     }
 
 
-def screen(state: str, *causes: dict[str, Any], **told: Any) -> list[str]:
+def screen(
+    state: str, *causes: dict[str, Any], shown_as: ShownAs | None = None, **told: Any
+) -> list[str]:
     why = {
         "stack_name": "shop",
         "stack_status": state,
@@ -41,8 +43,8 @@ def screen(state: str, *causes: dict[str, Any], **told: Any) -> list[str]:
         "causes": list(causes),
         **told,
     }
-    found = parsed_explanation({"why": why})
-    steps = list(steps_of(found))
+    found = parsed_explanation({"why": why}, shown_as)
+    steps = list(steps_of(found, None, shown_as))
     after = ["", "What next", *(f"  {step}" for step in steps)] if steps else []
     return [click.unstyle(line) for line in [*lines_of(found, NOW), *after]]
 
@@ -79,11 +81,11 @@ def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
         "",
         "✗ g/0/x  T  (member.yaml:4)",
         "    failed 5.0 s ago: as the cloud says",
-        "    -> search the cloud's logs for req-1",
+        "    -> if the reason is not clear, ask the cloud's operator about req-1",
         "",
         "What next",
         "  fix member.yaml:4, or provide what the cloud is missing",
-        "  stoker deploy TEMPLATE --name shop   # continues from here",
+        "  stoker deploy TEMPLATE --name shop ...   # the same command continues from here",
         "  stoker destroy shop   # or delete everything",
     ]
     waited = cause("failed", "x", resource_type="OS::Heat::WaitCondition")
@@ -91,6 +93,69 @@ def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
     assert servers in screen("CREATE_FAILED", waited)
     assert servers not in shown
     assert screen("DELETE_FAILED", cause("failed", "x"))[-1].startswith("  stoker destroy shop")
+
+
+def test_a_failed_deployment_names_the_files_as_the_user_does() -> None:
+    position = {"file": None, "line": 4, "column": 3}
+    inner = "nested/web.yaml:29:7: there is no flavor 'm1.nope'"
+    shown = screen(
+        "UPDATE_FAILED",
+        cause("failed", "a", position=position),
+        cause("failed", "b", position=position, text=inner),
+        shown_as=lambda file: f"dir/{file or 'app.yaml'}",
+    )
+    assert "✗ a  T  (dir/app.yaml:4)" in shown
+    fix = "  fix dir/app.yaml:4, dir/nested/web.yaml:29, or provide what the cloud is missing"
+    assert fix in shown
+    again = "  stoker deploy dir/app.yaml --name shop ...   # the same command continues from here"
+    assert again in shown
+
+
+BY_B = [{"id": "i", "path": None, "used_by": [["n", "b"]]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "objects", "advice"),
+    [
+        ("VolumeLimitExceeded: Maximum number of volumes allowed (3)", [], "the project's quota"),
+        ("Quota exceeded for instances: Requested 1 (HTTP 403)", [], "the project's quota"),
+        (
+            "External network e is not reachable from subnet s.",
+            [],
+            "connect the subnet to a router",
+        ),
+        ("Port i is still in use. (HTTP 409)", BY_B, "n/b holds the port"),
+        ("Port i is still in use. (HTTP 409)", [], "something outside the stack uses the port"),
+        ("IP address 10.0.0.4 already allocated in subnet s", BY_B, "n/b has the address"),
+        (
+            "IP address 10.0.0.4 already allocated in subnet s",
+            [],
+            "something outside the stack has it: openstack port list --fixed-ip ip-address=10.0.0",
+        ),
+    ],
+)
+def test_known_failures_have_remedies_instead_of_a_request_id(
+    text: str, objects: list[Any], advice: str
+) -> None:
+    failed = cause("failed", "a", text=text, objects=objects, request_id="req-1")
+    shown = screen("CREATE_FAILED", failed)
+    assert any(line.startswith(f"    -> {advice}") for line in shown)
+    assert not any("req-1" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (
+            "busy (HTTP 409, request r)",
+            "it is retried for up to 5 minutes; then the operation fails",
+        ),
+        ("busy (HTTP 503)", "it is retried until the cloud accepts it or the operation times out"),
+    ],
+)
+def test_a_repeated_call_says_for_how_long_it_is_repeated(text: str, advice: str) -> None:
+    shown = screen("CREATE_IN_PROGRESS", cause("retry", "a", text=text))
+    assert f"    -> {advice}" in shown
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import click
 from msgspec import Struct
 from rich.console import Console
 
+from stoker.cli.causes import ShownAs
 from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm_changes
@@ -39,6 +40,8 @@ class Begun(Struct, frozen=True):
     last: str | None = None
     """The last event before it."""
     planned: Sequence[Resource] = ()
+    shown_as: ShownAs | None = None
+    """What the files of the template are called by the user."""
 
 
 class Beginning(Struct, frozen=True):
@@ -62,7 +65,8 @@ class Beginning(Struct, frozen=True):
             partial(wanted.send, self.client, "PUT", existing.path, body),
             partial(has_begun, self.client, existing, "UPDATE", last),
         )
-        return Begun(begun_on(self.client, wanted.name, self.patience), last)
+        stack = begun_on(self.client, wanted.name, self.patience)
+        return Begun(stack, last, shown_as=wanted.sent.place)
 
     def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
         """Begin to do what a plan says, and that alone.
@@ -100,7 +104,8 @@ class Beginning(Struct, frozen=True):
             lambda: find_stack(self.client, wanted.name) is not None,
         )
         stack = begun_on(self.client, wanted.name, self.patience)
-        return Begun(stack, None, planned_resources(preview, stack) if preview else ())
+        planned = planned_resources(preview, stack) if preview else ()
+        return Begun(stack, None, planned, wanted.sent.place)
 
     def _renew_handles(self, existing: Stack) -> None:
         """Have handles that keep an old failure replaced by the update."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +13,14 @@ from msgspec import Struct
 
 from stoker.cli.client import Client, Refused, parsed
 from stoker.cli.naming import the_resource
-from stoker.cli.stacks import ORCHESTRATION, Stack
+from stoker.cli.remedies import (
+    Failure,
+    KnownObject,
+    ports_in_the_way,
+    remedy_for,
+    retry_advice,
+)
+from stoker.cli.stacks import ORCHESTRATION, SERVERS, Stack, resources_of
 from stoker.cli.tree import clearing, elapsed
 from stoker.kernel.values import replace
 
@@ -41,14 +50,20 @@ _HEADS = {
 }
 """What is said before the time; all others wait."""
 _ADVICE = {
-    "retry": "it is retried automatically; the operation fails only if the cloud never accepts it",
     "gate": "it continues on its own",
     "signal": "check the servers' consoles: stoker logs {stack}",
     "marked": "stoker deploy TEMPLATE --name {stack}",
 }
+_NO_SERVERS = "the stack has no server that could send the signal"
+_NESTED_PLACE = re.compile(r"(?:^|\s)([^\s:]+\.(?:yaml|yml|json|template)):(\d+):\d+:")
+"""A place in the text of a failure: a nested template that was refused."""
 _MOST = 10
 """Causes that are told in full; one screen."""
 _NOT_BEGUN = ("dependency", "order")
+
+
+ShownAs = Callable[[str | None], str]
+"""What a file is called by the user; None is the template itself."""
 
 
 class Cause(Struct, frozen=True):
@@ -66,6 +81,9 @@ class Cause(Struct, frozen=True):
     hook: str | None
     stack_name: str
     stack_id: str
+    objects: tuple[KnownObject, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the cloud says in addition, a line for each."""
 
     @property
     def name(self) -> str:
@@ -91,24 +109,40 @@ class Cause(Struct, frozen=True):
         first, *more = self.text.splitlines() or [""]
         yield f"    {what}: {first}"
         yield from (f"    {line}" for line in more)
-        if self.request_id is not None:
-            yield f"    -> search the cloud's logs for {self.request_id}"
-        advice = self._advice(stack_name)
-        if advice is not None:
-            yield f"    -> {advice}"
+        yield from (
+            f"    {each.id} is the resource {each.name}" for each in self.objects if each.name
+        )
+        yield from (f"    {note}" for note in self.notes)
+        yield from (f"    -> {advice}" for advice in self._advice(stack_name))
 
     @property
     def was_waited_for(self) -> bool:
         """Whether it failed for what servers report, or did not."""
         return self.kind == "failed" and self.type_name in _WAITS
 
-    def _advice(self, stack_name: str) -> str | None:
+    @property
+    def waits_for_servers(self) -> bool:
+        """Whether a server should have reported, or still should."""
+        return self.was_waited_for or self.kind == "signal"
+
+    def _advice(self, stack_name: str) -> Iterator[str]:
+        remedy = remedy_for(Failure(self.name, self.text, self.objects))
+        if remedy is not None:
+            yield remedy
+        elif self.request_id is not None:
+            yield f"if the reason is not clear, ask the cloud's operator about {self.request_id}"
         if self.hook is not None:
             # a nested stack is known by its id alone
             stack = self.stack_id if len(self.path) > 1 else self.stack_name
-            return clearing(stack, self.path[-1], self.hook)
-        advice = _ADVICE.get("signal" if self.was_waited_for else self.kind)
-        return None if advice is None else advice.format(stack=stack_name)
+            yield clearing(stack, self.path[-1], self.hook)
+        elif self.kind == "retry":
+            yield retry_advice(self.text)
+        elif self.waits_for_servers and _NO_SERVERS in self.notes:
+            yield "call the address of its handle, as its attribute curl_cli does"
+        else:
+            advice = _ADVICE.get("signal" if self.was_waited_for else self.kind)
+            if advice is not None:
+                yield advice.format(stack=stack_name)
 
 
 class Explanation(Struct, frozen=True):
@@ -123,30 +157,52 @@ class Explanation(Struct, frozen=True):
     is_complete: bool
 
 
-def explanation_of(client: Client, stack: Stack, path: str | None) -> tuple[Explanation, Any]:
+def explanation_of(
+    client: Client, stack: Stack, path: str | None, shown_as: ShownAs | None = None
+) -> tuple[Explanation, Any]:
     """What the service says of a stack or of a resource in it, as values and as it says it."""
     if path is None:
         answer = client.get(ORCHESTRATION, f"{stack.path}/why")
-        return parsed_explanation(answer), answer
+        return _with_notes(client, stack, parsed_explanation(answer, shown_as)), answer
     *above, name = path.split("/")
     place = stack.path
     if above:
-        found = the_resource(client, stack, path)
-        place = f"/stacks/{found.stack_name}/{found.stack_id}"
+        holder = the_resource(client, stack, path)
+        place = f"/stacks/{holder.stack_name}/{holder.stack_id}"
     try:
         answer = client.get(ORCHESTRATION, f"{place}/resources/{name}/why")
     except Refused as refusal:
         if refusal.status == 404 and not above:
             the_resource(client, stack, path)
         raise
-    inner = parsed_explanation(answer)
+    inner = parsed_explanation(answer, shown_as)
     causes = tuple(replace(each, path=(*above, *each.path)) for each in inner.causes)
-    return replace(inner, stack_name=stack.name, causes=causes), answer
+    found = replace(inner, stack_name=stack.name, causes=causes)
+    return _with_notes(client, stack, found), answer
 
 
-def parsed_explanation(answer: Any) -> Explanation:
-    """An answer of the service as values. Raises :class:`stoker.cli.client.Odd`."""
-    return parsed(lambda found: _explanation(found["why"]), answer)
+def _with_notes(client: Client, stack: Stack, found: Explanation) -> Explanation:
+    """The explanation, with what the cloud knows in addition."""
+    notes: dict[int, list[str]] = {}
+    for number, cause in enumerate(found.causes[:_MOST]):
+        notes[number] = list(ports_in_the_way(client, cause.text))
+    waiting = [n for n in notes if found.causes[n].waits_for_servers]
+    if waiting and not any(each.type_name in SERVERS for each in resources_of(client, stack)):
+        for number in waiting:
+            notes[number].append(_NO_SERVERS)
+    causes = tuple(
+        replace(cause, notes=tuple(notes.get(number, ())))
+        for number, cause in enumerate(found.causes)
+    )
+    return replace(found, causes=causes)
+
+
+def parsed_explanation(answer: Any, shown_as: ShownAs | None = None) -> Explanation:
+    """An answer of the service as values. Raises :class:`stoker.cli.client.Odd`.
+
+    ``shown_as`` gives the names of files as the user knows them.
+    """
+    return parsed(lambda found: _explanation(found["why"], shown_as), answer)
 
 
 def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
@@ -178,16 +234,20 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
         yield f"and {count} more: stoker why {found.stack_name} --json"
 
 
-def print_steps(found: Explanation, server: str | None = None) -> None:
+def print_steps(
+    found: Explanation, server: str | None = None, shown_as: ShownAs | None = None
+) -> None:
     """What next, after a failure; ``server`` is one whose console may tell more."""
-    steps = list(steps_of(found, server))
+    steps = list(steps_of(found, server, shown_as))
     if steps:
         click.echo("\n" + click.style("What next", bold=True))
     for step in steps:
         click.echo(f"  {step}")
 
 
-def steps_of(found: Explanation, server: str | None = None) -> Iterator[str]:
+def steps_of(
+    found: Explanation, server: str | None = None, shown_as: ShownAs | None = None
+) -> Iterator[str]:
     """What can be done about a failure, as commands; nothing where there is none."""
     failed = [cause for cause in found.causes if cause.kind == "failed"]
     if not failed or found.state.endswith("IN_PROGRESS"):
@@ -198,16 +258,26 @@ def steps_of(found: Explanation, server: str | None = None) -> Iterator[str]:
     if found.state.startswith("DELETE"):
         yield f"stoker destroy {name}   # after fixing the cause: deletes the rest"
         return
-    places = sorted({cause.place for cause in failed if cause.place is not None})
+    places = sorted({place for cause in failed for place in _places_to_fix(cause, shown_as)})
     if places:
         yield f"fix {', '.join(places)}, or provide what the cloud is missing"
     if found.state.startswith("ROLLBACK"):
         yield "stoker deploy --no-rollback ...   # leaves what failed for inspection"
-    yield f"stoker deploy TEMPLATE --name {name}   # continues from here"
+    template = "TEMPLATE" if shown_as is None else shlex.quote(shown_as(None))
+    yield f"stoker deploy {template} --name {name} ...   # the same command continues from here"
     yield f"stoker destroy {name}   # or delete everything"
 
 
-def _explanation(found: Mapping[str, Any]) -> Explanation:
+def _places_to_fix(cause: Cause, shown_as: ShownAs | None) -> Iterator[str]:
+    """The places that a failure names; that of the resource where it names none."""
+    named = [(match[1], match[2]) for match in _NESTED_PLACE.finditer(cause.text)]
+    for file, line in named:
+        yield f"{file if shown_as is None else shown_as(file)}:{line}"
+    if not named and cause.place is not None:
+        yield cause.place
+
+
+def _explanation(found: Mapping[str, Any], shown_as: ShownAs | None) -> Explanation:
     since = _moment(found["since"])
     assert since is not None
     return Explanation(
@@ -216,12 +286,12 @@ def _explanation(found: Mapping[str, Any]) -> Explanation:
         found["stack_status_reason"],
         since,
         _moment(found["deadline"]),
-        tuple(_causes(found["causes"])),
+        tuple(_causes(found["causes"], shown_as)),
         found["complete"],
     )
 
 
-def _causes(found: Sequence[Mapping[str, Any]]) -> Iterator[Cause]:
+def _causes(found: Sequence[Mapping[str, Any]], shown_as: ShownAs | None) -> Iterator[Cause]:
     for each in found:
         position = each["position"]
         yield Cause(
@@ -231,16 +301,26 @@ def _causes(found: Sequence[Mapping[str, Any]]) -> Iterator[Cause]:
             each["text"],
             _moment(each["since"]),
             tuple(each["waits_for"]),
-            None if position is None else _place(position),
+            None if position is None else _place(position, shown_as),
             each["request_id"],
             each["hook"],
             each["stack_name"],
             each["stack_id"],
+            tuple(
+                KnownObject(
+                    known["id"],
+                    None if known["path"] is None else "/".join(known["path"]),
+                    tuple("/".join(path) for path in known["used_by"]),
+                )
+                for known in each.get("objects") or ()
+            ),
         )
 
 
-def _place(position: Mapping[str, Any]) -> str:
+def _place(position: Mapping[str, Any], shown_as: ShownAs | None) -> str:
     file, line = position["file"], position["line"]
+    if shown_as is not None:
+        return f"{shown_as(file)}:{line}"
     return f"line {line} of the template" if file is None else f"{file}:{line}"
 
 

@@ -11,16 +11,15 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
-from stoker.cli.causes import explanation_of, lines_of, print_steps
+from stoker.cli.causes import ShownAs, explanation_of, lines_of, print_steps
 from stoker.cli.client import Client
 from stoker.cli.console import say
 from stoker.cli.failures import FAILED, CommandFailed
 from stoker.cli.naming import by_path
-from stoker.cli.stacks import Output, Resource, Stack, console_log, resources_of
+from stoker.cli.stacks import SERVERS, Output, Resource, Stack, console_log, resources_of
 
 _CONSOLE_LINES = 30
 _MOST_CONSOLES = 3
-_SERVER = "OS::Nova::Server"
 
 
 def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
@@ -38,15 +37,22 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
         say(console, f"  {output.name:<{width}}  {text}")
 
 
-def end_with_failure(console: Console, client: Client, stack: Stack) -> NoReturn:
+def end_with_failure(
+    console: Console, client: Client, stack: Stack, shown_as: ShownAs | None = None
+) -> NoReturn:
     """Print why an operation failed, and end the process."""
-    print_failure(console, client, stack)
+    print_failure(console, client, stack, shown_as)
     sys.exit(FAILED)
 
 
-def print_failure(console: Console, client: Client, stack: Stack) -> None:
-    """Why an operation failed, what the servers said, and what to do next."""
-    found, _ = explanation_of(client, stack, None)
+def print_failure(
+    console: Console, client: Client, stack: Stack, shown_as: ShownAs | None = None
+) -> None:
+    """Why an operation failed, what the servers said, and what to do next.
+
+    ``shown_as`` names the files of the template, where they are known.
+    """
+    found, _ = explanation_of(client, stack, None, shown_as)
     click.echo()
     for line in lines_of(found, datetime.now(UTC)):
         click.echo(line)
@@ -54,13 +60,13 @@ def print_failure(console: Console, client: Client, stack: Stack) -> None:
     servers = _servers(client, stack) if failed else {}
     for path, server in list(servers.items())[:_MOST_CONSOLES]:
         _print_console(console, client, path, server)
-    print_steps(found, next(iter(servers), None))
+    print_steps(found, next(iter(servers), None), shown_as)
 
 
 def _servers(client: Client, stack: Stack) -> dict[str, Resource]:
     """The servers of a stack, and of those nested in it, by their paths."""
     known = by_path(stack, resources_of(client, stack))
-    return {path: r for path, r in known.items() if r.type_name == _SERVER and r.physical_id}
+    return {path: r for path, r in known.items() if r.type_name in SERVERS and r.physical_id}
 
 
 def _print_console(console: Console, client: Client, path: str, server: Resource) -> None:

@@ -9,10 +9,9 @@ import click
 from stoker.cli.client import Client
 from stoker.cli.failures import BadInput
 from stoker.cli.naming import by_path, candidates, the_stack
-from stoker.cli.stacks import Server, find_stack, list_stacks, resources_of, servers
+from stoker.cli.stacks import SERVERS, Server, find_stack, list_stacks, resources_of, servers
 from stoker.kernel.diagnostics import did_you_mean
 
-_SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
 _MOST_COMMANDS = 20
 _PASSED_ON = "stoker.cli.servers.passed_on"
 
@@ -44,7 +43,7 @@ def find_server(client: Client, wanted: str) -> Server:
     known = {
         place: there[resource.physical_id]
         for place, resource in by_path(stack, resources_of(client, stack)).items()
-        if resource.type_name in _SERVERS and resource.physical_id in there
+        if resource.type_name in SERVERS and resource.physical_id in there
     }
     fitting = _fitting(path, known)
     if len(fitting) == 1:

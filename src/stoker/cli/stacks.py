@@ -14,6 +14,7 @@ Value = TypeVar("Value")
 
 ORCHESTRATION = "orchestration"
 _AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
+SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
 DEEP = 20
 """Levels of nested stacks that are read: more than any service allows."""
 

@@ -19,6 +19,14 @@ class Signals(TypedDict):
     wanted: int
 
 
+class KnownObject(TypedDict):
+    """What the stack knows of an object that a text mentions."""
+
+    id: str
+    path: tuple[str, ...] | None
+    used_by: tuple[tuple[str, ...], ...]
+
+
 class CauseDetail(TypedDict):
     """Why one resource is as it is."""
 
@@ -37,6 +45,7 @@ class CauseDetail(TypedDict):
     because_of: tuple[str, ...]
     request_id: str | None
     position: Place | None
+    objects: list[KnownObject]
 
 
 class Why(TypedDict):
@@ -105,4 +114,7 @@ def _cause(cause: Cause) -> CauseDetail:
         "because_of": cause.because_of,
         "request_id": cause.request_id,
         "position": None if cause.position is None else place(cause.position),
+        "objects": [
+            {"id": each.id, "path": each.path, "used_by": each.used_by} for each in cause.objects
+        ],
     }

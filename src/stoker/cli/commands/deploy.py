@@ -112,7 +112,7 @@ def _follow(beginning: Beginning, begun: Begun, *, rollback: bool) -> None:
         patience=beginning.patience,
     )
     if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-        end_with_failure(console, client, ended)
+        end_with_failure(console, client, ended, begun.shown_as)
     print_outputs(console, ended.outputs)
 
 

@@ -224,6 +224,17 @@ class CauseKind(StrEnum):
     """It is what it is to be."""
 
 
+class MentionedObject(Struct, frozen=True):
+    """What a stack knows of an object that a message mentions."""
+
+    id: str
+    """Its id, or its address."""
+    path: tuple[str, ...] | None = None
+    """The resource whose object it is, if it belongs to the stack."""
+    used_by: tuple[tuple[str, ...], ...] = ()
+    """Resources whose properties or attributes name it."""
+
+
 class Cause(Struct, frozen=True):
     """Why one resource is as it is."""
 
@@ -251,6 +262,8 @@ class Cause(Struct, frozen=True):
     """By which the cloud's logs know the request that failed."""
     position: Position | None = None
     """Where the resource, or the first of those properties, stands in the documents."""
+    objects: tuple[MentionedObject, ...] = ()
+    """What the stack knows of the objects that ``text`` mentions."""
 
 
 class Explanation(Struct, frozen=True):

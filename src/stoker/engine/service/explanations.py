@@ -26,6 +26,7 @@ from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import Cause, CauseKind, Explanation
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.service.lookup import Finder, row_of
+from stoker.engine.service.mentioned_objects import with_mentioned_objects
 from stoker.engine.service.presenters import current_rows, stack_view
 from stoker.engine.service.resource_positions import positions_of
 from stoker.engine.service.waits import Waiting, waits
@@ -74,12 +75,13 @@ class Explanations:
             causes = await self._of_the_past(stack)
         failed = any(cause.kind is CauseKind.FAILED for cause in causes)
         told = [cause for cause in causes if not (failed and cause.kind is CauseKind.ABORTED)]
+        shown = await with_mentioned_objects(self._ports, stack, told[:MOST])
         since = stack.updated_at or stack.created_at
         return Explanation(
             stack_view(stack),
             since if operation is None else operation.created_at,
             None if operation is None else operation.deadline,
-            tuple(told[:MOST]),
+            shown,
             is_complete=len(told) <= MOST and not tree.is_cut,
         )
 

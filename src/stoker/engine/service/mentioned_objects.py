@@ -1,0 +1,94 @@
+"""Names the objects that a cloud's message mentions by id or address.
+
+Clouds say "port 5a0c... is in use" or "address 10.0.0.4 is already allocated". Where the object
+belongs to the stack, or its resources use it, their names are what the user needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.views import Cause, MentionedObject
+from stoker.kernel.json_tree import levels
+from stoker.kernel.values import replace
+
+_NAMES = re.compile(
+    r"(?<!req-)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b(?:\d{1,3}\.){3}\d{1,3}\b(?!/)"
+)
+_MOST_NAMES = 20
+_MOST_STACKS = 500
+
+Place = tuple[tuple[str, ...], Resource]
+"""A resource and its path."""
+
+
+async def with_mentioned_objects(
+    ports: Ports, stack: Stack, causes: Sequence[Cause]
+) -> tuple[Cause, ...]:
+    """The causes, with what the stack knows of the objects in their texts."""
+    wanted = {name for cause in causes for name in _names_in(cause.text)}
+    if not wanted:
+        return tuple(causes)
+    places = await _places(ports, stack)
+
+    def named() -> tuple[Cause, ...]:
+        found = _mentioned(places, set(sorted(wanted)[:_MOST_NAMES]))
+        return tuple(replace(cause, objects=_objects(cause, found)) for cause in causes)
+
+    return await ports.workers.compute(named)
+
+
+async def _places(ports: Ports, stack: Stack) -> list[Place]:
+    """The resources of a stack and of those nested in it that have objects."""
+    found: list[Place] = []
+    pending: list[tuple[tuple[str, ...], str]] = [((), stack.id)]
+    for _ in range(_MOST_STACKS):
+        if not pending:
+            break
+        above, identity = pending.pop()
+        for row in await ports.store.resources(identity):
+            path = (*above, row.name)
+            if row.nested_id is not None:
+                pending.append((path, row.nested_id))
+            elif row.physical_id is not None:
+                found.append((path, row))
+    return found
+
+
+def _mentioned(places: Iterable[Place], wanted: set[str]) -> Mapping[str, MentionedObject]:
+    found = {name: MentionedObject(name) for name in wanted}
+    for path, row in places:
+        if row.physical_id in found:
+            found[row.physical_id] = replace(found[row.physical_id], path=path)
+        for name in wanted & _texts(row):
+            users = found[name].used_by
+            if path not in users:
+                found[name] = replace(found[name], used_by=(*users, path))
+    return found
+
+
+def _texts(row: Resource) -> set[str]:
+    values = (row.properties, row.attributes)
+    return {
+        item for value in values for level in levels(value) for item in level if type(item) is str
+    }
+
+
+def _objects(cause: Cause, found: Mapping[str, MentionedObject]) -> tuple[MentionedObject, ...]:
+    """The objects that a cause names, if the stack knows them; without the resource itself."""
+    objects = []
+    for name in dict.fromkeys(_names_in(cause.text)):
+        each = found.get(name)
+        if each is None:
+            continue
+        users = tuple(path for path in each.used_by if path not in (cause.path, each.path))
+        if users or each.path not in (None, cause.path):
+            objects.append(replace(each, used_by=users))
+    return tuple(objects)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    return (match[0] for match in _NAMES.finditer(text))

@@ -1,0 +1,84 @@
+"""What a failed deployment says about other objects, against a running service."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from stoker.cli.remedies import ports_in_the_way
+from stoker.cli.service import connect
+from stoker.cli.target import Target
+from tests.cli.conftest import Served
+
+PORTS = """heat_template_version: 2018-08-31
+resources:
+  a:
+    type: OS::Neutron::Port
+    properties: {network: private, fixed_ips: [{ip_address: 10.0.0.44}]}
+  b:
+    type: OS::Neutron::Port
+    depends_on: a
+    properties: {network: private, fixed_ips: [{ip_address: 10.0.0.44}]}
+"""
+NO_ROUTE = """heat_template_version: 2018-08-31
+resources:
+  net: {type: OS::Neutron::Net}
+  sub: {type: OS::Neutron::Subnet, properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}}
+  port:
+    type: OS::Neutron::Port
+    properties: {network: {get_resource: net}, fixed_ips: [{subnet: {get_resource: sub}}]}
+  fip:
+    type: OS::Neutron::FloatingIP
+    properties: {floating_network: public, port_id: {get_resource: port}}
+"""
+NOBODY = """heat_template_version: 2018-08-31
+resources:
+  h: {type: OS::Heat::WaitConditionHandle}
+  w: {type: OS::Heat::WaitCondition, properties: {handle: {get_resource: h}, timeout: 1}}
+"""
+
+
+def failure(service: Served, tmp_path: Path, name: str, text: str) -> str:
+    template = tmp_path / f"{name}.yaml"
+    template.write_text(text)
+    done = service.run("deploy", str(template))
+    assert done.exit_code == 1
+    assert service.run("destroy", name, "--yes").exit_code == 0
+    return done.output
+
+
+def test_a_taken_address_names_the_resource_that_has_it(service: Served, tmp_path: Path) -> None:
+    said = failure(service, tmp_path, "taken", PORTS)
+    assert "✗ b  OS::Neutron::Port" in said
+    assert "-> a has the address" in said
+    assert f"fix {tmp_path}/taken.yaml:6," in said
+
+
+def test_a_subnet_without_a_route_is_named_with_the_remedy(service: Served, tmp_path: Path) -> None:
+    said = failure(service, tmp_path, "routeless", NO_ROUTE)
+    assert " is the resource sub\n" in said
+    assert "OS::Neutron::RouterInterface" in said
+
+
+def test_a_wait_condition_without_servers_does_not_point_to_consoles(
+    service: Served, tmp_path: Path
+) -> None:
+    said = failure(service, tmp_path, "nobody", NOBODY)
+    assert "the stack has no server that could send the signal" in said
+    assert "stoker logs" not in said
+
+
+def test_ports_that_keep_a_subnet_are_listed(service: Served) -> None:
+    with closing(connect(Target(service.data_dir, None, True))) as client:
+        subnets = client.get("network", "/v2.0/subnets")["subnets"]
+        subnet = next(each for each in subnets if each["name"] == "private-subnet")
+        port = {"network_id": subnet["network_id"], "name": "stranger"}
+        made = client.call("network", "POST", "/v2.0/ports", {"port": port})["port"]
+        text = (
+            f"Unable to complete operation on subnet {subnet['id']}: One or more ports have an IP"
+            " allocation from this subnet."
+        )
+        found = ports_in_the_way(client, text)
+        client.call("network", "DELETE", f"/v2.0/ports/{made['id']}")
+        assert f"port {made['id']} (stranger) is in it" in found
+        assert ports_in_the_way(client, "something else") == ()
