@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 from bench.database import add_option, empty_database
 from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
-from stoker.clouds.computing import Computing
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import make_service
+from stoker.fair_threads import FairThreads
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import Clock, SystemClock
 from stoker.kernel.freeing import loading
@@ -45,7 +45,7 @@ class NoCloud:
     """All that the engine asks of a cloud, by types that need none."""
 
     def __init__(self) -> None:
-        self._computing = Computing()
+        self._computing = FairThreads()
 
     def load(self, service: str) -> Load:
         return Load(1)

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from stoker.clouds.computing import GIVE_WAY, LONG, Computing
+from stoker.fair_threads import GIVE_WAY, LONG, FairThreads
 from stoker.kernel.time_limit import project
 
 
-async def asked(computing: Computing, who: str, call: Any) -> Any:
+async def asked(computing: FairThreads, who: str, call: Any) -> Any:
     project.set(who)
     return await computing.run(call)
 
 
 async def test_work_of_one_project_leaves_threads_to_others() -> None:
-    computing = Computing(threads=3, of_one_project=2)
+    computing = FairThreads(threads=3, of_one_project=2)
     held = threading.Event()
     greedy = [asyncio.create_task(asked(computing, "a", held.wait)) for _ in range(20)]
     try:
@@ -34,7 +34,7 @@ async def test_work_of_one_project_leaves_threads_to_others() -> None:
 
 
 async def test_projects_take_turns() -> None:
-    computing = Computing(threads=1, of_one_project=1)
+    computing = FairThreads(threads=1, of_one_project=1)
     held, order = threading.Event(), []
     first = asyncio.create_task(asked(computing, "a", held.wait))
     await asyncio.sleep(0)
@@ -51,7 +51,7 @@ async def test_projects_take_turns() -> None:
 
 
 async def test_who_gives_up_waiting_takes_no_turn() -> None:
-    computing = Computing(threads=1, of_one_project=1)
+    computing = FairThreads(threads=1, of_one_project=1)
     held, done = threading.Event(), []
     first = asyncio.create_task(asked(computing, "a", held.wait))
     await asyncio.sleep(0)
@@ -67,7 +67,7 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
 
 
 async def test_what_is_done_does_not_wait_for_what_its_thread_does_next() -> None:
-    computing = Computing(threads=1, of_one_project=1)
+    computing = FairThreads(threads=1, of_one_project=1)
     held = threading.Event()
     short = asyncio.create_task(asked(computing, "a", lambda: "done"))
     long = asyncio.create_task(asked(computing, "a", held.wait))
@@ -81,7 +81,7 @@ async def test_what_is_done_does_not_wait_for_what_its_thread_does_next() -> Non
 
 
 async def test_whatever_is_raised_reaches_who_asked_and_nobody_else() -> None:
-    computing = Computing(threads=1, of_one_project=1)
+    computing = FairThreads(threads=1, of_one_project=1)
     calls = [lambda: 1 / 0, lambda: next(iter(())), lambda: "done"]
     found = await asyncio.wait_for(
         asyncio.gather(*(asked(computing, "a", call) for call in calls), return_exceptions=True),
@@ -93,7 +93,7 @@ async def test_whatever_is_raised_reaches_who_asked_and_nobody_else() -> None:
 
 
 async def test_small_work_of_a_project_is_done_by_few_threads_one_after_another() -> None:
-    computing = Computing(threads=8, of_one_project=2)
+    computing = FairThreads(threads=8, of_one_project=2)
     at_once, most = [0], [0]
 
     def small() -> int:
@@ -110,7 +110,7 @@ async def test_small_work_of_a_project_is_done_by_few_threads_one_after_another(
 
 
 async def test_threads_give_way_sooner_while_there_is_long_work_and_only_then() -> None:
-    computing, usual = Computing(), sys.getswitchinterval()
+    computing, usual = FairThreads(), sys.getswitchinterval()
     held = threading.Event()
     short = await asked(computing, "a", sys.getswitchinterval)
     long = asyncio.create_task(asked(computing, "a", held.wait))

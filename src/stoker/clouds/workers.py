@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
 
-from stoker.clouds.computing import Computing
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
+from stoker.fair_threads import FairThreads
 from stoker.kernel.clock import Clock
 from stoker.kernel.load import Load
 
@@ -78,7 +78,7 @@ class Workers:
         self._clock = clock
         self._bounds = bounds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
-        self._computing = Computing()
+        self._computing = FairThreads()
         self._gates: dict[str, _Gate] = {}
         self._among = 1
 

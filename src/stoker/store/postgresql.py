@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from stoker.store.foreign import UnusableDatabase
 
-CONNECTIONS = 8
+CONNECTIONS = 10
 """The writer's, the readers', that of the lock, and some for commands of a service."""
 OLDEST = 14
 """The first release that has all that is used."""

@@ -3,36 +3,50 @@
 To change threads and to begin and end a transaction costs more than most reads, and the drivers
 of nested stacks ask much the same at the same time. Each read stands alone all the same: none sees
 what another one does, and the failure of one is its own.
+
+Reads of a group are of one project, and a project has few groups at once, so that slow reads of
+one project do not hold up another. A read ends when nobody waits for its result any more, as after
+the time limit of a request.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stoker.engine.model.interfaces import StoreFault
+from stoker.kernel.time_limit import project
+from stoker.store.abandoned import (
+    AbandoningCipher,
+    ReadAbandonedError,
+    Statements,
+    while_wanted,
+)
 from stoker.store.databases import for_reading, of_one_moment
 from stoker.store.encryption import Cipher
 from stoker.store.faults import database_faults
 from stoker.store.patience import in_time
 from stoker.store.prepared import RowsOf
-from stoker.store.runners import Runner
+from stoker.store.runners import READERS_OF_ONE_PROJECT, Runner
 
 Result = TypeVar("Result")
 
 _AT_ONCE = 20
 """Reads that share a connection; more are spread over the threads."""
-_GROUPS = 4
-"""That are under way together, as there are threads: what comes meanwhile waits for one of these,
-and is one group then."""
+_GROUPS = READERS_OF_ONE_PROJECT
+"""Of a project that are under way together: what comes meanwhile waits for one of these, and is one
+group then."""
+_CANCEL_AGAIN_SECONDS = 0.2
 Rows = Sequence[Mapping[str, Any]]
 
 
-class _Entry(Struct, frozen=True):
+class _Entry(Struct, frozen=True, eq=False):
     """A read, and who waits for it."""
 
     query: Callable[..., Any]
@@ -41,6 +55,21 @@ class _Entry(Struct, frozen=True):
     asked: tuple[RowsOf, ...] = ()
     """What is found together with what others ask for."""
     owner: str = ""
+
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for the result. Any thread may ask."""
+        return not self.done.done()
+
+
+class _Group(Struct, frozen=True, eq=False):
+    """Reads that share a connection."""
+
+    entries: list[_Entry]
+    statements: Statements = field(default_factory=Statements)
+
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for any of the results."""
+        return any(entry.is_wanted() for entry in self.entries)
 
 
 Verdict = tuple[Any, Exception | None]
@@ -52,7 +81,7 @@ class Reading:
 
     def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
         self._engine = engine
-        self._cipher = cipher
+        self._cipher: Cipher = AbandoningCipher(cipher)
         self._runner = runner
         self._statements = GroupRead(for_reading(engine), runner)
         self._moments = GroupRead(of_one_moment(engine), runner)
@@ -84,8 +113,10 @@ class GroupRead:
     def __init__(self, engine: sa.Engine, runner: Runner) -> None:
         self._engine = engine
         self._runner = runner
-        self._pending: list[_Entry] = []
-        self._running: set[asyncio.Task[None]] = set()
+        self._pending: OrderedDict[str, list[_Entry]] = OrderedDict()
+        """By project."""
+        self._running: dict[asyncio.Task[None], tuple[str, _Group]] = {}
+        self._is_starting = False
 
     async def read(
         self, query: Callable[..., Result], asked: tuple[RowsOf, ...] = (), owner: str = ""
@@ -93,40 +124,71 @@ class GroupRead:
         """What the query finds, given the connection and the rows of what is asked."""
         loop = asyncio.get_running_loop()
         entry = _Entry(query, loop.create_future(), asked, owner)
-        if not self._pending:
+        if not self._is_starting:
             # everyone who is ready in this turn of the loop joins
+            self._is_starting = True
             loop.call_soon(self._start)
-        self._pending.append(entry)
-        result: Result = await in_time(entry.done)
+        self._pending.setdefault(project.get(), []).append(entry)
+        try:
+            result: Result = await in_time(entry.done)
+        finally:
+            if entry.done.cancelled():
+                self._abandon(entry)
         return result
 
+    def _abandon(self, entry: _Entry) -> None:
+        """End the group of a read that nobody waits for, unless somebody waits for another one."""
+        for _, group in self._running.values():
+            if entry in group.entries and not group.is_wanted():
+                self._cancel(group)
+
+    def _cancel(self, group: _Group) -> None:
+        """Cancel the statements of a group until it has ended: one may be about to begin."""
+        if any(each is group for _, each in self._running.values()):
+            loop = asyncio.get_running_loop()
+            # on a thread: a server is asked over the network
+            loop.run_in_executor(None, group.statements.cancel)
+            loop.call_later(_CANCEL_AGAIN_SECONDS, self._cancel, group)
+
     def _start(self) -> None:
-        while self._pending and len(self._running) < _GROUPS:
-            group, self._pending = self._pending[:_AT_ONCE], self._pending[_AT_ONCE:]
-            task = asyncio.ensure_future(self._run(group))
-            self._running.add(task)
-            task.add_done_callback(self._ended)
+        self._is_starting = False
+        for project_id in list(self._pending):
+            entries = self._pending.pop(project_id)
+            running = sum(of == project_id for of, _ in self._running.values())
+            while entries and running < _GROUPS:
+                group, entries = _Group(entries[:_AT_ONCE]), entries[_AT_ONCE:]
+                context = copy_context()
+                context.run(project.set, project_id)
+                task = asyncio.get_running_loop().create_task(self._run(group), context=context)
+                self._running[task] = project_id, group
+                task.add_done_callback(self._ended)
+                running += 1
+            if entries:
+                self._pending[project_id] = entries
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+        del self._running[task]
         self._start()
 
-    async def _run(self, group: list[_Entry]) -> None:
+    async def _run(self, group: _Group) -> None:
+        entries = group.entries
+
         def transaction() -> list[Verdict]:
             # while the database does not answer, reads wait here for threads
-            group[:] = [entry for entry in group if not entry.done.done()]
+            entries[:] = [entry for entry in entries if entry.is_wanted()]
             try:
-                return self._together(group)
+                with while_wanted(group.is_wanted):
+                    return self._together(group)
             except StoreFault:
                 raise
             except Exception:  # noqa: BLE001 - told to the one whose read it is
-                return [self._alone(entry) for entry in group]
+                return [self._alone(entry) for entry in entries]
 
         try:
             verdicts = await self._runner.read(transaction)
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
-            verdicts = [(None, error)] * len(group)
-        for entry, (result, refused) in zip(group, verdicts, strict=True):
+            verdicts = [(None, error)] * len(entries)
+        for entry, (result, refused) in zip(entries, verdicts, strict=True):
             if entry.done.done():
                 continue
             if refused is None:
@@ -134,33 +196,33 @@ class GroupRead:
             else:
                 entry.done.set_exception(refused)
 
-    def _together(self, group: Sequence[_Entry]) -> list[Verdict]:
+    def _together(self, group: _Group) -> list[Verdict]:
         with database_faults():
             try:
                 return self._look(group)
             except sa.exc.DBAPIError as error:
-                if not error.connection_invalidated:
+                if not error.connection_invalidated or not group.is_wanted():
                     raise
                 # perhaps the server was started anew: the next connection is to the new one
                 return self._look(group)
 
-    def _look(self, group: Sequence[_Entry]) -> list[Verdict]:
-        if not group:
+    def _look(self, group: _Group) -> list[Verdict]:
+        if not group.entries:
             return []
         owners: dict[RowsOf, set[str]] = {}
-        for entry in group:
+        for entry in group.entries:
             for each in entry.asked:
                 owners.setdefault(each, set()).add(entry.owner)
-        with self._engine.connect() as connection:
+        with self._engine.connect() as connection, group.statements.on(connection):
             rows = {each: each.find(connection, some) for each, some in owners.items()}
             return [
                 _looked(connection, entry, [rows[each][entry.owner] for each in entry.asked])
-                for entry in group
+                for entry in group.entries
             ]
 
     def _alone(self, entry: _Entry) -> Verdict:
         try:
-            [verdict] = self._together([entry])
+            [verdict] = self._together(_Group([entry]))
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             return None, error
         return verdict
@@ -168,7 +230,10 @@ class GroupRead:
 
 def _looked(connection: sa.Connection, entry: _Entry, rows: Sequence[Rows]) -> Verdict:
     try:
-        return entry.query(connection, *rows), None
+        with while_wanted(entry.is_wanted):
+            return entry.query(connection, *rows), None
+    except ReadAbandonedError as error:
+        return None, error
     except (StoreFault, sa.exc.SQLAlchemyError, OSError):
         raise  # nothing more can be read in a transaction, if there is one
     except Exception as error:  # noqa: BLE001 - it is told to whoever asked

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from msgspec import Struct, structs
 
+from stoker.engine.model.interfaces import StoreFault
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
 from stoker.engine.model.records import (
@@ -171,6 +172,8 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
     for name, read, empty in form.reads:
         try:
             values[name] = read(cipher, values[name])
+        except StoreFault:
+            raise  # the read was abandoned
         except Exception:
             if kind in _WHOLE:
                 raise
@@ -255,6 +258,8 @@ def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
     """The signal of a row; None where nobody can read what it says."""
     try:
         return _record(StoredSignal, row, cipher)
+    except StoreFault:
+        raise
     except Exception:
         log.exception("signal not readable", signal=row["id"])
         return None

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
+from stoker.fair_threads import FairThreads
+
 Result = TypeVar("Result")
 
 
@@ -20,22 +22,28 @@ class Runner(Protocol):
         """The result of a reading transaction."""
 
 
-class ThreadRunner:
-    """One thread for writing, a few for reading."""
+READERS = 6
+READERS_OF_ONE_PROJECT = 2
+"""Of the reading threads: slow reads of one project leave the others to other projects."""
 
-    def __init__(self, readers: int = 4) -> None:
+
+class ThreadRunner:
+    """One thread for writing, a few for reading, in which projects take turns."""
+
+    def __init__(self, readers: int = READERS) -> None:
         self._writer = ThreadPoolExecutor(1, "store-writer")
-        self._readers = ThreadPoolExecutor(readers, "store-reader")
+        of_one_project = min(readers, READERS_OF_ONE_PROJECT)
+        self._readers = FairThreads(readers, of_one_project, "store-reader")
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
         """Run on the writing thread."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, transaction)
 
     async def read(self, transaction: Callable[[], Result]) -> Result:
-        """Run on one of the reading threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, transaction)
+        """Run on one of the reading threads, when it is the turn of the project at work."""
+        return await self._readers.run(transaction)
 
     def close(self) -> None:
         """Let running transactions end, then stop the threads."""
         self._writer.shutdown()
-        self._readers.shutdown()
+        self._readers.close(wait=True)

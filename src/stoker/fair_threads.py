@@ -1,4 +1,4 @@
-"""Threads for long computations, shared fairly between projects.
+"""Threads for computations and reads, shared fairly between projects.
 
 A project gets few of them at once, and projects take turns: whoever asks for much waits for
 himself, not others for him. A thread goes on with what its project waits for, and the loop takes
@@ -33,17 +33,24 @@ GIVE_WAY = 0.001
 """Seconds after which a thread lets another run while there is long work. Which one is up to the
 system: with Python's own 5 ms, the loop came last too often behind three threads, for 0.1 s."""
 _USUAL = sys.getswitchinterval()
+_LONG: set[int] = set()
+"""Those that have long work now: the interval is one for all threads of the process."""
 
 _Job = tuple[Callable[[], Any], asyncio.Future[Any]]
 
 
-class Computing:
-    """Runs pure work; used from one event loop."""
+class FairThreads:
+    """Runs work that needs no other thread; used from one event loop."""
 
-    def __init__(self, threads: int = THREADS, of_one_project: int = OF_ONE_PROJECT) -> None:
+    def __init__(
+        self,
+        threads: int = THREADS,
+        of_one_project: int = OF_ONE_PROJECT,
+        name: str = "compute",
+    ) -> None:
         self._threads = threads
         self._of_one = of_one_project
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
         """By project, as long as it has threads. These take from it, too."""
         self._running: Counter[str] = Counter()
@@ -124,14 +131,15 @@ class Computing:
         """Let threads give way sooner while there is long work: it costs small work too much."""
         since = time.monotonic() - LONG
         long = any(begun < since for begun in list(self._begun.values()))
-        sys.setswitchinterval(GIVE_WAY if long else _USUAL)
+        (_LONG.add if long else _LONG.discard)(id(self))
+        sys.setswitchinterval(GIVE_WAY if _LONG else _USUAL)
         self._looking = self._running.total() > 0
         if self._looking:
             loop.call_later(LONG, self._look, loop)
 
-    def close(self) -> None:
-        """Start nothing more; what is under way ends by itself."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    def close(self, *, wait: bool = False) -> None:
+        """Start nothing more; what is under way ends by itself, before the return if so wanted."""
+        self._pool.shutdown(wait=wait, cancel_futures=True)
 
 
 def _outcome(call: Callable[[], Answer], end: asyncio.Future[Answer]) -> Callable[[], None]:

@@ -1,0 +1,90 @@
+"""Ends reads whose results nobody waits for any more.
+
+A thread cannot be stopped from outside. So a read that was given up ends in one of two places: the
+statement that is being executed is cancelled in the database, and the decryption of rows asks
+between two values. Both raise :class:`ReadAbandonedError`, or an error of the database, which
+nobody receives.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.store.encryption import Cipher
+
+_here = threading.local()
+
+
+class ReadAbandonedError(StoreFault):
+    """A read has ended because nobody waits for its result."""
+
+    def __init__(self) -> None:
+        super().__init__("the read was abandoned: nobody waits for its result", passing=True)
+
+
+@contextmanager
+def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Within the ``with`` block, this thread decrypts only as long as the result is wanted."""
+    before = getattr(_here, "is_wanted", None)
+    _here.is_wanted = is_wanted
+    try:
+        yield
+    finally:
+        _here.is_wanted = before
+
+
+class AbandoningCipher:
+    """A cipher that raises :class:`ReadAbandonedError` instead of decrypting for nobody."""
+
+    def __init__(self, cipher: Cipher) -> None:
+        self._cipher = cipher
+        self.encrypt, self.hashed = cipher.encrypt, cipher.hashed
+
+    def decrypt(self, text: str) -> Any:
+        """The value."""
+        is_wanted: Callable[[], bool] | None = getattr(_here, "is_wanted", None)
+        if is_wanted is not None and not is_wanted():
+            raise ReadAbandonedError
+        return self._cipher.decrypt(text)
+
+
+class Statements:
+    """The statements of one read, which another thread may cancel."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: sa.Connection | None = None
+        self._is_cancelled = False
+
+    @contextmanager
+    def on(self, connection: sa.Connection) -> Iterator[None]:
+        """Execute statements within the ``with`` block.
+
+        A connection whose statement was cancelled is closed: the next statement on it might be the
+        one that the database cancels, and its cache holds what the read was about.
+        """
+        with self._lock:
+            self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+                if self._is_cancelled:
+                    connection.invalidate()
+
+    def cancel(self) -> None:
+        """Cancel the statement that is being executed, if there is one."""
+        with self._lock:
+            if self._connection is None:
+                return
+            self._is_cancelled = True
+            driver: Any = self._connection.connection.driver_connection
+            cancel = driver.interrupt if hasattr(driver, "interrupt") else driver.cancel
+            cancel()
