@@ -5,6 +5,7 @@ A service package ``localcloud.<name>`` has a module ``routes`` with a function
 Services that need each other within the process ask :meth:`Cloud.one`.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
@@ -44,6 +45,8 @@ class Cloud:
     exit_listeners: list[Callable[[Exit], None]] = field(default_factory=list)
     """Called on the event loop when a server's first process ends. The application starts the
     fabric before any service, so listeners are added in the constructors of services."""
+    held_bodies: Counter[str | None] = field(default_factory=Counter, repr=False)
+    """Bytes of unfinished request bodies in memory by project."""
     _instances: dict[object, object] = field(default_factory=dict, repr=False)
 
     def now(self) -> str:

@@ -1,32 +1,49 @@
-"""HTTP connections: bounded in number, and each in how long and how much it may take to ask."""
+"""HTTP connections: bounded in number, and in the time and size of heads and the pace of bodies.
+
+Where there are too many connections, one whose client owes the rest of a request gives way: the
+oldest one of the owner that has most of them. All users of a machine connect from the same
+address, so the owner is the project of the token, and requests without one share an owner.
+"""
 
 import asyncio
 import socket
 import struct
+from collections import Counter
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from localcloud.disturbances import CUT
+from localcloud.http import OWNER
 
 
 class Connection(HttpToolsProtocol):
     """One connection. A disturbance can cut it."""
 
     most = 1000
-    """Connections at once. One that waits for nothing gives way to a new one."""
+    """Connections at the same time."""
     head_seconds = 20.0
     """For the address and the headers of a request."""
     head_bytes = 1 << 16
+    body_seconds = 60.0
+    """For each further part of a body."""
+    owner = ""
+    """The project that makes the request; empty until its token is checked."""
+    since = 0.0
+    """When the client began to owe what it owes: a request, or the rest of one."""
     _late: asyncio.TimerHandle
+    in_body = False
+    _heard = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._expect_head()
         if len(self.connections) > self.most:
-            waiting = (c for c in self.connections if c is not self and _waits(c))
-            next(waiting, self).transport.abort()
+            waiting: list[Any] = [c for c in self.connections if c is not self and _owes(c)]
+            (_first_to_go(waiting) or self).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is expected any more."""
@@ -35,6 +52,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request; of one whose head is too long no more is taken."""
+        self._heard = self.loop.time()
         while self._in_head and data and not self.transport.is_closing():
             # A body that comes along with its head does not count.
             part = data[: self.head_bytes - self._head_size]
@@ -52,17 +70,46 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._late.cancel()
         self._expect_head()
-        self.scope["extensions"] = {CUT: self._cut}  # type: ignore[dict-item]
+        self.owner = ""
+        announced = partial(setattr, self, "owner")
+        self.scope["extensions"] = {CUT: self._cut, OWNER: announced}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         """The head is there in time."""
         self._late.cancel()
-        self._in_head = False
+        self._in_head, self.in_body = False, True
+        self.since = self.loop.time()
+        self._expect_body(self.body_seconds)
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        """The client owes nothing until it asks again."""
+        self._late.cancel()
+        self.in_body = False
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """The client may ask again."""
+        self.since = self.loop.time()
+        super().on_response_complete()
+
     def _expect_head(self) -> None:
-        self._in_head, self._head_size = True, 0
+        self._in_head, self.in_body, self._head_size = True, False, 0
+        self.since = self.loop.time()
         self._late = self.loop.call_later(self.head_seconds, self.transport.abort)
+
+    def _expect_body(self, seconds: float) -> None:
+        self._late = self.loop.call_later(seconds, self._check_body)
+
+    def _check_body(self) -> None:
+        """End the connection if its body has stopped arriving, unless the service stopped it."""
+        elapsed = self.loop.time() - self._heard
+        if self.flow.read_paused:
+            self._expect_body(self.body_seconds)
+        elif elapsed < self.body_seconds:
+            self._expect_body(self.body_seconds - elapsed)
+        else:
+            self.transport.abort()
 
     def _cut(self, *, flush: bool) -> None:
         if flush:
@@ -74,6 +121,21 @@ class Connection(HttpToolsProtocol):
         self.transport.abort()
 
 
-def _waits(connection: Any) -> bool:
-    """Whether no request is being answered on a connection."""
-    return connection.cycle is None or connection.cycle.response_complete
+def _owes(connection: Any) -> bool:
+    """Whether nothing goes on with a connection until its client sends more."""
+    if connection.cycle is None or connection.cycle.response_complete:
+        return True
+    return connection.in_body and not connection.flow.read_paused
+
+
+def _first_to_go(waiting: Collection[Any]) -> Any:
+    """Return the connection of these that gives way; None without any.
+
+    It is one of the owner that has most of them, without a request if there is such, the oldest.
+    """
+    counts = Counter(connection.owner for connection in waiting)
+
+    def order(connection: Any) -> tuple[int, bool, float]:
+        return -counts[connection.owner], connection.in_body, connection.since
+
+    return min(waiting, key=order, default=None)

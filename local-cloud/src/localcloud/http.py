@@ -5,6 +5,7 @@ asked; the four shapes at the end of this module are those of Keystone, Nova, Ne
 """
 
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -20,6 +21,12 @@ JSON_BODY_LIMIT = 1 << 20
 """Bytes that a JSON request body may have."""
 STACK_USER = "heat_stack_user"
 """The role of the users that stacks make for their servers."""
+UNKNOWN_BODY_LIMIT = 112 * 1024
+"""Bytes of a request body that are read before the caller is known, as in Keystone."""
+OWNED_BODIES_LIMIT = 64 << 20
+"""Bytes of request bodies that one project may have in memory, waiting for their rest."""
+OWNER = "localcloud.owner"
+"""The extension of a connection to which the project of a request is announced."""
 PAGE_LIMIT = 1000
 """Items in one page of a list, at most."""
 
@@ -162,15 +169,38 @@ def context(request: Request) -> RequestContext:
     return found
 
 
+def announce(request: Request, caller: RequestContext) -> None:
+    """Let the connection of a request know which project it works for."""
+    owner = caller.project_id or caller.user_id
+    request.state.owner = owner
+    extension = (request.scope.get("extensions") or {}).get(OWNER)
+    if extension is not None:
+        extension(owner)
+
+
 async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
-    """Return the whole body; raises :class:`TooLarge` beyond ``limit`` bytes."""
+    """Return the whole body; raises :class:`TooLarge` beyond ``limit`` bytes.
+
+    Bodies that are being read for one project have a limit together.
+    """
+    owner = getattr(request.state, "owner", None)
+    limit = limit if owner is not None else min(limit, UNKNOWN_BODY_LIMIT)
+    held = getattr(request.state, "held_bodies", Counter())
     chunks = []
     size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise TooLarge(f"The request body is longer than {limit} bytes.")
-        chunks.append(chunk)
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            held[owner] += len(chunk)
+            if size > limit:
+                raise TooLarge(f"The request body is longer than {limit} bytes.")
+            if owner is not None and held[owner] > OWNED_BODIES_LIMIT:
+                raise TooLarge("The unfinished request bodies of the project are too large.")
+            chunks.append(chunk)
+    finally:
+        held[owner] -= size
+        if not held[owner]:
+            del held[owner]
     return b"".join(chunks)
 
 

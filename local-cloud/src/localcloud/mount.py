@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from localcloud.cloud import Cloud, Service
-from localcloud.http import ApiError, MethodNotAllowed, NotFound, Unauthorized
+from localcloud.http import ApiError, MethodNotAllowed, NotFound, Unauthorized, announce
 
 _LOG = logging.getLogger(__name__)
 _PATH_LIMIT = 8192
@@ -66,12 +66,15 @@ class ServiceApp:
             raise NotFound("The resource could not be found.")
         scope = {**scope, "path": path, "root_path": "", "app": self}
         state = scope["state"] = {**(scope.get("state") or {}), "request_id": request_id}
-        token = Request(scope).headers.get("x-auth-token")
+        state["held_bodies"] = self._cloud.held_bodies
+        request = Request(scope)
+        token = request.headers.get("x-auth-token")
         public = self._service.public(scope["method"], path)
         if token and not public:
             caller = replace(self._cloud.tokens.validate(token), request_id=request_id)
             self._service.permit(caller, scope["method"], path)
             state["context"] = caller
+            announce(request, caller)
         elif not public:
             raise Unauthorized("The request you have made requires authentication.")
         await self._routing.of(path)(scope, receive, send)

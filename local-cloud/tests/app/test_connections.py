@@ -1,16 +1,18 @@
 """Whoever holds connections, or asks without end, keeps nobody out."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 import uvicorn
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from localcloud.connections import Connection
+from localcloud.http import OWNER
 
 ASKED = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n1"
 ENDED = (ConnectionError, asyncio.IncompleteReadError)
@@ -25,11 +27,41 @@ class Few(Connection):
 class Hasty(Connection):
     head_seconds = 0.2
     head_bytes = 2000
+    body_seconds = 0.2
+
+
+HALF = b"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: %b\r\nContent-Length: 2\r\n"
+HALF += b"Expect: 100-continue\r\n\r\n1"
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    await Request(scope, receive).body()
-    await PlainTextResponse("answered")(scope, receive, send)
+    request = Request(scope, receive)
+    scope["extensions"][OWNER](request.headers.get("x-owner", ""))
+    with contextlib.suppress(ClientDisconnect):
+        await request.body()
+        if scope["path"] == "/busy":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"busy", "more_body": True})
+            await receive()  # the end of the connection
+            return
+        await PlainTextResponse("answered")(scope, receive, send)
+
+
+async def begin(streams: Streams, owner: bytes) -> None:
+    """Send half a body, and return when the request is being handled."""
+    reader, writer = streams
+    writer.write(HALF % owner)
+    await reader.readuntil(b"100 Continue\r\n\r\n")
+
+
+async def ended(streams: Streams) -> bool:
+    """Whether a connection has been closed."""
+    try:
+        return await asyncio.wait_for(streams[0].read(1), 0.5) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
 
 
 @asynccontextmanager
@@ -77,12 +109,40 @@ async def test_where_all_are_busy_no_more_are_taken() -> None:
     async with served(Few) as connect:
         busy = [await connect() for _ in range(Few.most)]
         for reader, writer in busy:
-            writer.write(ASKED[:-1].replace(b"a\r\n", b"a\r\nExpect: 100-continue\r\n"))
-            await reader.readuntil(b"100 Continue")  # the request is being answered
+            writer.write(ASKED.replace(b"/ ", b"/busy "))
+            await reader.readuntil(b"busy\r\n")
         with pytest.raises(ENDED):
             await ask(await connect())
-        for streams in busy:
-            assert b"HTTP/1.1 200" in await ask(streams, b"1")
+        assert [await ended(streams) for streams in busy] == [False] * Few.most
+
+
+async def test_half_body_gives_way_to_a_request() -> None:
+    async with served(Few) as connect:
+        held = [await connect() for _ in range(Few.most)]
+        for streams in held:
+            await begin(streams, b"")
+        assert b"200" in await ask(await connect())
+        assert [await ended(streams) for streams in held] == [True, False, False]
+        assert b"200" in await ask(held[2], b"2")
+
+
+async def test_owner_of_most_half_bodies_gives_way() -> None:
+    async with served(Few) as connect:
+        quiet, *greedy = [await connect() for _ in range(Few.most)]
+        await begin(quiet, b"quiet")
+        for streams in greedy:
+            await begin(streams, b"greedy")
+        for _ in range(5):
+            assert b"200" in await ask(await connect())
+        assert await ended(greedy[0])
+        assert b"200" in await ask(quiet, b"2")
+
+
+async def test_body_that_stops_arriving_ends_its_connection() -> None:
+    async with served(Hasty) as connect:
+        streams = await connect()
+        await begin(streams, b"")
+        assert await ended(streams)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.cloud import Cloud
-from localcloud.http import Answer, RequestContext, Unauthorized, read_body, respond
+from localcloud.http import Answer, RequestContext, Unauthorized, announce, read_body, respond
 from localcloud.messaging.errors import Refused, bad_body, bad_request
 from localcloud.messaging.signatures import Signatures
 from localcloud.permissions import by_role
@@ -153,13 +153,16 @@ class Calls:
 
     def _sender(self, request: Request) -> tuple[str, RequestContext | None]:
         if "url-signature" in request.headers:
-            return self._signatures.project(request), None
+            project = self._signatures.project(request)
+            announce(request, RequestContext("", project_id=project))
+            return project, None
         token = request.headers.get("x-auth-token")
         if not token:
             raise Unauthorized("The request you have made requires authentication.")
         who = self._cloud.tokens.validate(token)
         if not who.is_stack_user:
             _permit(who, request.method, request.url.path)
+        announce(request, who)
         return who.require_project(), who
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.cloud import Cloud
-from localcloud.http import RequestContext, Unauthorized, route
+from localcloud.http import RequestContext, Unauthorized, announce, route
 from localcloud.object_store.call import Call
 from localcloud.object_store.errors import Refused, transaction
 from localcloud.object_store.records import Records
@@ -68,7 +68,12 @@ class Requests:
             found.get("object", ""),
             self._bearer(request),
         )
-        return replace(call, grant=grant(call, self._records))
+        call = replace(call, grant=grant(call, self._records))
+        if call.who is not None:
+            announce(request, call.who)
+        elif call.grant is not None:
+            announce(request, RequestContext("", project_id=call.account))
+        return call
 
     def _bearer(self, request: Request) -> RequestContext | None:
         """Return who asks; None where no valid token says so."""
