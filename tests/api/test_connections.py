@@ -12,10 +12,14 @@ from typing import Any, cast
 
 import pytest
 import uvicorn
+from starlette.requests import Request
 
-from stoker.api.connections import ConnectionGate, ConnectionLimits, GuardedProtocol
+from stoker.api.connections import OWNER, ConnectionGate, ConnectionLimits, GuardedProtocol
+from stoker.api.interface import read_body
 
-LIMITS = ConnectionLimits(connections=6, connections_per_address=4, header_size=2000)
+LIMITS = ConnectionLimits(
+    connections=6, connections_per_address=4, header_size=2000, body_bytes=1_000_000
+)
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n"
 
 
@@ -31,12 +35,18 @@ class Served:
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
         self.asked += 1
+        scope["extensions"][OWNER](dict(scope["headers"]).get(b"x-owner", b"").decode())
         size, more = 0, True
         while more and not scope["path"].startswith("/early"):
             message = await receive()
             if message["type"] != "http.request":
                 return
             size, more = size + len(message["body"]), message["more_body"]
+        if scope["path"] == "/busy":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"busy", "more_body": True})
+            await receive()  # the end of the connection
+            return
         wanted = scope["path"].rpartition("/")[2]
         content = b"x" * int(wanted) if wanted.isdigit() else str(size).encode()
         headers = [(b"content-length", str(len(content)).encode())]
@@ -236,9 +246,22 @@ async def busy(served: Served, address: str, count: int) -> list[Client]:
     """Connections whose requests are under way."""
     clients = [await served.connect(address) for _ in range(count)]
     for client in clients:
-        await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n")
-    await asyncio.sleep(0.05)
+        await client.send(b"GET /busy HTTP/1.1\r\nHost: a\r\n\r\n")
+        await asyncio.wait_for(client.reader.readuntil(b"busy\r\n"), 10)
     return clients
+
+
+async def half(
+    served: Served, owner: str = "", sent: int = 1, address: str = "127.0.0.1"
+) -> Client:
+    """A connection whose client owes the rest of a body."""
+    client = await served.connect(address)
+    head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nExpect: 100-continue\r\n"
+    await client.send(f"{head}Content-Length: {sent + 1}\r\n\r\n".encode())
+    await asyncio.wait_for(client.reader.readuntil(b"100 Continue\r\n\r\n"), 10)
+    await client.send(b"x" * sent)
+    served.time += 0.01
+    return client
 
 
 async def test_one_address_has_a_share_of_the_connections(served: Served) -> None:
@@ -248,9 +271,9 @@ async def test_one_address_has_a_share_of_the_connections(served: Served) -> Non
     assert (status, json.loads(content)["code"]) == (503, 503)
     await busy(served, "127.0.0.2", LIMITS.connections - most)
     assert (await (await served.connect("127.0.0.3")).answer())[0] == 503
-    await clients[0].send(b"x")
-    assert await clients[0].answer() == (200, b"1")
-    again = await served.connect()  # in the place of the one that has its answer
+    clients[0].writer.transport.abort()
+    await asyncio.sleep(0.05)
+    again = await served.connect()  # in the place of the one that has ended
     await again.send(GET + b"\r\n")
     assert (await again.answer())[0] == 200
 
@@ -267,3 +290,49 @@ async def test_connections_that_are_only_held_keep_nobody_out(served: Served, ad
     assert (await client.answer())[0] == 200
     assert len(served.gate._open) <= LIMITS.connections
     assert (await held[0].answer())[0] == 408
+
+
+async def test_half_bodies_keep_nobody_out(served: Served) -> None:
+    held = [await half(served) for _ in range(LIMITS.connections_per_address)]
+    client = await served.connect()
+    await client.send(GET + b"\r\n")
+    assert (await client.answer())[0] == 200
+    assert (await held[0].answer())[0] == 408
+    await held[1].send(b"x")
+    assert await held[1].answer() == (200, b"2")
+
+
+async def test_owner_of_most_half_bodies_gives_way(served: Served) -> None:
+    quiet = await half(served, "quiet")
+    greedy = [await half(served, "greedy") for _ in range(LIMITS.connections_per_address - 1)]
+    for _ in range(5):
+        client = await served.connect()
+        await client.send(GET + b"\r\n")
+        assert (await client.answer())[0] == 200
+    assert (await greedy[0].answer())[0] == 408
+    await quiet.send(b"x")
+    assert await quiet.answer() == (200, b"2")
+
+
+async def test_unfinished_bodies_of_one_owner_share_a_limit(served: Served) -> None:
+    most = LIMITS.body_bytes
+    quiet = await half(served, "quiet", most // 2)
+    large = await half(served, "greedy", most // 2 + 2)
+    small = await half(served, "greedy", most // 2 - 1)
+    assert (await large.answer())[0] == 408
+    for client, size in ((small, most // 2), (quiet, most // 2 + 1)):
+        await client.send(b"x")
+        assert await client.answer() == (200, str(size).encode())
+    assert not served.gate._bodies
+
+
+async def test_known_project_is_announced_to_the_connection() -> None:
+    announced: list[str] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"x"}
+
+    scope = {"type": "http", "headers": [], "extensions": {OWNER: announced.append}}
+    for project in (None, "p"):
+        assert await read_body(Request(scope, receive), 1, project) == b"x"
+    assert announced == ["p"]

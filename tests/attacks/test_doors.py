@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import socket
 
+import httpx
+import pytest
+
 from tests.attacks.arena import Arena
 
 MEBIBYTE = b"x" * (1 << 20)
@@ -59,3 +62,29 @@ def test_template_addresses_do_not_tell_which_ports_answer(arena: Arena) -> None
             assert answer.status_code == 400
             said.add(answer.json()["error"]["message"].replace(url, "URL"))
     assert len(said) == 1
+
+
+HALF = b"POST %b HTTP/1.1\r\nHost: a\r\nX-Auth-Token: %b\r\nContent-Length: 1000\r\n\r\n{"
+
+
+@pytest.mark.parametrize("door", ["cloud", "rest"])
+def test_half_bodies_keep_nobody_out(arena: Arena, door: str) -> None:
+    service, person = arena.service, arena.attacker
+    if door == "cloud":
+        port, half = service.cloud_port, HALF % (b"/identity/v3/auth/tokens", b"")
+    else:
+        path = f"/v1/{person.project}/stacks".encode()
+        port, half = service.port, HALF % (path, person.token.encode())
+    with contextlib.ExitStack() as held, arena.attacked(seconds=120):
+        for _ in range(1100):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            held.enter_context(connection)
+            with contextlib.suppress(OSError):
+                connection.sendall(half)
+        token, _ = service.authenticate("stoker-admin")
+        headers = {"X-Auth-Token": token}
+        for _ in range(3):
+            answer = httpx.get(
+                f"{service.cloud_url}/identity/v3/users", headers=headers, timeout=20
+            )
+            assert answer.status_code == 200

@@ -4,6 +4,11 @@ Uvicorn bounds how long a connection may be idle after an answer. Everything bef
 is called has no bound there: how long a client takes for its headers and its body, how many and
 how large the headers are (the parser collects them, in quadratic time), how many connections there
 are, and how long a client may leave an answer unread. All of it is bounded here.
+
+Where connections or the memory for bodies run out, a connection gives way whose client owes the
+rest of a request. It is one of the owner that has most of them, so that an owner can crowd out only
+itself: the owner is the project of the token once that is known, and all requests that are not
+known yet share one.
 """
 
 from __future__ import annotations
@@ -22,7 +27,10 @@ from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SWEEP_SECONDS = 1.0
+OWNER = "stoker.owner"
+"""The extension of the scope by which an application announces the project of a request."""
 _CROWDED = "There are as many connections as the service takes; try again later."
+_FULL = "The unfinished requests are too large together; try again later."
 _DRAINED = 1024 * 1024
 """Bytes of a body that are still read once the request is answered."""
 _FRAMING = 8
@@ -44,6 +52,8 @@ class ConnectionLimits(Struct, frozen=True):
     """For a body, and one second more for each ``slowest_rate`` bytes of it."""
     slowest_rate: int = 4096
     """Bytes per second; also the rate at which an answer must be read."""
+    body_bytes: int = 128 * 1024 * 1024
+    """Of one owner, in requests that are not answered yet."""
     unread_time: float = 30.0
     """After which an answer must have been read at the slowest rate."""
 
@@ -82,6 +92,8 @@ class ConnectionGate:
         self._now = now
         self._open: set[GuardedProtocol] = set()
         self._by_network: Counter[str] = Counter()
+        self._bodies: Counter[str] = Counter()
+        """Bytes of the bodies of unanswered requests by owner."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     @property
@@ -96,8 +108,8 @@ class ConnectionGate:
     def enter(self, connection: GuardedProtocol) -> bool:
         """Count a connection; whether it may stay.
 
-        Where there are too many, one that is waited for gives way, so that those who only hold
-        connections do not keep others out.
+        Where there are too many, one that is waited for gives way: clients that only hold
+        connections must not keep others out.
         """
         network = connection.network
         crowded = self._by_network[network] >= self.limits.connections_per_address
@@ -118,18 +130,42 @@ class ConnectionGate:
                 del self._by_network[connection.network]
 
     def _make_room(self, network: str | None) -> bool:
-        """Close the connection that has been waited for longest, of one network or of all."""
-        waiting = (
+        """Close one connection that is waited for, of one network or of all.
+
+        It is one of the owner that has most of them: one without a request, if there is such, and
+        the one that has been waited for longest.
+        """
+        waiting = [
             connection
             for connection in self._open
             if connection.is_waited_for and network in (None, connection.network)
-        )
-        oldest = min(waiting, key=lambda connection: connection.since, default=None)
-        if oldest is None:
+        ]
+        if not waiting:
             return False
-        oldest.give_way()
+        counts = Counter(connection.held.owner for connection in waiting)
+
+        def order(connection: GuardedProtocol) -> tuple[int, bool, float]:
+            return -counts[connection.held.owner], connection.owes_body, connection.since
+
+        oldest = min(waiting, key=order)
+        oldest.refuse(_too_slow(_CROWDED))
         self.leave(oldest)
         return True
+
+    def hold(self, owner: str, size: int) -> None:
+        """Count bytes of a body; where an owner has too many, its largest unfinished body ends."""
+        self._bodies[owner] += size
+        if self._bodies[owner] > self.limits.body_bytes:
+            unfinished = (c for c in self._open if c.held.owner == owner and c.owes_body)
+            largest = max(unfinished, key=lambda connection: connection.held.size, default=None)
+            if largest is not None:
+                largest.refuse(_too_slow(_FULL))
+
+    def release(self, owner: str, size: int) -> None:
+        """Forget bytes of a body."""
+        self._bodies[owner] -= size
+        if not self._bodies[owner]:
+            del self._bodies[owner]
 
     def sweep(self) -> None:
         """Close the connections whose time is up."""
@@ -146,6 +182,45 @@ class ConnectionGate:
         self.sweep()
         if self._open:
             self._schedule()
+
+
+class HeldBody:
+    """Bytes of the body of one request in memory, until it is answered, and whose they are."""
+
+    def __init__(self, gate: ConnectionGate) -> None:
+        self._gate = gate
+        self.owner = ""
+        """The project of the request; empty while it is not known."""
+        self.size = 0
+
+    def add(self, size: int) -> None:
+        """Count a part of the body."""
+        self.size += size
+        self._gate.hold(self.owner, size)
+
+    def own(self, owner: str) -> None:
+        """Count the body for its owner, who has become known."""
+        size = self.size
+        self.release()
+        self.owner = owner
+        self.add(size)
+
+    def release(self) -> None:
+        """Forget the body."""
+        self._gate.release(self.owner, self.size)
+        self.size = 0
+
+
+class _Unread(Struct, frozen=True):
+    """An answer that its client does not read as fast as it is sent."""
+
+    since: float
+    size: int
+    """Bytes to read then."""
+
+    def is_too_slow(self, now: float, left: int, limits: ConnectionLimits) -> bool:
+        """Whether the client has read less than it must, where ``left`` bytes are left."""
+        return self.size - left < (now - self.since) * limits.slowest_rate
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -168,7 +243,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._header_size = 0
         self._drained = 0
         self._refusal: _Refused | None = None
-        self._unread: tuple[float, int] | None = None
+        self._unread: _Unread | None = None
+        self.held = HeldBody(gate)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many connections."""
@@ -177,10 +253,11 @@ class GuardedProtocol(HttpToolsProtocol):
         self.since = self._gate.now()
         if not self._gate.enter(self):
             self._heard = True
-            self._refuse(_Refused(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
+            self.refuse(_Refused(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
+        self.held.release()
         self._gate.leave(self)
         super().connection_lost(exc)
 
@@ -197,15 +274,18 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._refusal is None and self._phase is not _Phase.NOTHING:
             most = self._limits.header_size + _FRAMING * self._body
             if self._overhead - self._body > most + len(data):
-                self._refuse(_too_large("The headers are too large."))
+                self.refuse(_too_large("The headers are too large."))
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be parsed, or that one of the callbacks has refused."""
-        self._refuse(self._refusal or _Refused(HTTPStatus.BAD_REQUEST, msg))
+        self.refuse(self._refusal or _Refused(HTTPStatus.BAD_REQUEST, msg))
 
     def on_message_begin(self) -> None:
         """A request begins."""
         super().on_message_begin()
+        self.held.release()
+        self.held.owner = ""
+        self.scope["extensions"] = {OWNER: self.held.own}  # type: ignore[dict-item]
         self._enter(_Phase.HEADERS)
         self._overhead = self._body = self._header_size = self._drained = 0
 
@@ -227,6 +307,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """A part of the body has arrived."""
         self._body += len(body)
+        self.held.add(len(body))
         if self.cycle.response_complete:
             self._drained += len(body)
             if self._drained > _DRAINED:
@@ -238,10 +319,15 @@ class GuardedProtocol(HttpToolsProtocol):
         self._enter(_Phase.NOTHING)
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """The request is answered."""
+        self.held.release()
+        super().on_response_complete()
+
     def pause_writing(self) -> None:
         """The client does not read as fast as it is answered."""
         super().pause_writing()
-        self._unread = (self._gate.now(), self.transport.get_write_buffer_size())
+        self._unread = _Unread(self._gate.now(), self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         """The client has read most of what it was sent."""
@@ -250,15 +336,16 @@ class GuardedProtocol(HttpToolsProtocol):
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether nothing is under way here but waiting for the headers of a request."""
-        if self._refusal is not None or self._phase is _Phase.BODY:
+        """Whether nothing is under way here but waiting for the client to send more."""
+        if self._refusal is not None or self.transport.is_closing():
             return False
         answered = self.cycle is None or self.cycle.response_complete
-        return answered and not self.transport.is_closing()
+        return answered or self.owes_body
 
-    def give_way(self) -> None:
-        """Close the connection: others need its place."""
-        self._refuse(_too_slow(_CROWDED))
+    @property
+    def owes_body(self) -> bool:
+        """Whether the client has yet to send the rest of a body that the service reads."""
+        return self._phase is _Phase.BODY and not self.flow.read_paused
 
     def close_if_overdue(self, now: float) -> None:
         """Close the connection if the client has taken longer than it may."""
@@ -270,24 +357,18 @@ class GuardedProtocol(HttpToolsProtocol):
             if elapsed > limits.unread_time:
                 self.transport.abort()
         elif self._phase is _Phase.HEADERS and elapsed > limits.header_time:
-            self._refuse(_too_slow("The headers did not arrive in time."))
+            self.refuse(_too_slow("The headers did not arrive in time."))
         elif (
             self._phase is _Phase.BODY
             and elapsed > limits.body_time + self._body / limits.slowest_rate
         ):
-            self._refuse(_too_slow("The body did not arrive in time."))
-        if self._unread is not None:
-            self._close_if_unread(now, *self._unread)
-
-    def _close_if_unread(self, now: float, since: float, size: int) -> None:
-        elapsed = now - since
-        if elapsed < self._limits.unread_time:
-            return
-        left = self.transport.get_write_buffer_size()
-        if size - left < elapsed * self._limits.slowest_rate:
-            self.transport.abort()
-        else:
-            self._unread = (now, left)
+            self.refuse(_too_slow("The body did not arrive in time."))
+        if self._unread is not None and now - self._unread.since >= limits.unread_time:
+            left = self.transport.get_write_buffer_size()
+            if self._unread.is_too_slow(now, left, limits):
+                self.transport.abort()
+            else:
+                self._unread = _Unread(now, left)
 
     def _enter(self, phase: _Phase) -> None:
         self._phase, self.since = phase, self._gate.now()
@@ -304,9 +385,10 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refusal = _too_large(f"There are more than {limits.header_count} headers.")
             raise self._refusal
 
-    def _refuse(self, refusal: _Refused) -> None:
+    def refuse(self, refusal: _Refused) -> None:
         """Answer with a fault, unless an answer is under way, and close the connection."""
         self._refusal, self.since = refusal, self._gate.now()
+        self.held.release()
         cycle = self.cycle
         asked = self._heard
         if cycle is not None and cycle.response_complete:

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from stoker.api.connections import OWNER
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.diagnostics import type_of
 from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable
@@ -127,8 +128,14 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """The body of a request; raises :class:`LimitExceeded` beyond ``limit`` bytes."""
+async def read_body(request: Request, limit: int, owner: str | None = None) -> bytes:
+    """The body of a request; raises :class:`LimitExceeded` beyond ``limit`` bytes.
+
+    ``owner`` is the project of the caller, where it is known before the body is read.
+    """
+    announce = (request.scope.get("extensions") or {}).get(OWNER)
+    if announce is not None and owner:
+        announce(owner)
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and _exceeds(declared.lstrip("0"), limit):
         raise LimitExceeded(f"The body has {declared:.20} bytes, the limit is {limit}.")

@@ -117,7 +117,7 @@ class _Server:
             match.parts,
             request.query_params,
             request.headers.get("content-type", ""),
-            await read_body(request, most),
+            await read_body(request, most, caller.project_id),
             links,
             request.headers,
         )

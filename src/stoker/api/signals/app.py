@@ -95,7 +95,7 @@ class _Signals(Struct, frozen=True):
             body = await read_body(request, min(limit, _UNVERIFIED))
             return await self.senders.sender(request, query, body), body
         caller = await self.senders.sender(request, query)
-        return caller, await read_body(request, limit)
+        return caller, await read_body(request, limit, caller.project_id)
 
 
 def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -> Response:
