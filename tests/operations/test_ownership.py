@@ -194,6 +194,33 @@ def test_a_rename_to_another_content_is_left_to_the_cloud() -> None:
     in_lab(story)
 
 
+def test_an_object_whose_name_is_unique_is_removed_before_its_replacement_is_made() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"r": tie("Sim::Knot", content="one")}))
+        await lab.update(template({"r": tie("Sim::Knot", content="two")}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert lab.cloud.contents == {"knot": "two"}
+        wanted = {"r": tie("Sim::Knot", content="three"), "bad": failing("r")}
+        await lab.update(template(wanted), disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert lab.cloud.contents == {"knot": "two"}
+        await lab.delete()
+        assert lab.cloud.ties == set()
+
+    in_lab(story)
+
+
+def test_an_object_to_be_retained_is_not_removed_for_its_replacement() -> None:
+    async def story(lab: Lab) -> None:
+        kept = {"deletion_policy": "Retain"}
+        await lab.create(template({"r": {**tie("Sim::Knot"), **kept}}))
+        await lab.update(template({"r": {**tie("Sim::Knot", content="two"), **kept}}))
+        assert await lab.status() == "UPDATE_FAILED"
+        assert lab.cloud.contents == {"knot": "by hand"}
+
+    in_lab(story)
+
+
 @pytest.mark.parametrize("type_", TIES)
 def test_two_resources_never_own_one_object(type_: str) -> None:
     async def story(lab: Lab) -> None:

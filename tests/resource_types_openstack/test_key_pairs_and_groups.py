@@ -8,6 +8,7 @@ from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server_group import ServerGroup
+from stoker.schema.resource_type import Done
 
 
 def key_pair(cloud: FakeCloud, **given: Any) -> Row:
@@ -43,6 +44,41 @@ def test_somebody_elses_pair_of_the_name_is_not_taken(cloud: FakeCloud) -> None:
     assert "is there already" in failure(key_pair(cloud).run("CREATE"))
     given = {"public_key": "ssh-rsa AAAA theirs"}
     assert "is there already" in failure(key_pair(cloud, **given).run("CREATE"))
+
+
+OLD, NEW = "ssh-rsa AAAA mine", "ssh-rsa BBBB mine"
+
+
+def released(row: Row) -> None:
+    """Let a key pair make way for its replacement, as the engine does."""
+    assert isinstance(row.run("RELEASE"), Done)
+
+
+def test_a_pair_makes_way_for_one_with_another_key(cloud: FakeCloud) -> None:
+    old = key_pair(cloud, public_key=OLD).create()
+    new = key_pair(cloud, public_key=NEW)
+    released(old)
+    assert isinstance(old.run("CHECK"), Done)  # it can be uploaded again
+    new.create()
+    released(old)  # as after a death of the engine
+    assert cloud.tables["keypairs"]["mine"]["public_key"] == NEW
+
+
+def test_a_pair_that_made_way_is_uploaded_again_if_it_stays(cloud: FakeCloud) -> None:
+    row = key_pair(cloud, save_private_key=True).create()
+    before = dict(row.data)
+    released(row)
+    assert cloud.tables["keypairs"] == {}
+    assert isinstance(row.run("RECLAIM"), Done)
+    assert cloud.tables["keypairs"]["mine"]["public_key"] == before["public_key"]
+    assert row.data == before
+
+
+def test_a_pair_that_others_made_in_its_place_is_not_released(cloud: FakeCloud) -> None:
+    row = key_pair(cloud, public_key=OLD).create()
+    cloud.tables["keypairs"]["mine"]["public_key"] = "ssh-rsa CCCC theirs"
+    released(row)
+    assert cloud.tables["keypairs"]["mine"]["public_key"] == "ssh-rsa CCCC theirs"
 
 
 def test_a_server_group_with_rules_has_one_policy(cloud: FakeCloud) -> None:

@@ -188,6 +188,9 @@ def _ties(outcome: Outcome) -> Iterator[str]:
         complete = row.status is Status.COMPLETE and row.action is not Action.DELETE
         if complete and row.physical_id not in cloud.ties and not vanished:
             yield f"P9: the tie of {row.name} is gone"
+        content = row.properties.get("content")
+        if complete and content not in (None, cloud.contents.get(row.physical_id)) and not vanished:
+            yield f"P8: the tie of {row.name} has another content"
         if complete and row.physical_id in cloud.foreign:
             yield f"P9: {row.name} is complete with a tie that is not its own"
     for name in sorted(cloud.foreign - cloud.ties):

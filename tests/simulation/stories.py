@@ -86,6 +86,12 @@ _TIE = {"type": "Sim::Tie", "properties": {"name": "tie"}}
 
 
 _KNOT = {"type": "Sim::Knot", "properties": {"name": "knot", "content": "by hand"}}
+
+
+def _knot(content: str) -> dict[str, Any]:
+    return {"type": "Sim::Knot", "properties": {"name": "knot", "content": content}}
+
+
 _TIED = _template(tie=_TIE, knot=_KNOT)
 _RENAMED = _template(band=_TIE, loop=_KNOT)
 _MOVED = _template(
@@ -528,6 +534,18 @@ STORIES: Mapping[str, Scenario] = {
         _update(_RENAMED),
         _update(_with(_TIED, a=_thing(fail="create")), rollback=True),
         _update(_TIED),
+        _DELETE,
+        ends="create:ok update:ok update:bad rollback:ok update:ok delete:ok",
+        exact=False,
+    ),
+    "retied": _told(
+        _create(_template(knot=_knot("one"))),
+        _update(_template(knot=_knot("two"))),
+        _update(
+            _template(knot=_knot("three"), a=_thing(fail="create", depends_on="knot")),
+            rollback=True,
+        ),
+        _update(_template(knot=_knot("three"))),
         _DELETE,
         ends="create:ok update:ok update:bad rollback:ok update:ok delete:ok",
         exact=False,

@@ -170,13 +170,15 @@ class Knot(ManagedType):
     """A tie with a content, of which the cloud makes no second one of the same name.
 
     As with key pairs, a tie that is found after a lost create is known by what is in it, which
-    others may have put into a tie of theirs too.
+    others may have put into a tie of theirs too; and a tie is removed before one that replaces it
+    is made.
     """
 
     type_name = "Sim::Knot"
     service = "sim"
     unique = True
     link = "tie"
+    release_deletes = True
     properties = {
         "name": Property(Type.STRING, required=True),
         "content": Property(Type.STRING, default=""),
@@ -196,6 +198,25 @@ class Knot(ManagedType):
     def find(self, call: Call) -> str | None:
         name: str = call.properties["name"]
         return name if call.cloud.content_of(name) == call.properties["content"] else None
+
+    def release(self, call: Call) -> Outcome:
+        if call.physical_id is None:
+            return Done()
+        if "released" not in call.data:
+            return Wait(after=0.0, data={**call.data, "released": True})
+        if call.cloud.content_of(call.physical_id) == call.properties["content"]:
+            call.cloud.untie(call.physical_id)
+        return Done()
+
+    def reclaim(self, call: Call) -> Outcome:
+        name, content = call.properties["name"], call.properties["content"]
+        if "released" in call.data and call.cloud.content_of(name) != content:
+            call.cloud.tie(name, content)
+        return Done(data={})
+
+    def check(self, call: Call) -> Outcome:
+        there = "released" in call.data or call.cloud.is_tied(call.physical_id)
+        return Done() if there else Failed("the tie is gone")
 
     def occupants(self, call: Call) -> Sequence[str]:
         name: str = call.properties["name"]

@@ -16,6 +16,7 @@ from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import ManagedType, Releases, can
+from stoker.template.definition import DeletionPolicy
 
 
 class Succession:
@@ -69,6 +70,8 @@ class Succession:
         if row.external or gone or row.action is Action.INIT:
             return
         if isinstance(type_, ManagedType) and can(type_, Releases):
+            if type_.release_deletes and row.deletion_policy == DeletionPolicy.RETAIN:
+                return
             row = await self._actions.adopt_lost(row, type_)
             await self._actions.settle(row, Work(type_, type_.release, row.properties))
 

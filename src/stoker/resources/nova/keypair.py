@@ -2,7 +2,9 @@
 
 Where the user gives no public key, the pair is made here and only its public half is sent: the
 private half is stored before the compute service knows of the pair, so it cannot be lost with an
-answer. A pair that is found under the name after a lost create is ours if it has our key.
+answer. A pair that is found under the name after a lost create is ours if it has our key. A pair
+cannot change: one with another key, type or user replaces it, and the old one is deleted first,
+because names are unique.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 
 _KEY_SIZE = 2048
+_RELEASED = "released"
+"""Key of the data: the public key of a pair that was deleted for its replacement."""
 _TYPES = "2.2"
 _USERS = "2.10"
 
@@ -36,6 +40,7 @@ class KeyPair(ManagedType):
     unique = True
     link = "key pair"
     user_scoped = True
+    release_deletes = True
     support = since("2014.1")
 
     properties = {
@@ -100,6 +105,36 @@ class KeyPair(ManagedType):
             KEYPAIRS.delete(call.cloud, call.physical_id, **_owner(call))
         return Done()
 
+    def release(self, call: Call) -> Outcome:
+        """Delete the pair before its replacement is made, which may have the same name.
+
+        The public key is recorded first. A pair of that name with another key is not ours.
+        """
+        found = None if call.physical_id is None else _pair(call, call.physical_id)
+        if found is None:
+            return Done()
+        key, own = str(found.get("public_key", "")), _public_key(call)
+        if own is not None and _key_of(key) != _key_of(own):
+            return Done()
+        if _RELEASED not in call.data:
+            return Wait(after=0.0, data={**call.data, _RELEASED: key})
+        if _key_of(key) == _key_of(call.data[_RELEASED]):
+            KEYPAIRS.delete(call.cloud, call.object_id, **_owner(call))
+        return Done()
+
+    def reclaim(self, call: Call) -> Outcome:
+        """Upload the same public key again."""
+        if _RELEASED not in call.data:
+            return Done()
+        key = call.data[_RELEASED]
+        found = _pair(call, call.object_id)
+        if found is None:
+            self._send(call, key)
+        elif _key_of(str(found.get("public_key", ""))) != _key_of(key):
+            return Failed(f"another key pair {call.object_id} exists by now")
+        kept = {name: value for name, value in call.data.items() if name != _RELEASED}
+        return Done(data=kept)
+
     def find(self, call: Call) -> str | None:
         """The pair of that name, if it has the key that this call was to send."""
         own = _public_key(call)
@@ -134,7 +169,9 @@ class KeyPair(ManagedType):
         return {**call.properties, "public_key": _public_key(call)}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the pair exists."""
+        """Whether the pair exists, or can be uploaded again."""
+        if _RELEASED in call.data:
+            return Done()
         if call.physical_id is None or _pair(call, call.physical_id) is None:
             return Failed(f"the key pair {call.physical_id} no longer exists")
         return Done()

@@ -39,6 +39,8 @@ class ResourceType(ABC):
     """What the physical id names, as "router interface", where it says what the object is and not
     which: equal ids mean the same object, also those of other types with this word. A create that
     is called with such an id brings that object to the properties."""
+    release_deletes: ClassVar[bool] = False
+    """``release`` deletes the object: it is not called for one that is to be retained."""
     user_scoped: ClassVar[bool] = False
     """Each user of a project has links of their own."""
     fixed_metadata: ClassVar[bool] = False
