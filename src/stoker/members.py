@@ -53,19 +53,11 @@ class Member(Driving):
                 members.turns,
                 tenure,
                 lambda: ports.store.latency,
-                self._give_up,
-                members.clock.now,
             )
         self._duties: Duties | None = None
         self._news: News | None = None
         self._background = Background(self._look_after)
         self._share: Callable[[int], None] = lambda among: None
-
-    async def _give_up(self, stack_id: str, reason: str) -> None:
-        await self.ports.store.give_up(stack_id, reason, self.ports.clock.now())
-        stack = await self.ports.store.stack(stack_id)
-        if stack is not None and stack.parent_id is not None:
-            self._turns.wake_parent(stack.parent_id, stack_id)
 
     async def start(
         self,

@@ -222,9 +222,6 @@ class Calm:
     async def not_driven(self) -> list[str]:
         return []
 
-    async def overdue(self, before: float) -> list[str]:
-        return []
-
     async def is_driven_by_one(self) -> bool:
         return False
 
@@ -232,10 +229,7 @@ class Calm:
 @contextlib.asynccontextmanager
 async def working(conninfo: str, turns: Noted) -> AsyncIterator[None]:
     """An engine that takes turns."""
-
-    async def give_up(stack_id: str, reason: str) -> None: ...
-
-    one = Procrastinate(conninfo, Calm(), HeartbeatTenure(TENURE), lambda: 0.0, give_up, clock)
+    one = Procrastinate(conninfo, Calm(), HeartbeatTenure(TENURE), lambda: 0.0)
     await one.start(turns)
     try:
         yield

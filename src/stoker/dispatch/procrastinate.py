@@ -42,9 +42,7 @@ TENURE = 4.0
 SWEEP = 1.0
 """Seconds between looks for what dead engines have left."""
 CHECK = 15.0
-"""Seconds between looks for operations that nobody drives, or whose time is long up."""
-OVERDUE = 60.0
-"""Seconds after its deadline at which an operation is ended from outside."""
+"""Seconds between checks for operations that no engine drives."""
 AT_ONCE = 256
 """Turns that one engine takes at the same time."""
 TOGETHER = 16
@@ -116,10 +114,7 @@ class Queue(Protocol):
         """Have turns of stacks at a time; 0 is now."""
 
     async def not_driven(self) -> Iterable[str]:
-        """Stacks with an unfinished operation and without a turn."""
-
-    async def overdue(self, before: float) -> Iterable[str]:
-        """Stacks with an unfinished operation whose time was up before then."""
+        """Stacks with an open operation and without a turn by its deadline."""
 
     async def is_driven_by_one(self) -> bool:
         """Whether an engine is there that knows no turns."""
@@ -330,12 +325,8 @@ class Procrastinate:
         queue: Queue,
         tenure: HeartbeatTenure,
         latency: Callable[[], float],
-        give_up: Callable[[str, str], Awaitable[None]],
-        now: Callable[[], float],
     ) -> None:
-        """``latency`` tells how long transactions of this process take; ``give_up`` ends the
-        operations of a stack, for a reason; ``now`` is the time by which operations are timed.
-        """
+        """``latency`` returns how many seconds transactions of this process take."""
         # the pool tries ever more seldom by itself: who asks again finds a server that is back
         connector = procrastinate.PsycopgConnector(
             pool_factory=_pool,
@@ -350,8 +341,6 @@ class Procrastinate:
         self._jobs = self._app.job_manager = Jobs(connector, tenure, latency)
         self._app.task(name="turn", queue="stoker", pass_context=False)(self._take)
         self._queue = queue
-        self._give_up = give_up
-        self._now = now
         self._turns: Turns | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._working: asyncio.Task[None] | None = None
@@ -477,7 +466,11 @@ class Procrastinate:
         log.info("turn taken over", stack=job.lock)
 
     async def _check(self) -> None:
-        """Have those stacks driven that nobody drives, and end what cannot be."""
+        """Schedule a turn of each stack that has an open operation and no turn.
+
+        Operations whose time is up are left to their drivers: only a driver knows whether the
+        operation is to be rolled back, and what was accepted after it.
+        """
         found = set(await self._queue.not_driven())
         now = clock()
         # an engine of an earlier release drives without turns: it is left its time
@@ -486,5 +479,3 @@ class Procrastinate:
         if due := [each for each, since in self._suspected.items() if since + patience <= now]:
             log.warning("stacks are driven that nobody drove", stacks=len(due))
             await self._queue.schedule_all(due)
-        for stack_id in await self._queue.overdue(self._now() - OVERDUE):
-            await self._give_up(stack_id, "timed out, and no engine has ended it")

@@ -13,14 +13,12 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change
 from stoker.engine.model.turns import TurnQueue, news_of
-from stoker.store import queries
 from stoker.store.databases import for_writing
 from stoker.store.jobs import QUEUE, TASK
 from stoker.store.postgresql import Lock
 from stoker.store.prepared import prepared
 from stoker.store.runners import Runner
 from stoker.store.shares import Shares
-from stoker.store.tables import operations
 from stoker.store.transactions import in_transaction
 
 Result = TypeVar("Result")
@@ -62,19 +60,16 @@ _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
 _NOT_DRIVEN = sa.text(
     "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
-    " AND status IN ('todo', 'doing'))"
+    " AND status IN ('todo', 'doing') AND (status = 'doing' OR scheduled_at IS NULL"
+    " OR scheduled_at <= greatest(now(), to_timestamp(operations.deadline))))"
 )
+"""A turn later than the operation's deadline counts as none. It was scheduled by a wrong clock."""
 _DUE = sa.text(
     "SELECT count(*) FROM procrastinate_jobs AS due WHERE queue_name = :queue AND status = 'todo'"
     " AND (scheduled_at IS NULL OR scheduled_at <= now())"
     # what is told of a stack that is driven is for who drives it
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')"
 ).bindparams(queue=QUEUE)
-_OVERDUE = (
-    sa.select(operations.c.stack_id)
-    .where(operations.c.status.in_(queries.OPEN), operations.c.deadline < sa.bindparam("before"))
-    .distinct()
-)
 _OLDER_ENGINE = sa.text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = :lock AND granted"
     " AND mode = 'ExclusiveLock' AND database ="
@@ -153,12 +148,6 @@ class SqlTurns(TurnQueue):
     async def _write(self, work: Callable[[sa.Connection], Result]) -> Result:
         return await self._runner.write(lambda: in_transaction(self._engine, work))
 
-    async def _read(self, statement: sa.Executable, **values: object) -> set[str]:
-        def ids(connection: sa.Connection) -> set[str]:
-            return set(connection.execute(statement, values).scalars())
-
-        return await self._runner.read(lambda: in_transaction(self._engine, ids))
-
     async def schedule(self, stack_id: str, at: float) -> None:
         """Have a turn of the stack at a time (0: now), unless one is due before."""
         await self.schedule_all([stack_id], at)
@@ -184,12 +173,12 @@ class SqlTurns(TurnQueue):
         return await self._write(consume) if stack_ids else set()
 
     async def not_driven(self) -> Collection[str]:
-        """Stacks with an operation that has not ended, of which no turn is under way or due."""
-        return await self._read(_NOT_DRIVEN)
+        """Stacks with an open operation for which no turn is running, or due by its deadline."""
 
-    async def overdue(self, before: float) -> Collection[str]:
-        """Stacks with an operation whose time was up before then, and that has not ended."""
-        return await self._read(_OVERDUE, before=before)
+        def not_driven(connection: sa.Connection) -> set[str]:
+            return set(connection.execute(_NOT_DRIVEN).scalars())
+
+        return await self._runner.read(lambda: in_transaction(self._engine, not_driven))
 
     async def due(self) -> int:
         """How many stacks could be driven now, and wait for an engine."""
