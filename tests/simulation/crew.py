@@ -111,7 +111,7 @@ class Queue(TurnQueue):
     async def _write(self) -> None:
         await asyncio.sleep(0)
         if self._world.disk.is_locked:
-            raise StoreFault("the database is locked", passing=True)
+            raise StoreFault("the database failed: it is locked", passing=True)
 
     def _is_due(self, stack_id: str) -> bool:
         return self.waiting.get(stack_id, float("inf")) <= self._world.time()
@@ -356,6 +356,7 @@ class Crew:
         self._staged: list[tuple[Engine | None, list[Line]]] = []
         world.disk.committed, world.disk.rolled_back = self._committed, self._staged.clear
         self.engines: list[Engine] = []
+        self._is_staffed = True
         self.api = Api(self)
         self.engines += [self._another() for _ in range(engines)]
 
@@ -363,9 +364,21 @@ class Crew:
         return Engine(self, next(self._blows, None))
 
     def gone(self, engine: Engine) -> None:
-        """Another engine comes in the place of one."""
+        """Start another engine in the place of one that has ended, except during an outage."""
         self.world.remember(engine)
-        self.engines[self.engines.index(engine)] = self._another()
+        place = self.engines.index(engine)
+        self.engines[place : place + 1] = [self._another()] if self._is_staffed else []
+
+    def stop_engines(self, fate: str = "any") -> None:
+        """Kill all engines; no other one starts until :meth:`start_engines`."""
+        self._is_staffed = False
+        for engine in [*self.engines]:
+            engine.kill(fate)
+
+    def start_engines(self, count: int = 3) -> None:
+        """End an outage of the engines."""
+        self._is_staffed = True
+        self.engines += [self._another() for _ in range(count)]
 
     def ports(self, engine: Engine | None) -> Any:
         """The ports of one process on the rows of all."""

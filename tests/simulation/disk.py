@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import StoreFault
 
 Result = TypeVar("Result")
 _ERRORS = (
@@ -32,6 +34,10 @@ class Disk:
     the same; or ``locked``, from then on for a while."""
     locked: tuple[float, float] = (0.0, 0.0)
     """From when until when nothing can be written."""
+    read_faults: Collection[int] = ()
+    """Numbers of the reading transactions that fail."""
+    away: tuple[float, float] = (0.0, 0.0)
+    """From when until when nothing can be read or written."""
     written: Callable[[], None] = lambda: None
     """Told of every transaction that has been written."""
     committed: Callable[[], None] = lambda: None
@@ -40,8 +46,10 @@ class Disk:
     """Told of everything that the database forgets."""
     writes: int = 0
     """Writing transactions so far."""
+    reads: int = 0
+    """Reading transactions so far."""
     failed: int = 0
-    """Those that have failed."""
+    """Transactions that have failed."""
 
     _fault: str = ""
     """What becomes of the transaction that is being written."""
@@ -49,7 +57,15 @@ class Disk:
     @property
     def is_locked(self) -> bool:
         """Whether nothing can be written."""
-        since, until = self.locked
+        return self.is_away or self._lasts(self.locked)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nothing can be read or written."""
+        return self._lasts(self.away)
+
+    def _lasts(self, period: tuple[float, float]) -> bool:
+        since, until = period
         return since <= self.time() < until
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
@@ -69,8 +85,12 @@ class Disk:
         return result
 
     async def read(self, transaction: Callable[[], Result]) -> Result:
-        """The result of a reading transaction."""
+        """The result of a reading transaction, unless it fails."""
         await asyncio.sleep(0)
+        self.reads += 1
+        if self.is_away or self.reads - 1 in self.read_faults:
+            self.failed += 1
+            raise StoreFault("the database failed: it cannot be read", passing=True)
         return transaction()
 
     def commit(self, connection: sa.Connection) -> None:

@@ -420,6 +420,10 @@ class Ports(Struct, frozen=True):
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
     """Calls of this process that are still running after their callers gave up."""
 
+    def time_limit(self, stack: Stack) -> float:
+        """Seconds that an operation on the stack may take."""
+        return 60 * (stack.timeout_mins or self.limits.timeout_mins)
+
     def operation_on(
         self,
         stack: Stack,
@@ -443,7 +447,7 @@ class Ports(Struct, frozen=True):
             created_at=now,
             request=request,
             input_id=input_id,
-            deadline=now + 60 * (stack.timeout_mins or self.limits.timeout_mins),
+            deadline=now + self.time_limit(stack),
             cancels=cancels,
             client_token=None if client is None else client.text,
             client_digest=None if client is None else client.digest,

@@ -157,9 +157,9 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
     left, told = await unfinished(session, reason)
     operations, events = [ended], [*told, event]
     if isinstance(operation.request, ChangeRequest) and operation.request.deletes:
-        operations.append(_removal(session.ports, operation))
+        operations.append(_removal(session, operation))
     elif isinstance(operation.request, ChangeRequest) and operation.request.rollback:
-        back = _way_back(session.ports, operation)
+        back = _way_back(session, operation)
         stack, begun = session.transitions.stack_to(
             stack,
             Action.ROLLBACK,
@@ -172,26 +172,26 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
     await session.commit(stack=stack, resources=left, operations=operations, events=events)
 
 
-def _way_back(ports: Ports, operation: Operation) -> Operation:
+def _way_back(session: Session, operation: Operation) -> Operation:
     # what was adopted was there before the stack
     request = ChangeRequest(abandons=operation.action is Action.ADOPT)
-    return _following(ports, operation, Action.ROLLBACK, request, operation.back_to)
+    return _following(session, operation, Action.ROLLBACK, request, operation.back_to)
 
 
-def _removal(ports: Ports, operation: Operation) -> Operation:
-    return _following(ports, operation, Action.DELETE, ChangeRequest())
+def _removal(session: Session, operation: Operation) -> Operation:
+    return _following(session, operation, Action.DELETE, ChangeRequest())
 
 
 def _following(
-    ports: Ports,
+    session: Session,
     operation: Operation,
     action: Action,
     request: ChangeRequest,
     input_id: str | None = None,
 ) -> Operation:
-    """An operation that begins where another one has ended, and may take as long."""
+    """An operation that starts where another one has ended, with a time limit of its own."""
+    ports = session.ports
     now = ports.clock.now()
-    length = (operation.deadline or now) - operation.created_at
     return Operation(
         id=ports.ids.uuid(),
         stack_id=operation.stack_id,
@@ -199,7 +199,7 @@ def _following(
         created_at=now,
         request=request,
         input_id=input_id,
-        deadline=None if operation.deadline is None else now + length,
+        deadline=now + ports.time_limit(session.stack),
         client_token=operation.client_token,
     )
 

@@ -203,6 +203,7 @@ class Driver:
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         session.client_token = operation.client_token
+        operation = await self._with_time(session, operation)
         run = KINDS[operation.kind](session, operation)
         conceal(lambda text: session.masking.text(text))
         try:
@@ -269,6 +270,34 @@ class Driver:
             pause = min(until - asyncio.get_running_loop().time(), left or math.inf)
             self.rests_until = self._ports.clock.now() + pause
             running.waiting.stop()
+
+    async def _with_time(self, session: Session, operation: Operation) -> Operation:
+        """The operation with its whole time limit, if an outage of the engines has used it up.
+
+        The time limit counts from the moment at which an operation starts, not from its acceptance:
+        a request may wait for an engine, or for the operation before it. A delete or a rollback
+        that no engine drove at its deadline starts its time again, because ending it would leave
+        objects behind; any other running operation has timed out. A nested operation that has not
+        started has the deadline of its parent. After an internal error nothing is extended, so
+        that an operation with which every driver fails comes to an end.
+        """
+        now = self._ports.clock.now()
+        if operation.deadline is None or self._fault is not None:
+            return operation
+        limit = self._ports.time_limit(session.stack)
+        if operation.status is OperationStatus.WAITING and operation.parent_operation is None:
+            limit = operation.deadline - operation.created_at
+        elif operation.deadline > now or not await self._must_finish(operation):
+            return operation
+        return replace(operation, deadline=max(operation.deadline, now + limit))
+
+    async def _must_finish(self, operation: Operation) -> bool:
+        """Whether this is a delete, a rollback, or a nested operation of a rollback."""
+        above: Operation | None = operation
+        while above is not None and above.action not in (Action.DELETE, Action.ROLLBACK):
+            parent_id = above.parent_operation
+            above = await self._ports.store.operation(parent_id) if parent_id else None
+        return above is not None
 
     def _time_left(self, operation: Operation) -> float | None:
         """Seconds, whatever is done to the machine's clock while the operation is driven."""
