@@ -173,7 +173,6 @@ def work(here: Installation) -> Mapping[str, Work]:
             worker=here.worker,
         ),
         "look for stacks that nobody drives": lambda n: here.turns.not_driven(),
-        "look for operations whose time is up": lambda n: here.turns.overdue(now),
         "count the turns that are due": lambda n: here.turns.due(),
         "count the open operations": lambda n: here.state.open_operations(),
         "size of the database": lambda n: here.state.size(),

@@ -31,7 +31,8 @@ from stoker.config.options import SERVICES
 from stoker.dispatch.duties import Duty
 from stoker.dispatch.timers import WatchTimer
 from stoker.driving import Alone, Driving, Hear
-from stoker.engine.model.interfaces import Ports, Types
+from stoker.engine.model.clouds import Types
+from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel

@@ -108,3 +108,22 @@ def test_a_database_that_is_locked_for_minutes_fails_no_resource() -> None:
         assert len(lab.cloud.objects) == 4
 
     in_lab(story)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+def test_reads_that_fail_for_minutes_fail_no_resource(seconds: float) -> None:
+    """Writing works meanwhile, so that each driver is counted that takes the stack."""
+
+    async def story(lab: Lab) -> None:
+        await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=WANTED))
+        await lab.pass_time(seconds)
+        lab.world.disk.faults = {lab.world.disk.writes: "lost"}  # the driver starts again
+        lab.world.disk.read_faults = range(10**6)
+        await lab.pass_time(300)
+        lab.world.disk.read_faults = ()
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert not [told for told in await lab.history() if told.endswith("FAILED")]
+        assert len(lab.cloud.made) == 4
+
+    in_lab(story)

@@ -337,7 +337,7 @@ def _took(outcome: Outcome) -> float:
 def _allowance(calm: Outcome, outcome: Outcome) -> float:
     """Seconds that deaths, faults, and users who look from time to time may cost."""
     scenario = outcome.scenario
-    seconds = 10.0 + 120.0 * bool(outcome.failed_writes)
+    seconds = 10.0 + 120.0 * bool(outcome.failed_writes or scenario.lacks)
     seconds += sum(REQUEST_TIMEOUT + 15 + 35 * kill.returns for kill in scenario.kills)
     if scenario.trouble:
         seconds += 60 + _took(calm)

@@ -66,6 +66,8 @@ class Outcome:
     """The template that a rollback goes back to, as the engine says."""
     turns: int = 0
     writes: int = 0
+    reads: int = 0
+    calls: int = 0
     cuts: int = 0
     """Requests that were under way when an engine died."""
     failed_writes: int = 0

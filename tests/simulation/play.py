@@ -110,7 +110,8 @@ def _world(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> World:
     world = World(seed, sabotage, notifies=scenario.notified)
     world.watched_until = scenario.watched_until
     world.cloud.trouble = scenario.trouble
-    world.disk.faults = scenario.disk
+    world.disk.faults, world.disk.read_faults = scenario.disk, scenario.read_faults
+    world.lacks = scenario.lacks
     return world
 
 
@@ -134,10 +135,20 @@ async def _lived(
 async def _outcome(
     world: World, engine: EngineLife | Api, scenario: Scenario, progress: Progress
 ) -> Outcome:
-    store, loop = engine.ports.store, world.loop
+    store, loop, disk = engine.ports.store, world.loop, world.disk
     outcome = Outcome(
-        scenario, None, [], [], [], world.cloud, turns=loop.turns, writes=world.disk.writes
+        scenario,
+        None,
+        [],
+        [],
+        [],
+        world.cloud,
+        turns=loop.turns,
+        writes=disk.writes,
+        reads=disk.reads,
+        calls=world.calls,
     )
+    disk.read_faults = ()
     if progress.stack_id is None:
         return outcome
     stack_id = outcome.stack_id = progress.stack_id

@@ -116,6 +116,10 @@ class Scenario:
     """No request meets another one under way: whatever dies, the same things are made and done."""
     disk: Mapping[int, str] = field(default_factory=dict)
     """Transactions that fail (:class:`tests.simulation.disk.Disk`)."""
+    read_faults: frozenset[int] = frozenset()
+    """Numbers of reading transactions that fail."""
+    lacks: frozenset[int] = frozenset()
+    """Numbers of calls to the cloud for which the machine has no file descriptor."""
     trouble: float = 0.2
     """How often the cloud turns a request away, or an answer is lost."""
     reads: bool = True
@@ -143,7 +147,8 @@ class Scenario:
     @property
     def calm(self) -> Scenario:
         """The same, with nothing that dies or fails of itself."""
-        return replace(self, kills=(), disk={}, trouble=0.0)
+        none: frozenset[int] = frozenset()
+        return replace(self, kills=(), disk={}, read_faults=none, lacks=none, trouble=0.0)
 
 
 def draw(seed: int) -> Scenario:

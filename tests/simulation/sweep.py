@@ -3,6 +3,8 @@
 ``kill``: the engine dies; requests that are under way are done late, at once, or never.
 ``twice``: its successor dies too, a little later. ``freeze``: it was taken for dead, and comes
 back. ``disk``: a transaction fails; or it fails but is written; or nothing is written for a while.
+``reads``: the database fails one reading transaction, other than the first of an engine's start.
+``lack``: this machine has no file descriptor for one call to the cloud.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from tests.simulation.properties import violations
 from tests.simulation.scenario import Kill, Scenario
 from tests.simulation.stories import STORIES
 
-MODES = ("kill", "twice", "freeze", "disk")
+MODES = ("kill", "twice", "freeze", "disk", "reads", "lack")
+_DEATHS = ("kill", "twice", "freeze")
 _DISK = ("lost", "unknown", "locked")
 
 
@@ -52,7 +55,8 @@ def points(story: str, modes: Sequence[str] = MODES, every: int = 1) -> Iterator
     """All points of a story's sweeps, or each so-many-th of them."""
     calm = _calm(story)
     for number, mode in enumerate(modes):
-        last = calm.writes if mode == "disk" else calm.turns
+        many = {"disk": calm.writes, "reads": calm.reads - 1, "lack": calm.calls}
+        last = many.get(mode, calm.turns)
         for turn in range(1 + number % every, last + 1, every):
             yield Point(story, mode, turn)
 
@@ -91,6 +95,10 @@ def _disturbed(point: Point) -> Iterator[Scenario]:
         case "disk":
             for fault in _DISK:
                 yield replace(story, disk={turn - 1: fault})
+        case "reads":
+            yield replace(story, read_faults=frozenset({turn}))
+        case "lack":
+            yield replace(story, lacks=frozenset({turn - 1}))
 
 
 @functools.cache
@@ -114,12 +122,13 @@ def sweep(
         for mode in modes:
             if chosen := list(points(story, [mode], every)):
                 children: Children[Point] = Children(processes, only_first)
-                (_fork_at_writes if mode == "disk" else _fork_at_deaths)(chosen, children)
+                fork = _fork_at_deaths if mode in _DEATHS else _fork_each
+                fork(chosen, children)
                 children.join()
                 yield len(children.begun), [Finding(*told) for told in children.told]
 
 
-def _fork_at_writes(chosen: Sequence[Point], children: Children[Point]) -> None:
+def _fork_each(chosen: Sequence[Point], children: Children[Point]) -> None:
     for point in chosen:
         if children.fork(point):
             children.end(check(point))

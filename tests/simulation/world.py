@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import functools
 import hashlib
 import json
+import os
 import random
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -94,6 +96,11 @@ def driver_connection(database: sa.Engine) -> sqlite3.Connection:
     return found
 
 
+def no_descriptor() -> Exception:
+    """The error of a process that may not open another file."""
+    return OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
 class Plain:
     """No encryption: nothing here is secret, and time matters."""
 
@@ -137,6 +144,12 @@ class Workers:
             return call()  # the simulated cloud has no catalog that takes time to look at
         if admitted is not None:
             await admitted()
+        self._world.calls += 1
+        if self._world.calls - 1 in self._world.lacks:
+            if self._world.queues_calls:
+                late = asyncio.get_running_loop()
+                late.call_later(1.0, lambda: late.create_task(self._world.wire.call(call)))
+            raise self._world.shortage()
         found: Result = await self._world.wire.call(call)
         return found
 
@@ -260,6 +273,13 @@ class World:
         """An engine that everyone takes for dead, and its calls."""
         self.generation = 0
         """Counts the engines."""
+        self.calls = 0
+        """Calls of engines to the cloud so far."""
+        self.lacks: Collection[int] = ()
+        """Numbers of the calls for which the machine is short of something."""
+        self.shortage: Callable[[], Exception] = no_descriptor
+        self.queues_calls = False
+        """Such calls run later, as those for which an executor could not start a thread."""
         self.watched_until = 0.0
         """Seconds after the start until which alarms are looked after."""
         self.second_look = 1e6

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from stoker.api.connections import OWNER
 from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.diagnostics import type_of
-from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable
+from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable, lack_of
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 from stoker.kernel.patience import answering
@@ -70,10 +70,16 @@ def interface(
 
 def _told(error: Exception) -> Exception:
     """What a client is told of an error."""
-    if not (isinstance(error, StoreFault) and error.passing):
+    if isinstance(error, StoreFault) and error.passing:
+        log.warning("request not answered", reason=str(error))
+        return Unavailable(
+            "The database of the service does not answer at present; try again later."
+        )
+    lack = lack_of(error)
+    if lack is None:
         return error
-    log.warning("request not answered", reason=str(error))
-    return Unavailable("The database of the service does not answer at present; try again later.")
+    log.warning("request not answered", reason=f"this machine is short of {lack}: {error}")
+    return Unavailable("The machine of the service is overloaded at present; try again later.")
 
 
 def _across(given: str, parent: str | None) -> str | None:

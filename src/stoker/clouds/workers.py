@@ -16,6 +16,7 @@ from typing import TypeVar
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.fair_threads import FairThreads
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import machine_errors
 from stoker.kernel.load import Load
 
 Answer = TypeVar("Answer")
@@ -121,8 +122,17 @@ class Workers:
         """What ``call`` returns or raises, run on a thread when the limit allows it.
 
         ``admitted`` is awaited between the two. Without a service the call does not block, and is
-        run where it is.
+        run where it is. Raises :class:`stoker.kernel.errors.MachineError`.
         """
+        with machine_errors():
+            return await self._run(service, call, admitted)
+
+    async def _run(
+        self,
+        service: str | None,
+        call: Callable[[], Answer],
+        admitted: Callable[[], Awaitable[None]] | None,
+    ) -> Answer:
         if service is None:
             return call()
         gate = self._gate(service)
@@ -146,7 +156,8 @@ class Workers:
 
     async def compute(self, call: Callable[[], Answer]) -> Answer:
         """What ``call`` returns or raises, run on a thread of those that compute."""
-        return await self._computing.run(call)
+        with machine_errors():
+            return await self._computing.run(call)
 
     def close(self) -> None:
         """Start no more calls; those under way end by themselves."""

@@ -7,7 +7,7 @@ import contextlib
 
 from stoker.engine.model.interfaces import StoreFault
 from stoker.engine.operations.driver import Driver
-from stoker.kernel.errors import fault_reason
+from stoker.kernel.errors import MachineError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -21,22 +21,20 @@ class Failures:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-        self._faults: dict[str, str] = {}
+        self._faults: dict[str, Exception] = {}
 
-    def last(self, stack_id: str) -> str | None:
-        """What the last driver of a stack has failed with, if that may be the stack's fault."""
+    def last(self, stack_id: str) -> Exception | None:
+        """What the last driver of a stack has failed with; None if it has ended well."""
         return self._faults.get(stack_id)
 
     def note(self, stack_id: str, fault: Exception) -> None:
         """A driver has failed."""
-        if isinstance(fault, StoreFault):
+        self._faults[stack_id] = fault
+        if isinstance(fault, StoreFault | MachineError):
             log.warning("stack left for now", stack=stack_id, reason=str(fault))
-            if not fault.passing:
-                self._faults[stack_id] = str(fault)
-            return
-        # a fault with one stack must not end the service
-        log.error("driver failed; it is started again", stack=stack_id, exc_info=fault)
-        self._faults[stack_id] = fault_reason(fault)
+        else:
+            # a fault with one stack must not end the service
+            log.error("driver failed; it is started again", stack=stack_id, exc_info=fault)
 
     def forget(self, stack_id: str) -> None:
         """A driver has ended well."""

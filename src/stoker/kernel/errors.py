@@ -1,4 +1,4 @@
-"""Refusals of a request. Each carries the error type that clients of the API know.
+"""Refusals of a request, each with the error type that clients of the API know; and shortages.
 
 ``Refused`` and its children are the only exceptions that an interface shows to a user as they
 are; anything else is a fault of ours. (Diagnostics about documents are
@@ -6,6 +6,11 @@ are; anything else is a fault of ours. (Diagnostics about documents are
 """
 
 from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -164,3 +169,70 @@ def fault_reason(fault: BaseException) -> str:
     """An internal error as users see it: its kind and first line. The log has the rest."""
     first = str(fault).partition("\n")[0][:300]
     return f"fault in the service: {type(fault).__name__}: {first}"
+
+
+_DESCRIPTORS = "file descriptors (raise the limit of open files: LimitNOFILE, or ulimit -n)"
+_MEMORY = "memory"
+_THREADS = "threads (raise the limit of processes: TasksMax, ulimit -u or pids.max)"
+_BY_NUMBER = {
+    errno.EMFILE: _DESCRIPTORS,
+    errno.ENFILE: _DESCRIPTORS,
+    errno.ENOMEM: _MEMORY,
+}
+_BY_WORDS = {
+    "can't start new thread": _THREADS,
+    "can't allocate lock": _MEMORY,
+    **{os.strerror(number): lack for number, lack in _BY_NUMBER.items()},
+}
+"""Of errors without a number: those of threads, and of modules that cannot be loaded."""
+
+
+class MachineError(Exception):
+    """This machine is short of descriptors, threads or memory; the same work may succeed later.
+
+    Libraries report that as OSError, RuntimeError, MemoryError or ImportError, often wrapped in
+    errors of their own. It says nothing of what a call was about.
+    ``in_flight``: whether a request may still be carried out, because its answer was not read.
+    """
+
+    def __init__(self, lack: str, error: BaseException) -> None:
+        super().__init__(f"this machine is short of {lack}: {error or type(error).__name__}")
+        self.in_flight = lack == _MEMORY
+
+
+@contextlib.contextmanager
+def machine_errors() -> Iterator[None]:
+    """Raise what the machine lacks as :class:`MachineError`, whatever error reports it."""
+    try:
+        yield
+    except MachineError:
+        raise
+    except Exception as error:
+        lack = lack_of(error)
+        if lack is None:
+            raise
+        raise MachineError(lack, error) from error
+
+
+def lack_of(error: BaseException) -> str | None:
+    """What the machine lacks if the error, or what has caused it, is due to that; else None."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        lack = _lack_in(cause)
+        if lack is not None:
+            return lack
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _lack_in(error: BaseException) -> str | None:
+    if isinstance(error, MemoryError):
+        return _MEMORY
+    if isinstance(error, OSError) and error.errno in _BY_NUMBER:
+        return _BY_NUMBER[error.errno]
+    if isinstance(error, RuntimeError | ImportError | OSError):
+        words = str(error)
+        return next((lack for text, lack in _BY_WORDS.items() if text in words), None)
+    return None

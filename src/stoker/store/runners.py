@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from stoker.fair_threads import FairThreads
+from stoker.kernel.errors import machine_errors
 
 Result = TypeVar("Result")
 
@@ -37,11 +38,13 @@ class ThreadRunner:
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
         """Run on the writing thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._writer, transaction)
+        with machine_errors():
+            return await asyncio.get_running_loop().run_in_executor(self._writer, transaction)
 
     async def read(self, transaction: Callable[[], Result]) -> Result:
         """Run on one of the reading threads, when it is the turn of the project at work."""
-        return await self._readers.run(transaction)
+        with machine_errors():
+            return await self._readers.run(transaction)
 
     def close(self) -> None:
         """Let running transactions end, then stop the threads."""

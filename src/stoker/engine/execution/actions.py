@@ -10,7 +10,7 @@ A type's method is called, and called again after every ``Wait``. Knows nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.errors import Refused, is_final
+from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,
@@ -212,7 +212,7 @@ class Actions:
             await session.record(software=outcome.software)
             for server_id in outcome.software.servers:
                 tell = partial(publish, session.ports, session.stack.project_id, server_id)
-                row = await self._patiently(row, tell)
+                row = await self._calls.until_accepted(row, tell)
         return row
 
     async def publish(self, row: Resource, properties: Mapping[str, Any]) -> Resource:
@@ -222,7 +222,9 @@ class Actions:
         """
         server = replace(row, properties=properties)
         try:
-            return await self._patiently(row, partial(publish_row, self._session, server))
+            return await self._calls.until_accepted(
+                row, partial(publish_row, self._session, server)
+            )
         except Refused as refused:
             row = await self.fail(row, refused.message)
             raise ActionFailed(row, refused.message) from refused
@@ -232,7 +234,7 @@ class Actions:
 
         Raises :class:`stoker.kernel.errors.Refused`.
         """
-        return await self._patiently(row, partial(publish_row, self._session, row))
+        return await self._calls.until_accepted(row, partial(publish_row, self._session, row))
 
     async def _watch(
         self, row: Resource, work: Work, type_: WatchesMetric, physical_id: str | None
@@ -251,19 +253,6 @@ class Actions:
             next_at=now + rule.period,
         )
         await session.record(watches=WatchChange(kept=(watch,)))
-
-    async def _patiently(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
-        attempt = 0
-        while True:
-            try:
-                await tell()
-            except Exception as error:
-                if is_final(error):
-                    raise
-                row = await self._calls.pause(row, error, attempt)
-                attempt += 1
-            else:
-                return row
 
     async def adopt(self, row: Resource, work: Work) -> Resource:
         """As :meth:`run`, with the object that the stack's input names in place of a new one."""

@@ -23,9 +23,9 @@ from stoker.engine.execution.ownership import Holder, Ownership, is_unproven
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.interfaces import Fenced
+from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import NotFound, Refused, is_final
+from stoker.kernel.errors import MachineError, NotFound, Refused, is_final
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.creation_policy import signals_wanted
@@ -79,7 +79,11 @@ class Creating:
             sent = _Sent(row, self._session)
             try:
                 outcome = await self._calls.once(row, work, sent.note)
-            except Fenced:
+            except MachineError as lack:
+                if sent.made and not lack.in_flight:
+                    await sent.end(searched_for=not is_unproven(work.type))
+                raise
+            except ENDS_TURN:
                 raise
             except Exception as error:
                 if is_final(error):
@@ -269,6 +273,8 @@ class Creating:
         work = Work(type_, type_.sweep, row.properties)
         try:
             removed = await self._calls.once(row, work)
+        except ENDS_TURN:
+            raise
         except Exception as error:  # noqa: BLE001 - the object itself is fine
             reason = self._session.ports.faults.describe(error)
             log.warning("surplus objects not removed", resource=row.name, reason=reason)
@@ -291,6 +297,13 @@ class _Sent:
         self.made = False
         """It is on record, and what goes wrong now is the call's."""
         self._session = session
+
+    async def end(self, *, searched_for: bool) -> None:
+        """Put on record that no request is in flight, and whether to search for the object once."""
+        limits, now = self._session.ports.limits, self._session.ports.clock.now()
+        sent = (now - limits.landing,) if searched_for else ()
+        asked = (*self.before.asked, *sent)[-_MOST:]
+        await self._session.commit(resources=[replace(self.before, asked=asked)])
 
     async def note(self) -> None:
         """Put on record that the call is made now."""

@@ -18,7 +18,7 @@ from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshotting import visiting
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.interfaces import Fenced, StoreFault
+from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import (
     Change,
     Definitions,
@@ -31,7 +31,7 @@ from stoker.engine.model.plans import (
 )
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import fault_reason
+from stoker.kernel.errors import fault_reason, machine_errors
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
@@ -77,8 +77,7 @@ class Execution:
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
 
-        Raises :class:`Fenced` when another engine has taken the stack over,
-        and :class:`StoreFault` when what is stored cannot be known.
+        Raises what is in :data:`stoker.engine.model.interfaces.ENDS_TURN`.
         """
         try:
             for phase in self._plan.phases:
@@ -153,7 +152,7 @@ class Execution:
                 sorter.done(key)
 
     async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
-        with self.waiting.step:
+        with self.waiting.step, machine_errors():
             await act(node)
 
     def _may_start(self, phase: Phase) -> bool:
@@ -169,7 +168,7 @@ class Execution:
         error = task.exception()
         if error is None:
             return True
-        if isinstance(error, Fenced | StoreFault):
+        if isinstance(error, ENDS_TURN):
             raise error
         if isinstance(error, Stopped):
             if not self.waiting.stopped:

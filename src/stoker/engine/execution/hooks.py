@@ -14,7 +14,7 @@ from typing import Any
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
@@ -159,7 +159,7 @@ class Hooks:
         try:
             given = await self._session.input()
             environment = parse_environment(given.environment)
-        except StoreFault:
+        except ENDS_TURN:
             raise
         except Exception:  # a stack that cannot be read any more must still go
             log.exception("environment not readable", stack=self._session.stack.id)

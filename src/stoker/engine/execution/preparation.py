@@ -13,6 +13,7 @@ from stoker.engine.execution.observing import Look, look_at, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
 from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import Definitions, Observed
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.decision import CallFor, given_properties
@@ -103,6 +104,8 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
         return None
     try:
         attributes = await ask(row, Work(type_, type_.read, row.properties))
+    except ENDS_TURN:
+        raise
     except Exception as error:  # noqa: BLE001 - see read_attributes
         told = session.ports.faults.describe(_met(error))
         log.warning("attributes not read", resource=row.name, error=told)
@@ -158,6 +161,8 @@ async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> L
         look: Look = await ask(row, work)
     except TimeoutError:
         return Look(unread="there was no answer in time")
+    except ENDS_TURN:
+        raise
     except Exception as error:  # noqa: BLE001 - told to whoever looks
         return Look(unread=stack_rows.ports.faults.describe(_met(error)))
     return look
@@ -195,6 +200,8 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
         return False  # it was never made
     try:
         return isinstance(await ask(row, Work(type_, type_.check, row.properties)), Done)
+    except ENDS_TURN:
+        raise
     except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced
         faults, met = stack_rows.ports.faults, _met(error)
         log.info("object not checked", resource=row.name, error=faults.describe(met))

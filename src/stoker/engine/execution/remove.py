@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from stoker.engine.execution.actions import ActionFailed, Actions
-from stoker.engine.execution.calls import make_call, physical_name
+from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.ownership import Ownership
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snapshots
-from stoker.engine.execution.type_calls import Work
+from stoker.engine.execution.type_calls import Work, remove_user
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Definitions, Node, Phase, Plan
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.planner import left_over
-from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
-    Call,
     ManagedType,
     ResourceType,
     SnapshotFacts,
@@ -25,8 +23,6 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.template.definition import DeletionPolicy
-
-log = Log(__name__)
 
 _SNAPSHOT_OF = "snapshot_of_delete"
 """Key of a row's data: the start of the delete for which its object has been snapshotted."""
@@ -102,15 +98,11 @@ class Removing:
 
     async def _abandon(self, row: Resource) -> Resource:
         """Nothing happens to the object; the user by which it calls back is ours, and goes."""
-        type_, ports = self._session.type_of(row), self._session.ports
+        type_ = self._session.type_of(row)
         row = await self._begin(row, None)
         if "user_id" not in row.data or type_ is None:
             return row
-        call = make_call(self._session, row, type_)
-        try:
-            await ports.workers.run("identity", lambda: _remove_user(call))
-        except Exception as error:  # noqa: BLE001 - whatever Keystone says, the resource goes
-            log.warning("stack user left behind", resource=row.name, error=str(error))
+        await remove_user(self._session, row, type_)
         return row
 
     async def _delete(self, row: Resource) -> Resource:
@@ -157,8 +149,3 @@ class Removing:
     async def _drop(self, row: Resource) -> None:
         row = await self._hooks.passed(row)
         await self._session.commit(dropped=[row.id])
-
-
-def _remove_user(call: Call) -> None:
-    if call.signalling is not None:
-        call.signalling.delete_user(call)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.exports import Export
-from stoker.engine.model.interfaces import Fenced, OwnedWrite, Ports, StoreFault
+from stoker.engine.model.interfaces import ENDS_TURN, OwnedWrite, Ports, StoreFault
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -31,7 +31,7 @@ from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.model.watches import NO_WATCHES, WatchChange
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.errors import fault_reason
+from stoker.kernel.errors import fault_reason, machine_errors
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
@@ -315,8 +315,9 @@ class Session(StackRows):
 
     async def _write(self, change: OwnedWrite) -> None:
         try:
-            await self.ports.store.commit(change)
-        except (Fenced, StoreFault):
+            with machine_errors():
+                await self.ports.store.commit(change)
+        except ENDS_TURN:
             raise
         except Exception as error:
             raise StoreFault(fault_reason(error), passing=False) from error

@@ -22,10 +22,11 @@ from stoker.engine.execution.calls import (
 )
 from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.interfaces import Fenced
+from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import Refused, is_final
+from stoker.kernel.errors import Refused, is_final, machine_errors
+from stoker.kernel.log import Log
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -41,6 +42,8 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.schema.resource_type.call import NO_SNAPSHOT
+
+log = Log(__name__)
 
 _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
@@ -100,7 +103,7 @@ class TypeCalls:
         while True:
             try:
                 return await self.once(row, work)
-            except Fenced:
+            except ENDS_TURN:
                 raise
             except Exception as error:
                 if is_final(error):
@@ -112,6 +115,23 @@ class TypeCalls:
                     self._note_unanswered(row, faults.lands_within(error))
                 row = await self.pause(row, error, attempt)
                 attempt += 1
+
+    async def until_accepted(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
+        """The row once ``tell`` has succeeded, repeated as in :meth:`ask`."""
+        attempt = 0
+        while True:
+            try:
+                with machine_errors():
+                    await tell()
+            except ENDS_TURN:
+                raise
+            except Exception as error:
+                if is_final(error):
+                    raise
+                row = await self.pause(row, error, attempt)
+                attempt += 1
+            else:
+                return row
 
     async def pause(self, row: Resource, error: Exception, attempt: int) -> Resource:
         """Wait until the call may be repeated; the row tells why where that takes long.
@@ -140,12 +160,18 @@ class TypeCalls:
         work: Work,
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
-        """The answer to one call; raises what it raises.
+        """The answer to one call; raises what it raises, and :class:`MachineError`.
 
         ``admitted`` is awaited when the call may be made, and before it is. A call that goes on
         after this was cancelled is remembered if it changes anything.
         """
         await self.end_of_orphan(row)
+        with machine_errors():
+            return await self._made(row, work, admitted)
+
+    async def _made(
+        self, row: Resource, work: Work, admitted: Callable[[], Awaitable[None]] | None
+    ) -> Any:
         call = await bound_call(self._session, row, self._with_landing(row, work))
         service = work.service
         if service is None:
@@ -171,6 +197,11 @@ class TypeCalls:
                 return await ports.workers.run(service, noted, admitted)
         except asyncio.CancelledError:
             if not ended.cancel() and work.method.__name__ not in _LOOKING:
+                ports.orphaned_calls.remember(row.id, ended)
+            raise
+        except Exception:
+            # A call for which no thread could be started waits in the queue of the threads.
+            if not ended.done() and not ended.cancel():
                 ports.orphaned_calls.remember(row.id, ended)
             raise
 
@@ -207,6 +238,22 @@ class TypeCalls:
             ports = self._session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
             self._session.unanswered[row.id] = sent
+
+
+async def remove_user(session: Session, row: Resource, type_: ResourceType) -> None:
+    """Remove the stack user of a row whose object stays; the row goes in any case."""
+    call, ports = make_call(session, row, type_), session.ports
+
+    def remove() -> None:
+        if call.signalling is not None:
+            call.signalling.delete_user(call)
+
+    try:
+        await ports.workers.run("identity", remove)
+    except ENDS_TURN:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever Keystone says, the resource goes
+        log.warning("stack user left behind", resource=row.name, error=str(error))
 
 
 async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callable[[], Any]:

@@ -1,4 +1,4 @@
-"""What the engine needs of clouds, as Protocols: connections, threads, what errors mean."""
+"""What the engine needs of clouds, as Protocols: connections, threads, types, what errors mean."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import Invalid
 from stoker.kernel.load import Load
+from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.template.definition import CustomCheck, NameLookup
 
 Result = TypeVar("Result")
@@ -77,6 +78,26 @@ class Faults(Protocol):
 
     def describe(self, error: Exception) -> str:
         """The cloud's own words, with status and request id; one line."""
+
+
+class Signallers(Protocol):
+    """Makes :class:`stoker.schema.resource_type.Signalling` for a stack."""
+
+    def of(self, stack: Stack) -> Signalling:
+        """For the resources of this stack."""
+
+    def close(self, stack: Stack) -> None:
+        """Remove what the stack's signalling left in Keystone (its project). Blocking."""
+
+
+class Types(Protocol):
+    """The resource types that exist."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
 
 
 class FetchTemplate(Protocol):

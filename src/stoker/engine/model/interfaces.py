@@ -19,7 +19,15 @@ from stoker.engine.model.change_sets import (
     KeepsChangeSets,
     Protection,
 )
-from stoker.engine.model.clouds import Clouds, Faults, FetchTemplate, Workers, fetch_nothing
+from stoker.engine.model.clouds import (
+    Clouds,
+    Faults,
+    FetchTemplate,
+    Signallers,
+    Types,
+    Workers,
+    fetch_nothing,
+)
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.engine.model.limits import Amount, Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
@@ -48,9 +56,9 @@ from stoker.engine.model.software import (
 )
 from stoker.engine.model.watches import NO_WATCHES, KeepsWatches, WatchChange, WatchInside
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import MachineError
 from stoker.kernel.ids import Ids
 from stoker.schema.helpers import NO_HELPERS, Helpers
-from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.template.environment.environment import EMPTY, Environment
 
 
@@ -83,6 +91,17 @@ class StoreFault(Exception):
     def __init__(self, reason: str, *, passing: bool) -> None:
         super().__init__(reason)
         self.passing = passing
+
+
+ENDS_TURN = (Fenced, StoreFault, MachineError)
+"""What ends the turn of a driver wherever it occurs. It is never an answer of a cloud, so no
+resource may fail because of it: code that handles any exception lets these pass.
+"""
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether work that ended with this error may succeed later, without a change to it."""
+    return isinstance(error, MachineError) or (isinstance(error, StoreFault) and error.passing)
 
 
 class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
@@ -357,26 +376,6 @@ class Deferred(Protocol):
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         """Give credentials back: the stack is gone, or about to be."""
-
-
-class Signallers(Protocol):
-    """Makes :class:`stoker.schema.resource_type.Signalling` for a stack."""
-
-    def of(self, stack: Stack) -> Signalling:
-        """For the resources of this stack."""
-
-    def close(self, stack: Stack) -> None:
-        """Remove what the stack's signalling left in Keystone (its project). Blocking."""
-
-
-class Types(Protocol):
-    """The resource types that exist."""
-
-    def find(self, type_name: str) -> ResourceType | None:
-        """The type of that exact name, or None."""
-
-    def names(self) -> list[str]:
-        """All names, sorted."""
 
 
 class Policy(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 from stoker.engine.execution.hooks import superseded_pauses
 from stoker.engine.execution.publishing import cancel_deployments
 from stoker.engine.execution.session import Session
-from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.interfaces import ENDS_TURN, Ports
 from stoker.engine.model.kinds import ChangeRequest, OperationKind
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
@@ -144,6 +144,8 @@ async def _give_back(ports: Ports, stack: Stack) -> None:
     try:
         await ports.workers.run("identity", lambda: ports.signallers.close(stack))
         await ports.deferred.revoke(stack.credentials)
+    except ENDS_TURN:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever Keystone says, the stack is gone
         log.warning("credentials left behind", stack=stack.id, error=str(error))
 

@@ -16,7 +16,14 @@ from typing import Any
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import NO_ENDS, End
-from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import (
+    ENDS_TURN,
+    Dispatcher,
+    Fenced,
+    Ports,
+    StoreFault,
+    is_passing,
+)
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
     Action,
@@ -33,8 +40,9 @@ from stoker.engine.operations.completion import ended_cancel, reason_of_cancelle
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
+from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Invalid, Refused, fault_reason
+from stoker.kernel.errors import Invalid, Refused, fault_reason, machine_errors
 from stoker.kernel.log import Log, conceal, request
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
@@ -45,9 +53,10 @@ log = Log(__name__)
 class Driver:
     """Drives one stack until it has nothing left to do.
 
-    ``fault`` is what the driver before this one has failed with. ``recorded`` is a new stack that
-    was taken as it was recorded. A driver that does not stay lets go of
-    its stack once there has been nothing but pauses for ``stays`` seconds, and will be for as long.
+    ``fault`` is what the driver before this one has failed with, None if it has ended well.
+    ``recorded`` is a new stack that was taken as it was recorded. A driver that does not stay lets
+    go of its stack once there has been nothing but pauses for ``stays`` seconds, and will be for as
+    long.
     """
 
     def __init__(
@@ -55,7 +64,7 @@ class Driver:
         ports: Ports,
         stack_id: str,
         dispatcher: Dispatcher,
-        fault: str | None = None,
+        fault: Exception | None = None,
         recorded: Taken | None = None,
         stays: float | None = None,
     ) -> None:
@@ -71,8 +80,7 @@ class Driver:
         self._look_again = False
         """There may be more in the store than what was read last."""
         self._news = asyncio.Event()
-        self._ends_at: dict[str, float] = {}
-        """By operation: when its time is up, on the loop's monotonic clock."""
+        self._limits = TimeLimits(ports)
         self._running: Running | None = None
 
     def notify(self) -> None:
@@ -109,11 +117,11 @@ class Driver:
         self._news.set()
 
     async def run(self) -> None:
-        """Drive until every operation has ended.
+        """Drive until every operation has ended. Raises what is in :data:`ENDS_TURN`."""
+        with machine_errors():
+            await self._run()
 
-        Raises :class:`Fenced` when another engine has taken the stack over,
-        and :class:`StoreFault`, after either of which nothing more is done.
-        """
+    async def _run(self) -> None:
         taken = self._recorded or await self._ports.store.take(self._stack_id)
         if taken is None:
             return  # it was told of a request whose commit has failed, or of what has ended since
@@ -123,6 +131,10 @@ class Driver:
             await self._go_on(session, taken.operation)
             return
         stack = taken.stack
+        if self._fault is not None and is_passing(self._fault):
+            # The database or the machine failed the driver before this one, not the operation.
+            await self._ports.store.forget_take_ups(stack)
+            stack = replace(stack, take_ups=1)
         if stack.take_ups >= MOST_TAKE_UPS:
             await self._give_up(stack)
             return
@@ -162,14 +174,15 @@ class Driver:
         reason = reason_to_give_up(stack, self._fault)
         log.error("operation given up", stack=self._stack_id, reason=reason)
         try:
-            session = await self._open(stack)
-            operation = await self._next(session)
-            if operation is not None:
-                await refuse(session, operation, reason)
-        except (Fenced, asyncio.CancelledError):
+            with machine_errors():
+                session = await self._open(stack)
+                operation = await self._next(session)
+                if operation is not None:
+                    await refuse(session, operation, reason)
+        except Fenced:
             raise
         except Exception as fault:
-            if isinstance(fault, StoreFault) and fault.passing:
+            if is_passing(fault):
                 raise
             log.exception("operation ended without its rows", stack=self._stack_id)
             await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
@@ -203,18 +216,22 @@ class Driver:
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         session.client_token = operation.client_token
-        operation = await self._with_time(session, operation)
+        # With an internal error nothing is extended: an operation with which every driver fails
+        # must come to an end.
+        if self._fault is None or (isinstance(self._fault, StoreFault) and self._fault.passing):
+            operation = await self._limits.extended(session.stack, operation)
         run = KINDS[operation.kind](session, operation)
         conceal(lambda text: session.masking.text(text))
         try:
             across = operation.request_id or f"req-{operation.id}"
             stack, action = session.stack.name, operation.action.value
-            with request(across), span(f"{action} stack", across, stack=stack, id=self._stack_id):
+            told = span(f"{action} stack", across, stack=stack, id=self._stack_id)
+            with machine_errors(), request(across), told:
                 await self._try(session, run)
-        except (Fenced, StoreFault, asyncio.CancelledError):
+        except ENDS_TURN:
             raise
         except Exception as fault:
-            if self._time_left(run.operation) != 0:
+            if not self._limits.is_up(run.operation):
                 raise
             log.exception("operation given up", stack=self._stack_id)
             await refuse(session, run.operation, fault_reason(fault))
@@ -222,7 +239,7 @@ class Driver:
     async def _try(self, session: Session, run: Running) -> None:
         try:
             _require_readable(run.operation)
-            async with asyncio.timeout(self._time_left(run.operation)):
+            async with asyncio.timeout(self._limits.seconds_left(run.operation)):
                 await run.prepare()
         except (DiagnosticError, Refused) as refused:
             await refuse(session, run.operation, str(refused))
@@ -243,7 +260,7 @@ class Driver:
             while not run.done() and self.rests_until is None:
                 if self._leaves:
                     running.waiting.stop()
-                left = self._time_left(running.operation) if not expired else None
+                left = self._limits.seconds_left(running.operation) if not expired else None
                 pause = min(
                     (each for each in (left, self._stays) if each is not None), default=None
                 )
@@ -251,7 +268,7 @@ class Driver:
                 if self._news.is_set():
                     self._news.clear()
                     await self._hear(session, running)
-                elif not run.done() and self._time_left(running.operation) == 0 and not expired:
+                elif not run.done() and self._limits.is_up(running.operation) and not expired:
                     expired = True
                     await running.expire(_timed_out(running.operation))
                 elif not run.done():
@@ -270,45 +287,6 @@ class Driver:
             pause = min(until - asyncio.get_running_loop().time(), left or math.inf)
             self.rests_until = self._ports.clock.now() + pause
             running.waiting.stop()
-
-    async def _with_time(self, session: Session, operation: Operation) -> Operation:
-        """The operation with its whole time limit, if an outage of the engines has used it up.
-
-        The time limit counts from the moment at which an operation starts, not from its acceptance:
-        a request may wait for an engine, or for the operation before it. A delete or a rollback
-        that no engine drove at its deadline starts its time again, because ending it would leave
-        objects behind; any other running operation has timed out. A nested operation that has not
-        started has the deadline of its parent. After an internal error nothing is extended, so
-        that an operation with which every driver fails comes to an end.
-        """
-        now = self._ports.clock.now()
-        if operation.deadline is None or self._fault is not None:
-            return operation
-        limit = self._ports.time_limit(session.stack)
-        if operation.status is OperationStatus.WAITING and operation.parent_operation is None:
-            limit = operation.deadline - operation.created_at
-        elif operation.deadline > now or not await self._must_finish(operation):
-            return operation
-        return replace(operation, deadline=max(operation.deadline, now + limit))
-
-    async def _must_finish(self, operation: Operation) -> bool:
-        """Whether this is a delete, a rollback, or a nested operation of a rollback."""
-        above: Operation | None = operation
-        while above is not None and above.action not in (Action.DELETE, Action.ROLLBACK):
-            parent_id = above.parent_operation
-            above = await self._ports.store.operation(parent_id) if parent_id else None
-        return above is not None
-
-    def _time_left(self, operation: Operation) -> float | None:
-        """Seconds, whatever is done to the machine's clock while the operation is driven."""
-        if operation.deadline is None:
-            return None
-        now = asyncio.get_running_loop().time()
-        if operation.id not in self._ends_at:
-            whole = operation.deadline - operation.created_at
-            left = min(operation.deadline - self._ports.clock.now(), whole)
-            self._ends_at[operation.id] = now + left
-        return max(self._ends_at[operation.id] - now, 0)
 
     async def _hear(self, session: Session, running: Running) -> None:
         """Look what is new: a later operation ends this one, signals wake those who wait."""

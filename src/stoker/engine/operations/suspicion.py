@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced, Ports, StoreFault
 from stoker.engine.model.records import Stack
+from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -55,7 +56,10 @@ async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
             proof.cancel()
 
 
-def reason_to_give_up(stack: Stack, fault: str | None) -> str:
+def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
     """What is said of an operation that is given up; ``fault`` is what the last driver met."""
-    why = fault or "the service terminated each time"
+    if fault is None:
+        why = "the service terminated each time"
+    else:
+        why = str(fault) if isinstance(fault, StoreFault) else fault_reason(fault)
     return f"abandoned after {stack.take_ups - 1} attempts, none of which got any further: {why}"

@@ -157,8 +157,8 @@ class EventStreams(Observer):
         page = Page(limit=AT_ONCE, marker=query.page.marker, descending=False)
         found = await self._ports.store.events(list(known), replace(query, page=page))
         root = stack.address if query.nested_depth else None
-        types = self._ports.types
-        return [event_view(known[event.stack_id], event, types, root) for event in found]
+        ports = self._ports
+        return [event_view(known[event.stack_id], event, ports, root) for event in found]
 
 
 def _is_busy(stack: Stack) -> bool:

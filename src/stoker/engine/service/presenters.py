@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import hook_of, pause_reason
-from stoker.engine.model.interfaces import Ports, Types
+from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
@@ -168,12 +168,12 @@ def environment_view(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def event_view(
-    stack: Stack, event: Event, types: Types, root: StackAddress | None = None
+    stack: Stack, event: Event, ports: Ports, root: StackAddress | None = None
 ) -> EventView:
     """The view of an event. ``root`` is the stack whose tree is asked for."""
     properties = event.properties
     if properties is not None:
-        properties = _given(types.find(event.resource_type), properties)
+        properties = _given(ports.types.find(event.resource_type), properties)
     return EventView(
         id=event.id,
         stack=stack.address,

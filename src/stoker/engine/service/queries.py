@@ -185,10 +185,10 @@ class Queries:
         known = {each.id: each async for each in self.tree(stack, query.nested_depth)}
         found = await self._store.events(list(known), query)
         root = stack.address if query.nested_depth else None
-        types = self._ports.types
+        ports = self._ports
 
         def views() -> list[EventView]:
-            return [event_view(known[event.stack_id], event, types, root) for event in found]
+            return [event_view(known[event.stack_id], event, ports, root) for event in found]
 
         return await self._computed(len(found), views)
 
@@ -200,7 +200,7 @@ class Queries:
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
             raise NotFound(f"No event {event_id} found for {name}")
-        return event_view(stack, event, self._ports.types)
+        return event_view(stack, event, self._ports)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
         return await evaluation_at(self._ports, stack, stack.input_id)

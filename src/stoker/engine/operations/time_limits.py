@@ -1,0 +1,60 @@
+"""Time limits of the operations that one driver takes to their ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Action, Operation, OperationStatus, Stack
+from stoker.kernel.values import replace
+
+
+class TimeLimits:
+    """How long operations may go on, whatever is done to the machine's clock meanwhile."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._ends_at: dict[str, float] = {}
+        """By operation: when its time is up, on the loop's monotonic clock."""
+
+    def seconds_left(self, operation: Operation) -> float | None:
+        """Seconds until the operation's time is up; None without a limit."""
+        if operation.deadline is None:
+            return None
+        now = asyncio.get_running_loop().time()
+        if operation.id not in self._ends_at:
+            whole = operation.deadline - operation.created_at
+            left = min(operation.deadline - self._ports.clock.now(), whole)
+            self._ends_at[operation.id] = now + left
+        return max(self._ends_at[operation.id] - now, 0)
+
+    def is_up(self, operation: Operation) -> bool:
+        """Whether the operation has used up its time."""
+        return self.seconds_left(operation) == 0
+
+    async def extended(self, stack: Stack, operation: Operation) -> Operation:
+        """The operation with its whole time limit, if an outage of the engines has used it up.
+
+        The time limit counts from the moment at which an operation starts, not from its acceptance:
+        a request may wait for an engine, or for the operation before it. A delete or a rollback
+        that no engine drove at its deadline starts its time again, because ending it would leave
+        objects behind; any other running operation has timed out. A nested operation that has not
+        started has the deadline of its parent.
+        """
+        now = self._ports.clock.now()
+        if operation.deadline is None:
+            return operation
+        limit = self._ports.time_limit(stack)
+        if operation.status is OperationStatus.WAITING and operation.parent_operation is None:
+            limit = operation.deadline - operation.created_at
+        elif operation.deadline > now or not await self._must_finish(operation):
+            return operation
+        return replace(operation, deadline=max(operation.deadline, now + limit))
+
+    async def _must_finish(self, operation: Operation) -> bool:
+        """Whether this is a delete, a rollback, or a nested operation of a rollback."""
+        above: Operation | None = operation
+        while above is not None and above.action not in (Action.DELETE, Action.ROLLBACK):
+            parent_id = above.parent_operation
+            above = await self._ports.store.operation(parent_id) if parent_id else None
+        return above is not None
