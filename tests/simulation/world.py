@@ -30,7 +30,9 @@ from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
 from stoker.store import tables
+from stoker.store.contents import ContentCache
 from stoker.store.databases import open_database
+from stoker.store.encryption import Hashed
 from stoker.store.store import SqlStore
 from tests.simulation.album import Album
 from tests.simulation.cloud import Busy, Cloud, Gone, Lost
@@ -107,12 +109,18 @@ class Plain:
     def encrypt(self, value: Any) -> str:
         return json.dumps(value)
 
-    def hashed(self, value: Any) -> tuple[str, str]:
+    def __init__(self) -> None:
+        self.contents = ContentCache()
+
+    def hashed(self, value: Any) -> Hashed:
         text = self.encrypt(dict(value) if isinstance(value, Mapping) else value)
-        return hashlib.sha256(text.encode()).hexdigest(), text
+        return hashlib.sha256(text.encode()).hexdigest(), lambda: text
 
     def decrypt(self, text: str) -> Any:
         return json.loads(text)
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        return json.loads(text), len(text)
 
 
 class Clock:

@@ -65,6 +65,7 @@ async def test_a_read_takes_one_round_trip(
 ) -> None:
     store = stores.one
     await store.stack(stack.id)  # connected by now
+    assert await cost(connections, store.input("given")) <= 2  # its contents are known by now
     for read in (
         lambda: store.stack(stack.id),
         lambda: store.find_stack("p", stack.name),

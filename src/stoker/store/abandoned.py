@@ -45,13 +45,24 @@ class AbandoningCipher:
     def __init__(self, cipher: Cipher) -> None:
         self._cipher = cipher
         self.encrypt, self.hashed = cipher.encrypt, cipher.hashed
+        self.contents = cipher.contents
 
     def decrypt(self, text: str) -> Any:
         """The value."""
-        is_wanted: Callable[[], bool] | None = getattr(_here, "is_wanted", None)
-        if is_wanted is not None and not is_wanted():
-            raise ReadAbandonedError
+        _require_wanted()
         return self._cipher.decrypt(text)
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        """The value of a content, and the length of its JSON text."""
+        _require_wanted()
+        return self._cipher.decrypt_content(text)
+
+
+def _require_wanted() -> None:
+    """Raise :class:`ReadAbandonedError` if nobody waits for the read of this thread."""
+    is_wanted: Callable[[], bool] | None = getattr(_here, "is_wanted", None)
+    if is_wanted is not None and not is_wanted():
+        raise ReadAbandonedError
 
 
 class Statements:

@@ -17,6 +17,7 @@ from cryptography.fernet import Fernet, MultiFernet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from stoker.kernel.json_text import dumps, loads
+from stoker.store.contents import ContentCache, SharedContent
 
 _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
@@ -34,17 +35,25 @@ _TAG = 24
 """Characters at the end of an encrypted text that no other one has: the tag of its last piece."""
 
 
+Hashed = tuple[str, Callable[[], str]]
+
+
 class Cipher(Protocol):
     """Turns JSON-ready values into text that nobody can read without the key, and back."""
 
     def encrypt(self, value: Any) -> str:
         """The encrypted text."""
 
-    def hashed(self, value: Any) -> tuple[str, str]:
-        """The SHA-256 of what is encrypted, and the encrypted text."""
+    def hashed(self, value: Any) -> Hashed:
+        """The SHA-256 of what is encrypted, and what encrypts it."""
 
     def decrypt(self, text: str) -> Any:
         """The value."""
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        """The value of a content, and the length of its JSON text."""
+
+    contents: ContentCache
 
 
 MOST_KEPT = 16 * 1024 * 1024
@@ -96,6 +105,7 @@ class ColumnCipher:
         self, newest: bytes, *earlier: bytes, kept: Callable[[], Iterable[bytes]] = tuple
     ) -> None:
         self._kept = kept
+        self.contents = ContentCache()
         self.use(newest, *earlier)
         self._decrypted: dict[str, str] = {}
         """By the tags of encrypted texts."""
@@ -116,10 +126,12 @@ class ColumnCipher:
         """The encrypted text."""
         return self._encrypted(_written(value))
 
-    def hashed(self, value: Any) -> tuple[str, str]:
-        """The SHA-256 of what is encrypted, and the encrypted text."""
+    def hashed(self, value: Any) -> Hashed:
+        """The SHA-256 of what is encrypted, and what encrypts it."""
+        if isinstance(value, SharedContent):
+            return value.hash, lambda: self.encrypt(value)
         text = _written(value)
-        return hashlib.sha256(text.encode()).hexdigest(), self._encrypted(text)
+        return hashlib.sha256(text.encode()).hexdigest(), lambda: self._encrypted(text)
 
     def _encrypted(self, text: str) -> str:
         if text in _EMPTY:
@@ -143,6 +155,11 @@ class ColumnCipher:
             plain = self._plain(text)
             self._keep(text, plain)
         return loads(plain)
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        """The value of a content, and the length of its JSON text, which is not kept."""
+        plain = self._plain(text) if text.startswith(MARKS) else text
+        return loads(plain), len(plain)
 
     def _plain(self, text: str) -> str:
         if text.startswith(_OF_FERNET):
@@ -213,8 +230,9 @@ class EncryptOnce:
 
     def __init__(self, cipher: Cipher) -> None:
         self._cipher = cipher
+        self.contents = cipher.contents
         self._encrypted: dict[int, tuple[Any, str]] = {}
-        self._hashed: dict[int, tuple[Any, tuple[str, str]]] = {}
+        self._hashed: dict[int, tuple[Any, Hashed]] = {}
 
     def encrypt(self, value: Any) -> str:
         """The encrypted text."""
@@ -223,8 +241,8 @@ class EncryptOnce:
             known = self._encrypted[id(value)] = (value, self._cipher.encrypt(value))
         return known[1]
 
-    def hashed(self, value: Any) -> tuple[str, str]:
-        """The SHA-256 of what is encrypted, and the encrypted text."""
+    def hashed(self, value: Any) -> Hashed:
+        """The SHA-256 of what is encrypted, and what encrypts it."""
         known = self._hashed.get(id(value))
         if known is None:
             known = self._hashed[id(value)] = (value, self._cipher.hashed(value))
@@ -233,3 +251,7 @@ class EncryptOnce:
     def decrypt(self, text: str) -> Any:
         """The value."""
         return self._cipher.decrypt(text)
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        """The value of a content, and the length of its JSON text."""
+        return self._cipher.decrypt_content(text)

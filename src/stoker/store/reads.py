@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -55,22 +56,7 @@ _CHILDREN = with_requested(
         tables.stacks.c.deleted_at.is_(None),
     )
 )
-_CONTENTS = ("template", "text", "environment", "files")
-
-
-def _input() -> sa.Select[Any]:
-    """An input with its contents."""
-    inputs = tables.inputs
-    select = sa.select(inputs)
-    source: Any = inputs
-    for name in _CONTENTS:
-        named = tables.contents.alias(f"{name}_contents")
-        source = source.outerjoin(named, named.c.hash == inputs.c[name])
-        select = select.add_columns(named.c.body.label(f"{name}_body"))
-    return select.select_from(source)
-
-
-INPUT = RowsOf(_input(), tables.inputs.c.id)
+INPUT = RowsOf(sa.select(tables.inputs), tables.inputs.c.id)
 OPERATION = RowsOf(sa.select(tables.operations), tables.operations.c.id)
 _STATUS = RowsOf(
     sa.select(tables.operations.c.id, tables.operations.c.status, tables.operations.c.reason),
@@ -99,10 +85,9 @@ _SIGNALS = sa.select(tables.signals).where(
 )
 
 
-def to_input(row: rows.Row, cipher: Cipher) -> Input:
-    """The input of a row of :data:`INPUT`."""
-    bodies = {row[name]: row[f"{name}_body"] for name in _CONTENTS if row[name]}
-    return rows.to_input(row, bodies, cipher)
+def contents_of(connection: sa.Connection, some: Rows, cipher: Cipher) -> Mapping[str, Any]:
+    """The contents that rows of :data:`INPUT` refer to, by hash."""
+    return cipher.contents.read(connection, some, cipher.decrypt_content)
 
 
 class SqlReads(Reading):
@@ -150,9 +135,12 @@ class SqlReads(Reading):
     async def input(self, input_id: str) -> Input:
         """One input. Raises NotFound."""
 
-        def query(_: sa.Connection, some: Rows) -> Input:
-            for row in some:
-                return to_input(row, self._cipher)
+        def query(connection: sa.Connection, some: Rows) -> Input:
+            # A content is missing if the input was dropped since its row was read.
+            with contextlib.suppress(KeyError):
+                contents = contents_of(connection, some, self._cipher)
+                for row in some:
+                    return rows.to_input(row, contents, self._cipher)
             raise NotFound(f"there is no input {input_id}")
 
         return await self._read_rows(INPUT, input_id, query)

@@ -275,8 +275,10 @@ def to_snapshot_part(row: Row, cipher: Cipher) -> SnapshotPart:
     return _record(SnapshotPart, row, cipher)
 
 
-def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    """The row of an input, and the contents that it refers to."""
+def to_input_rows(
+    record: Input, cipher: Cipher
+) -> tuple[dict[str, Any], dict[str, Callable[[], str]]]:
+    """The row of an input, and what encrypts the contents that it refers to, by hash."""
     values: dict[str, Any] = {
         "template": record.template,
         "environment": record.environment,
@@ -285,7 +287,6 @@ def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[d
     if record.text is not None:
         values["text"] = record.text
     hashed = {key: cipher.hashed(value) for key, value in values.items()}
-    bodies = [{"hash": hash_, "body": body} for hash_, body in hashed.values()]
     row = {
         "id": record.id,
         "stack_id": record.stack_id,
@@ -297,19 +298,19 @@ def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[d
         "text": None,
         **{key: hash_ for key, (hash_, _) in hashed.items()},
     }
-    return row, bodies
+    return row, dict(hashed.values())
 
 
-def to_input(row: Row, bodies: Mapping[str, str], cipher: Cipher) -> Input:
-    """The input of a row; ``bodies`` holds its contents by hash."""
+def to_input(row: Row, contents: Mapping[str, Any], cipher: Cipher) -> Input:
+    """The input of a row; ``contents`` holds its contents by hash."""
     return Input(
         id=row["id"],
         stack_id=row["stack_id"],
-        template=cipher.decrypt(bodies[row["template"]]),
-        text=cipher.decrypt(bodies[row["text"]]) if row["text"] else None,
+        template=contents[row["template"]],
+        text=contents[row["text"]] if row["text"] else None,
         parameters=cipher.decrypt(row["parameters"]),
-        environment=cipher.decrypt(bodies[row["environment"]]),
-        files=cipher.decrypt(bodies[row["files"]]),
+        environment=contents[row["environment"]],
+        files=contents[row["files"]],
         template_file=row["template_file"],
         facade=json.loads(row["facade"]),
         adopted=_decrypt(cipher, row["adopted"]),

@@ -6,25 +6,30 @@ SQLite has one writing transaction at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.store.bulk import insert
 from stoker.store.postgresql import Lock, lock
-from stoker.store.prepared import any_of, found
+from stoker.store.prepared import Among, any_of, found
 from stoker.store.tables import contents
 
 
-def write_contents(connection: sa.Connection, missing: Sequence[dict[str, str]]) -> None:
-    """Write contents, or hold those that there are: nobody drops them before the commit."""
-    while missing:
-        insert(connection, contents, missing, "hash", keep=None)
+def write_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
+    """Write contents, or hold those that there are: nobody drops them before the commit.
+
+    ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
+    """
+    wanted = set(bodies)
+    while wanted:
+        known = {row["hash"] for row in _KNOWN.find(connection, wanted)}
+        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(wanted - known)]
+        insert(connection, contents, new, "hash", keep=None)
         if connection.dialect.name == "sqlite":
             return
-        held = _held(connection, _SHARED, [row["hash"] for row in missing])
-        missing = [row for row in missing if row["hash"] not in held]
+        wanted -= _held(connection, _SHARED, sorted(wanted))
 
 
 def hold_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
@@ -33,6 +38,7 @@ def hold_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
         _held(connection, _ALONE, hashes)
 
 
+_KNOWN = Among(sa.select(contents.c.hash), contents.c.hash)
 # locked in one order by everybody
 _SOME = (
     sa.select(contents.c.hash).where(contents.c.hash == any_of("hashes")).order_by(contents.c.hash)
@@ -41,9 +47,7 @@ _SHARED = _SOME.with_for_update(read=True, key_share=True)
 _ALONE = _SOME.with_for_update()
 
 
-def _held(
-    connection: sa.Connection, select: sa.Select[Any], hashes: Collection[str]
-) -> Collection[str]:
+def _held(connection: sa.Connection, select: sa.Select[Any], hashes: Collection[str]) -> set[str]:
     return {row["hash"] for row in found(connection, select, hashes=list(hashes))}
 
 

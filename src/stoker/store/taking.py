@@ -8,7 +8,7 @@ event of a resource or of the stack comes between one take-up and the next.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -119,12 +119,16 @@ def _first_operations(
     """
     operations = reads.OPERATION.find(connection, ids)
     given = [row for some in operations.values() for row in some]
-    inputs = reads.INPUT.find(connection, {row["input_id"] for row in given} - {None})
+    wanted = reads.INPUT.find(connection, {row["input_id"] for row in given} - {None})
+    contents: Mapping[str, Any] = {}
+    with contextlib.suppress(Exception):
+        every = [row for some in wanted.values() for row in some]
+        contents = reads.contents_of(connection, every, cipher)
     first = {}
     for row in given:
         with contextlib.suppress(Exception):
-            some = inputs.get(row["input_id"], ())
-            reached = [reads.to_input(each, cipher) for each in some]
+            some = wanted.get(row["input_id"], ())
+            reached = [rows.to_input(each, contents, cipher) for each in some]
             first[row["stack_id"]] = rows.to_operation(row, cipher), next(iter(reached), None)
     return first
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 import sqlalchemy as sa
@@ -139,15 +139,15 @@ def _tell(
 
 
 def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-    contents: dict[str, dict[str, str]] = {}
+    contents: dict[str, Callable[[], str]] = {}
     inputs, sinks = [], []
     for change in changes:
         for record in change.inputs:
             row, bodies = rows.to_input_rows(record, cipher)
             inputs.append(row)
-            contents.update({body["hash"]: body for body in bodies})
+            contents |= bodies
             sinks += sink_rows(record)
-    write_contents(connection, [contents[hash_] for hash_ in sorted(contents)])
+    write_contents(connection, contents)
     insert(connection, tables.inputs, inputs)
     insert(connection, tables.event_sinks, sinks)
 

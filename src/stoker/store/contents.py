@@ -1,0 +1,80 @@
+"""Contents of inputs: templates, environments and files, stored once under their hash.
+
+The stacks of a tree have them in common. A decoded content is shared by all inputs that refer to
+it, as long as one of them is in use: without that, each nested stack would hold its own copy of
+the files of its tree. Values of inputs never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from typing import Any
+from weakref import WeakValueDictionary
+
+import sqlalchemy as sa
+from cachetools import LRUCache
+
+from stoker.store import tables
+from stoker.store.prepared import Among
+
+COLUMNS = ("template", "text", "environment", "files")
+"""The columns of an input that refer to contents."""
+RECENT_CHARACTERS = 8 * 1024 * 1024
+"""Length of the JSON texts of contents that are kept although nothing uses them."""
+_BODIES = Among(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
+
+
+class SharedContent(dict[str, Any]):
+    """A map that was read from the database, with its hash."""
+
+    __slots__ = ("__weakref__", "hash")
+
+    def __init__(self, content: Mapping[str, Any], hash_: str) -> None:
+        super().__init__(content)
+        self.hash = hash_
+
+
+class ContentCache:
+    """Decoded contents by their hash. Safe to use from many threads."""
+
+    def __init__(self, most: int = RECENT_CHARACTERS) -> None:
+        self._lock = Lock()
+        self._used: WeakValueDictionary[str, SharedContent] = WeakValueDictionary()
+        self._recent: LRUCache[str, tuple[Any, int]] = LRUCache(most, lambda each: each[1])
+
+    def read(
+        self,
+        connection: sa.Connection,
+        rows: Iterable[Mapping[str, Any] | sa.RowMapping],
+        decoded: Callable[[str], tuple[Any, int]],
+    ) -> dict[str, Any]:
+        """The contents that rows of inputs refer to, by hash.
+
+        ``decoded`` returns the value of a stored text and the length of its JSON text.
+        """
+        wanted = {row[name] for row in rows for name in COLUMNS if row[name]}
+        found: dict[str, Any] = {}
+        with self._lock:
+            for hash_ in wanted:
+                known = self._known(hash_)
+                if known is not None:
+                    found[hash_] = known
+        for row in _BODIES.find(connection, wanted - found.keys()):
+            found[row["hash"]] = self._keep(row["hash"], *decoded(row["body"]))
+        return found
+
+    def _known(self, hash_: str) -> Any:
+        recent = self._recent.get(hash_)
+        return self._used.get(hash_) if recent is None else recent[0]
+
+    def _keep(self, hash_: str, value: Any, length: int) -> Any:
+        if isinstance(value, dict):
+            value = SharedContent(value, hash_)
+        with self._lock:
+            if isinstance(value, SharedContent):
+                # Another thread may have read it in the meantime.
+                value = self._used.setdefault(hash_, value)
+            if length <= self._recent.maxsize:
+                self._recent[hash_] = value, length
+        return value

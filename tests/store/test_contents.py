@@ -1,0 +1,101 @@
+"""Contents that inputs have in common: decoded once, shared while they are used."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from cryptography.fernet import Fernet
+
+from stoker.engine.model.interfaces import Append
+from stoker.engine.model.records import Input
+from stoker.kernel.errors import NotFound
+from stoker.kernel.values import replace
+from stoker.store import contents, tables
+from stoker.store.databases import open_database
+from stoker.store.encryption import ColumnCipher
+from stoker.store.store import SqlStore
+
+from .inline import InlineRunner
+
+LARGE = "x" * (contents.RECENT_CHARACTERS + 1)
+
+
+class CountingCipher(ColumnCipher):
+    """Counts what it decrypts and encrypts of contents."""
+
+    decrypted = 0
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        self.decrypted += 1
+        return super().decrypt_content(text)
+
+
+@pytest.fixture
+def cipher() -> CountingCipher:
+    return CountingCipher(Fernet.generate_key())
+
+
+@pytest.fixture
+def store(cipher: CountingCipher) -> SqlStore:
+    return SqlStore(open_database("sqlite://"), cipher, InlineRunner())
+
+
+def input_of(input_id: str, files: dict[str, str]) -> Input:
+    template = {"description": "the same"}
+    return Input(input_id, "s", template=template, text="text", environment={}, files=files)
+
+
+@pytest.mark.parametrize("text", ["small", LARGE])
+async def test_inputs_share_the_files_that_they_have_in_common(
+    store: SqlStore, cipher: CountingCipher, text: str
+) -> None:
+    inputs = [input_of(f"i{n}", {"a.yaml": text}) for n in range(3)]
+    for each in inputs:
+        await store.commit(Append("s", inputs=(each,)))
+    one, *others = [await store.input(each.id) for each in inputs]
+    assert one == inputs[0]
+    assert all(each.files is one.files for each in others)
+    assert all(each.template is one.template for each in others)
+
+
+async def test_large_files_are_released_with_the_last_input(
+    store: SqlStore, cipher: CountingCipher
+) -> None:
+    await store.commit(Append("s", inputs=(input_of("i", {"a.yaml": LARGE}),)))
+    held = await store.input("i")
+    before = cipher.decrypted
+    await store.input("i")
+    assert cipher.decrypted == before
+    del held
+    gc.collect()
+    await store.input("i")
+    assert cipher.decrypted == before + 1
+
+
+async def test_contents_that_were_read_are_written_again_as_they_were(store: SqlStore) -> None:
+    given = input_of("i", {"a.yaml": "small"})
+    await store.commit(Append("s", inputs=(given,)))
+    read = await store.input("i")
+    await store.commit(Append("s", inputs=(replace(read, id="again"),)))
+    assert await store.input("again") == replace(given, id="again")
+
+
+async def test_contents_of_a_dropped_input_are_written_again() -> None:
+    database = open_database("sqlite://")
+    store = SqlStore(database, ColumnCipher(Fernet.generate_key()), InlineRunner())
+    given = input_of("i", {"a.yaml": "small"})
+    await store.commit(Append("s", inputs=(given,)))
+    read = await store.input("i")
+    with database.begin() as connection:
+        connection.execute(tables.inputs.delete())
+        connection.execute(tables.contents.delete())
+    with pytest.raises(NotFound):
+        await store.input("i")
+    await store.commit(Append("s", inputs=(replace(read, id="again"),)))
+    with database.begin() as connection:
+        assert connection.execute(sa.select(sa.func.count(tables.contents.c.hash))).scalar() == 4
+    fresh = SqlStore(database, store._cipher, InlineRunner())
+    assert await fresh.input("again") == replace(given, id="again")
