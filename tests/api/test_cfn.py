@@ -472,3 +472,11 @@ async def test_a_misspelled_action_is_told_from_the_one_that_was_meant(
     answer = await ask(client, "listStacks")
     told = ET.fromstring(answer.text).findtext("Error/Message")
     assert told == '"listStacks" is not an action; did you mean "ListStacks"?'
+
+
+async def test_root_lists_the_versions(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/")
+    assert answer.status_code == 300
+    [version] = answer.json()["versions"]
+    assert (version["id"], version["status"]) == ("v1.0", "CURRENT")
+    assert version["links"][0]["href"].endswith("/v1/")

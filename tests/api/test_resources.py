@@ -254,3 +254,23 @@ async def test_why_answers_what_is_waited_for_and_since_when(
     assert cause["signals"] == {"received": 1, "wanted": 2}
     assert cause["position"] == {"file": "member.yaml", "line": 4, "column": 3}
     assert service.asked == ([("why", "ready")] if below else [])
+
+
+@pytest.mark.parametrize(
+    ("query", "descending"),
+    [
+        ({}, True),
+        ({"sort_keys": "resource_type"}, False),
+        ({"sort_keys": "nonsense"}, True),
+        ({"sort_keys": "resource_type", "sort_dir": "desc"}, True),
+    ],
+)
+async def test_lists_with_sort_keys_are_ascending(
+    client: httpx.AsyncClient,
+    path: str,
+    service: FakeService,
+    query: dict[str, str],
+    descending: bool,
+) -> None:
+    await client.get(path + "/events", params=query)
+    assert service.asked[-1][1].page.descending is descending

@@ -183,3 +183,28 @@ def test_an_unknown_property_inside_a_nested_stack_is_for_its_creation_to_refuse
             await descriptions.validate(CALLER, StackRequest(template=outside))
 
     in_lab(story)
+
+
+def test_path_through_two_nested_stacks_leads_to_the_value() -> None:
+    middle = """
+heat_template_version: 2021-04-16
+resources: {i: {type: nested.yaml}}
+"""
+    paths = {
+        "joined": ["n", "resource.i.resource.inner", "value"],
+        "apart": ["n", "resource.i", "resource.inner", "value"],
+    }
+
+    async def story(lab: Lab) -> None:
+        wanted = template(
+            {"n": {"type": "middle.yaml"}},
+            outputs=shown(**{name: {"get_attr": path} for name, path in paths.items()}),
+        )
+        files = nested("{o: {value: {get_attr: [inner, value]}}}")
+        await lab.create(wanted, files={**files, "middle.yaml": middle})
+        found = await outputs(lab)
+        assert {name: output.value for name, output in found.items()} == dict.fromkeys(
+            paths, "some"
+        )
+
+    in_lab(story)

@@ -132,6 +132,7 @@ def test_condition_that_is_used_rejects_the_template(resource: str, output: str)
         "unused",
         "{not: unused}",
         "{not: nowhere}",
+        "{not: null}",
         "[1]",
         "5",
     ],
@@ -139,6 +140,21 @@ def test_condition_that_is_used_rejects_the_template(resource: str, output: str)
 def test_condition_of_wrong_form_rejects_the_template_unused(written: str) -> None:
     evaluation = evaluate(f"conditions: {{unused: {written}}}\nresources: {{}}\n")
     assert len(codes(evaluation)) == 1
+
+
+@pytest.mark.parametrize("written", ["null", "{not: null}"])
+def test_resource_with_a_condition_of_null_is_refused(written: str) -> None:
+    evaluation = evaluate(f"resources: {{a: {{type: OS::Heat::None, condition: {written}}}}}\n")
+    assert len(codes(evaluation)) == 1
+
+
+def test_condition_with_an_unknown_parameter_names_it_as_missing() -> None:
+    evaluation = evaluate(
+        "conditions: {c: {equals: [{get_param: p}, 1]}}\n"
+        "resources: {a: {type: OS::Heat::None, condition: c}}\n"
+    )
+    [found] = [each for each in evaluation.validate() if each.place.startswith("conditions")]
+    assert found.error_type.name == "UserParameterMissing"
 
 
 def test_unused_condition_that_is_no_boolean_is_only_warned_about() -> None:

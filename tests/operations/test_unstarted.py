@@ -66,9 +66,12 @@ def test_new_resource_of_a_failed_update_is_listed() -> None:
 def test_deleted_resources_are_not_listed_as_unstarted() -> None:
     async def story(lab: Lab) -> None:
         failing = {"a": thing(), "b": thing(depends_on="a", fail="create")}
-        await lab.create(template(failing), disable_rollback=False)
+        outputs = {"o": {"value": {"get_attr": ["a", "value"]}}}
+        address = await lab.create(template(failing, outputs=outputs), disable_rollback=False)
         assert await lab.status() == "ROLLBACK_COMPLETE"
         assert await listed(lab) == {}
+        assert (await lab.engine.views.stack(CALLER, address)).outputs == ()
+        assert await lab.engine.views.outputs(CALLER, address) == []
 
     in_lab(story)
 

@@ -6,9 +6,11 @@ before its sender is known.
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from stoker.api.aws_answers import REQUEST_ID
@@ -37,6 +39,7 @@ from stoker.kernel.values import replace
 
 PATHS = ("/v1", "/v1/")
 """Where the API is served; clients send either."""
+_ROOT = ("", "/")
 
 
 def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
@@ -51,6 +54,8 @@ class _Queries(Struct, frozen=True):
 
     async def respond(self, request: Request, request_id: str) -> Response:
         """The answer to a request."""
+        if path_of(request) in _ROOT:
+            return JSONResponse(_versions(request), 300)
         if path_of(request) not in PATHS:
             raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
         check_address(request)
@@ -73,3 +78,9 @@ class _Queries(Struct, frozen=True):
         last_shown(call)  # a token of another list is refused by actions without lists, too
         as_json = parameters.get("ContentType") == "JSON"
         return await answer(action, await respond(call), self.api.compute, as_json=as_json)
+
+
+def _versions(request: Request) -> dict[str, Any]:
+    """The versions of the API, as the root of the orchestration API lists its own."""
+    here = {"rel": "self", "href": str(request.base_url.replace(path=PATHS[1]))}
+    return {"versions": [{"id": "v1.0", "status": "CURRENT", "links": [here]}]}

@@ -15,21 +15,25 @@ from stoker.engine.model.requests import Page
 LIMIT = Number("limit", "The most items in the answer; all of them where it is not given.")
 MARKER = Text("marker", "The id of the item after which the answer begins.")
 SORT_KEYS = Texts("sort_keys", "What to sort by; keys that do not exist are ignored.")
-SORT_DIR = Choice("sort_dir", "The direction.", ("desc", "asc"))
+SORT_DIR = Choice(
+    "sort_dir", "The direction; ascending where sort_keys are given without it.", ("desc", "asc")
+)
 PAGE: tuple[Parameter, ...] = (LIMIT, MARKER, SORT_KEYS, SORT_DIR)
 
 
 def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, str]) -> Page:
-    """The page that a query asks for, in descending order unless it says otherwise.
+    """The page that a query asks for: the newest entries first, or in ascending order of its keys.
 
     Sort keys that do not exist are ignored.
     """
     wanted = (aliases.get(key, key) for key in SORT_KEYS.read(query))
+    keys = tuple(key for key in wanted if key in sort_keys)
+    ascending = keys and SORT_DIR.name not in query
     return Page(
         limit=LIMIT.read(query),
         marker=MARKER.read(query) or None,
-        sort_keys=tuple(key for key in wanted if key in sort_keys),
-        descending=SORT_DIR.read(query) == "desc",
+        sort_keys=keys,
+        descending=not ascending and SORT_DIR.read(query) == "desc",
     )
 
 

@@ -82,7 +82,8 @@ async def validate(call: Call) -> Response:
             call.caller, request, show_nested=show_nested
         )
     except DiagnosticError as error:
-        raise DiagnosticError(_as_bad_request(error.diagnostics)) from error
+        found = _as_bad_request(error.diagnostics, show_nested=show_nested)
+        raise DiagnosticError(found) from error
     answer = dict(described)
     if warnings and _WITH_DIAGNOSTICS.read(call.query):
         answer["diagnostics"] = findings(warnings)
@@ -110,8 +111,14 @@ async def list_functions(call: Call) -> Response:
     return json_response({"template_functions": functions})
 
 
-def _as_bad_request(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The findings under the name that the validate call, unlike others, has for ordinary ones."""
+def _as_bad_request(diagnostics: Iterable[Diagnostic], *, show_nested: bool) -> list[Diagnostic]:
+    """The findings under the name that the validate call, unlike others, has for ordinary ones.
+
+    Those in nested templates keep their names if the nested stacks were requested, as in Heat.
+    """
     return [
-        replace(d, error_type=BAD_REQUEST) if d.error_type == _ORDINARY else d for d in diagnostics
+        replace(d, error_type=BAD_REQUEST)
+        if d.error_type == _ORDINARY and not (show_nested and d.file)
+        else d
+        for d in diagnostics
     ]

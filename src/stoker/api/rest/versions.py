@@ -34,10 +34,12 @@ def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
     match = _SEGMENT.fullmatch(first)
     if match is not None:
         return Versioned(f"/{rest}") if _is_ours(match) else ListVersions()
+    if path in _UNVERSIONED:
+        return ListVersions()
     wanted = _MEDIA_TYPE.search(accept)
     if wanted is not None and _is_ours(wanted):
-        return Versioned(path or "/")
-    return ListVersions() if path in _UNVERSIONED else UnknownPath()
+        return Versioned(path)
+    return UnknownPath()
 
 
 def document(links: Links) -> dict[str, Any]:

@@ -61,6 +61,12 @@ def stack_view(
     )
 
 
+def is_emptied(stack: Stack) -> bool:
+    """Whether the stack was rolled back to nothing, as its creation failed."""
+    rolled_back = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
+    return rolled_back and stack.good_input_id is None
+
+
 def current_rows(rows: Sequence[Resource]) -> list[Resource]:
     """The rows that stand for resources now, not those that wait for their removal.
 

@@ -20,6 +20,7 @@ from stoker.engine.service.presenters import (
     current_rows,
     environment_view,
     event_view,
+    is_emptied,
     matches,
     resource_view,
     stack_view,
@@ -106,6 +107,8 @@ class Queries:
     async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
         """Keys and descriptions of the outputs."""
         stack = await self._finder.at(caller, address)
+        if is_emptied(stack):
+            return []
         evaluation = await self._evaluation(stack)
         return [
             (body.name, str(body.description or "No description given"))
@@ -211,6 +214,8 @@ class Queries:
         return session
 
     async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
+        if is_emptied(stack):
+            return []
         session = await self._session(stack, await self._store.resources(stack.id))
         return await self._live.outputs(session, evaluation)
 

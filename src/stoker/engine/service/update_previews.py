@@ -84,6 +84,9 @@ class UpdatePreviews:
             line = self._line(stack_rows.stack, row, "unchanged", Reason.SAME, above)
             if node is not None:
                 line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
+            if line.change == "replaced":
+                made = replace(line.resource, type_name=evaluation.type_names[name])
+                line = replace(line, resource=made)
             if is_nested(row) or line.cause == Reason.NESTED:
                 line = replace(line, inside=_inside(foreseen, name))
             found[name] = replace(line, position=where[name]) if name in where else line

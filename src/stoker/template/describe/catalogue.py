@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import INVALID, TYPE_UNAVAILABLE, Invalid, NotFound, NotSupported
+from stoker.kernel.errors import (
+    INVALID,
+    NOT_FOUND,
+    TYPE_UNAVAILABLE,
+    Invalid,
+    NotFound,
+    NotSupported,
+)
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
@@ -106,7 +113,7 @@ class Catalogue:
         """
         found = BY_NAME.get(version)
         if found is None:
-            raise NotFound(f'there is no template version "{version}"')
+            raise NotFound(f'there is no template version "{version}"', NOT_FOUND)
         table = {**condition_functions_of(found), **functions_of(found)}
         names = found.functions
         if with_conditions:

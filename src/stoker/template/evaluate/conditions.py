@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Severity, did_you_mean, format_path, shortened
-from stoker.kernel.errors import INVALID_REFERENCE
+from stoker.kernel.errors import INVALID_REFERENCE, PARAMETER_MISSING
 from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
@@ -59,7 +59,7 @@ class NamedConditions:
         self._used_by_condition: dict[str, set[str]] = {}
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by name or inline; None always holds.
+        """Whether a condition holds, given by name or inline.
 
         Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
         here the first of them is repeated, at the place of use. Raises :class:`NotKnown` where
@@ -67,8 +67,6 @@ class NamedConditions:
         """
         if isinstance(condition, dict):
             condition = self._called(condition) or self._resolved(condition)
-        if condition is None:
-            return True
         if isinstance(condition, str):
             return self._named(condition)
         return self._truth(condition)
@@ -94,6 +92,8 @@ class NamedConditions:
     def _diagnostic(self, name: str, found: Diagnostic) -> Diagnostic:
         # a circle is the matter of the condition as a whole, not of a place inside
         inner = () if found.code == "circular-condition" else found.path
+        if found.code == "unknown-parameter":
+            found = replace(found, error_type=PARAMETER_MISSING)
         return replace(found, path=(self._section, name, *inner))
 
     def _used(self) -> set[str]:

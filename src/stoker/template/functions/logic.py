@@ -37,6 +37,8 @@ def equals(arguments: Any, scope: Scope) -> Any:
 
 def not_(arguments: Any, scope: Scope) -> Any:
     """Whether a condition does not hold."""
+    if arguments is None:
+        bad_arguments("a condition is missing")
     return not scope.conditions.holds(arguments)
 
 

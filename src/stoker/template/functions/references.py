@@ -238,11 +238,17 @@ MEMBER = "resource."
 
 
 def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
-    """``resource.NAME``, or ``resource.NAME.ATTRIBUTE`` and the path into that attribute."""
+    """``resource.NAME``, or ``resource.NAME.ATTRIBUTE`` and the path into that attribute.
+
+    The attribute may itself lead to a resource of the nested stack that NAME stands for.
+    """
     parts = [*first.split(".", 2)[1:], *rest]
     if len(parts) == 1:
         return first, []
-    return f"{MEMBER}{parts[0]}.{parts[1]}", parts[2:]
+    name, inner, *path = parts
+    if isinstance(inner, str) and inner.startswith(MEMBER):
+        inner, path = _member(inner, path)
+    return f"{MEMBER}{name}.{inner}", path
 
 
 def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failure:
