@@ -38,6 +38,19 @@ resources:
 """
 
 
+HELD = """heat_template_version: 2018-08-31
+resources:
+  port: {type: OS::Neutron::Port, properties: {network: private}}
+  address:
+    type: OS::Neutron::FloatingIP
+    properties: {floating_network: public, port_id: {get_resource: port}}
+  volume: {type: OS::Cinder::Volume, properties: {size: 2}}
+  server:
+    type: OS::Nova::Server
+    properties: {image: host, flavor: m1.tiny, networks: [{port: {get_resource: port}}]}
+"""
+
+
 def failure(service: Served, tmp_path: Path, name: str, text: str) -> str:
     template = tmp_path / f"{name}.yaml"
     template.write_text(text)
@@ -82,3 +95,26 @@ def test_ports_that_keep_a_subnet_are_listed(service: Served) -> None:
         client.call("network", "DELETE", f"/v2.0/ports/{made['id']}")
         assert f"port {made['id']} (stranger) is in it" in found
         assert ports_in_the_way(client, "something else") == ()
+
+
+def test_plans_refuse_what_no_cloud_can_do(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "held.yaml"
+    template.write_text(HELD)
+    assert service.run("deploy", str(template)).exit_code == 0
+    renamed = HELD.replace("  server:", "  bastion:").replace("  address:", "  ip:")
+    template.write_text(renamed.replace("size: 2", "size: 1"))
+    for command in (("plan",), ("deploy", "--yes")):
+        refused = service.run(command[0], str(template), *command[1:])
+        assert refused.exit_code in (1, 2)
+        assert "3 errors" in refused.output
+        assert "which server holds until it is deleted, after bastion is created" in refused.output
+        assert "which address holds until it is deleted, after ip is created" in refused.output
+        assert "size cannot shrink from 2 to 1" in refused.output
+    own = "networks: [{network: private}]"
+    template.write_text(
+        HELD.replace("  server:", "  bastion:")
+        .replace("networks: [{port: {get_resource: port}}]", own)
+        .replace("size: 2", "size: 3")
+    )
+    assert service.run("plan", str(template)).exit_code == 2
+    assert service.run("destroy", "held", "--yes").exit_code == 0

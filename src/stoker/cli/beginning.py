@@ -15,6 +15,8 @@ from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
+from stoker.cli.failures import CommandFailed
+from stoker.cli.findings import BadDocument
 from stoker.cli.naming import the_stack
 from stoker.cli.patience import Patience
 from stoker.cli.progress import begun_on
@@ -56,8 +58,11 @@ class Beginning(Struct, frozen=True):
         existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
         if existing is None:
             return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
-        if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
-            self._confirm(wanted, existing)
+        if existing.state != "CREATE_FAILED":  # which has nothing to lose
+            if yes:
+                self._refuse_impossible(wanted, existing)
+            else:
+                self._confirm(wanted, existing)
         self._renew_handles(existing)
         body = {**wanted.update_body(), **settings}
         last = self.patience.ask(partial(last_event_id, self.client, existing))
@@ -117,6 +122,15 @@ class Beginning(Struct, frozen=True):
                 f"{handle.name} still holds the failure of an earlier attempt; replacing it, and"
                 " the servers that report to it.",
             )
+
+    def _refuse_impossible(self, wanted: Wanted, existing: Stack) -> None:
+        """Raise :class:`BadDocument` for changes that a plan refuses, and the update would try."""
+        try:
+            wanted.plan(self.client, existing)
+        except BadDocument:
+            raise
+        except CommandFailed:
+            return  # The update itself says what is wrong, or is tried again.
 
     def _confirm(self, wanted: Wanted, existing: Stack) -> None:
         """Show the plan and ask, if something that works is removed or interrupted."""

@@ -82,6 +82,8 @@ class Property(Struct, frozen=True):
     """Masked in every view, log and event."""
     interruption: Interruption | None = None
     """For plans: what it means for users of the object that the property is changed."""
+    only_grows: bool = False
+    """The service refuses a smaller number for an existing object; plans refuse it first."""
 
 
 class Attribute(Struct, frozen=True):

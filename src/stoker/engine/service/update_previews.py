@@ -14,6 +14,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, Reason, Step
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.views import ChangeView
+from stoker.engine.service.impossible_changes import require_possible
 from stoker.engine.service.plan_order import Place, places
 from stoker.engine.service.presenters import resource_view, row_to_be
 from stoker.engine.service.property_changes import Compared, compared
@@ -44,7 +45,12 @@ class UpdatePreviews:
         self._show_nested = show_nested
 
     async def changes(self, foreseen: Foreseen, above: tuple[str, ...] = ()) -> list[ChangeView]:
-        """What happens to the resources of a stack; after each, to those of the nested stack."""
+        """What happens to the resources of a stack; after each, to those of the nested stack.
+
+        Raises DiagnosticError for changes that no cloud carries out.
+        """
+        if not above:
+            await self._ports.workers.compute(lambda: require_possible(foreseen))
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
         lines = await self._ports.workers.compute(lambda: self._lines(foreseen, above))
         found = []

@@ -69,7 +69,7 @@ class CinderVolume(BlockVolume):
             "Hints on where to place the volume.", support=since("2015.1")
         ),
         "size": declare.at_least(
-            1, "Size in GiB. It can grow, and not shrink.", update_allowed=True
+            1, "Size in GiB. It can grow, and not shrink.", update_allowed=True, only_grows=True
         ),
         "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot that the volume is made of"),
         "source_volid": declare.by_name("cinder.volume", "Volume that this is a copy of"),

@@ -70,6 +70,13 @@ class FloatingIP(RestResource):
         "show": declare.SHOW,
     }
 
+    def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
+        """The address of a port that the floating IP leads to."""
+        port, address = properties.get("port_id"), properties.get("fixed_ip_address")
+        if not isinstance(port, str):
+            return {}
+        return {f"floating IP of {port} {address}": f"the floating IP of port {port}"}
+
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:

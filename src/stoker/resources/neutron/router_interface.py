@@ -108,6 +108,16 @@ class RouterInterface(ManagedType):
         ports = _interfaces(call, *_parse(call.object_id))
         return {"show": ports[0] if ports else {}}
 
+    def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
+        """The place of a subnet at a router, or a port."""
+        router, subnet, port = (properties.get(name) for name in ("router", "subnet", "port"))
+        found = {}
+        if isinstance(router, str) and isinstance(subnet, str):
+            found[f"{subnet} at {router}"] = f"the place of subnet {subnet} at its router"
+        if isinstance(port, str):
+            found[f"port {port}"] = f"the port {port}"
+        return found
+
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Exactly one of subnet and port is given."""
         given = [name for name in ("subnet", "port") if properties.get(name) is not None]

@@ -93,6 +93,7 @@ class TroveInstance(RestResource):
             "GiB of the volume.",
             required=True,
             update_allowed=True,
+            only_grows=True,
             constraints=(Range(min=1, max=150),),
         ),
         "users": declare.records(

@@ -77,6 +77,14 @@ class ResourceType(ABC):
         """What tells an object from others of its kind; ids may not, as those of attachments."""
         return physical_id
 
+    def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
+        """What only one resource can use at a time, by a unique text: in words, with the id.
+
+        An update creates before it deletes, so a new resource cannot take such an object over from
+        one that is deleted by the same update. Plans refuse that.
+        """
+        return {}
+
     def service_for(self, properties: Mapping[str, Any]) -> str | None:
         """The service that calls with these properties use; one without calls none and needs no
         connection.

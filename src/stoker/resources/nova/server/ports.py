@@ -224,3 +224,14 @@ def lead_floating_ips(call: Call, wanted: Sequence[Nic], ports: Sequence[str]) -
     for nic, port in zip(wanted, ports, strict=True):
         if nic.entry.get("floating_ip"):
             FLOATING_IPS.update(call.cloud, nic.entry["floating_ip"], {"port_id": port})
+
+
+class HoldsPorts:
+    """Part of a type whose objects get the ports that their property ``networks`` names."""
+
+    def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
+        """The ports, in words."""
+        networks = properties.get("networks")
+        entries = networks if isinstance(networks, list) else []
+        ports = [each.get("port") for each in entries if isinstance(each, Mapping)]
+        return {f"port {port}": f"the port {port}" for port in ports if isinstance(port, str)}

@@ -24,7 +24,7 @@ from stoker.resources.nova.server.create import (
     user_data,
 )
 from stoker.resources.nova.server.networks import subnets_needed
-from stoker.resources.nova.server.ports import claim_ports, delete_own_ports
+from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports
 from stoker.resources.nova.server.power import (
     IMAGE,
     brought_to,
@@ -41,7 +41,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
 
-class Server(ManagedType):
+class Server(HoldsPorts, ManagedType):
     """A server of the compute service."""
 
     type_name = "OS::Nova::Server"

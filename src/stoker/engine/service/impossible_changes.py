@@ -1,0 +1,111 @@
+"""Refuses plans that a cloud cannot carry out.
+
+Input is what an update would do; output are diagnostics about changes that every cloud refuses
+and that the plan alone shows. Previews call it. An update that is sent without a preview is not
+refused here: as in Heat, the resource fails then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.engine.execution.foresight import Foreseen, facts_amid
+from stoker.engine.model.plans import Change, Node, Step, defined
+from stoker.engine.model.records import Resource
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import NOT_SUPPORTED
+from stoker.template.definition import Definition
+
+Tree = list[tuple[tuple[str, ...], Foreseen]]
+"""What happens in each stack, with the resources that lead to it."""
+
+
+class _Leaving(Struct, frozen=True):
+    """A resource that an update deletes."""
+
+    path: str
+    keys: Mapping[str, str]
+    """What only it can use, by key, in words."""
+
+
+def require_possible(foreseen: Foreseen) -> None:
+    """Raise DiagnosticError for changes that a cloud refuses."""
+    tree = list(_tree(foreseen, ()))
+    leaving = [each for above, stack in tree for each in _leaving(stack, above)]
+    found = [
+        diagnostic
+        for _, stack in tree
+        for diagnostic in stack.evaluation.template.source.all_located(_of_stack(stack, leaving))
+    ]
+    if found:
+        raise DiagnosticError(found)
+
+
+def _tree(foreseen: Foreseen, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Foreseen]]:
+    yield above, foreseen
+    for name, below in foreseen.nested.items():
+        yield from _tree(below, (*above, name))
+
+
+def _leaving(foreseen: Foreseen, above: tuple[str, ...]) -> Iterator[_Leaving]:
+    rows = foreseen.stack_rows
+    for row in rows.current.values():
+        type_ = rows.type_of(row)
+        gone = row.name not in foreseen.evaluation.dependencies and row.physical_id is not None
+        keys = type_.exclusive_objects(row.properties) if gone and type_ is not None else {}
+        if keys:
+            yield _Leaving("/".join((*above, row.name)), keys)
+
+
+def _of_stack(foreseen: Foreseen, leaving: list[_Leaving]) -> Iterator[Diagnostic]:
+    rows = foreseen.stack_rows
+    facts = facts_amid(rows, foreseen.plan, foreseen.to_be)
+    for node in foreseen.plan.nodes(Step.APPLY):
+        row = rows.current.get(node.name)
+        grows = row is not None and node.change in (Change.UPDATE, Change.LATER)
+        if not grows and not (leaving and node.change is Change.CREATE):
+            continue
+        definition = defined(foreseen.evaluation, node.name, facts)
+        if row is not None and grows:
+            yield from _shrunk(row, definition)
+        else:
+            yield from _taken_over(node, definition, leaving)
+
+
+def _shrunk(row: Resource, definition: Definition) -> Iterator[Diagnostic]:
+    for name, declared in definition.type.properties.items():
+        if not declared.only_grows:
+            continue
+        old, new = _number(row.properties.get(name)), _number(definition.properties.get(name))
+        if old is not None and new is not None and new < old:
+            yield Diagnostic(
+                "shrunk",
+                f"{name} cannot shrink from {old} to {new}: keep {old}, or give the resource"
+                " another name, which makes a new object",
+                ("resources", row.name, "properties", name),
+                error_type=NOT_SUPPORTED,
+            )
+
+
+def _number(value: Any) -> int | float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else None
+
+
+def _taken_over(
+    node: Node, definition: Definition, leaving: list[_Leaving]
+) -> Iterator[Diagnostic]:
+    wanted = definition.type.exclusive_objects(definition.properties)
+    for each in leaving:
+        for key in wanted.keys() & each.keys.keys():
+            yield Diagnostic(
+                "taken-over",
+                f"{node.name} needs {wanted[key]}, which {each.path} holds until it is deleted,"
+                f" after {node.name} is created: keep the name {each.path}, give {node.name} one"
+                f" of its own, or delete {each.path} in a deployment before this one",
+                ("resources", node.name, "properties"),
+                error_type=NOT_SUPPORTED,
+            )
