@@ -78,10 +78,23 @@ async def relay_names(near: relays.Streams, resolver: tuple[str, int] | None) ->
         await relays.relay(near, lambda: asyncio.open_connection(*resolver))
 
 
+def _is_of_host(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether the host has the address itself: then it is also the source of what is sent there."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((str(address), 9))  # sends nothing
+        except OSError:
+            return False
+        return ipaddress.ip_address(probe.getsockname()[0]) == address
+
+
 async def _connect(address: str, port: int) -> relays.Streams:
     target = ipaddress.ip_address(address)
     if target.is_loopback or target.is_link_local or target.is_multicast or target.is_unspecified:
         raise OSError(f"{address} is not an address of the world")
+    if _is_of_host(target):
+        raise OSError(f"{address} is an address of the host")
     return await asyncio.open_connection(address, port)
 
 
@@ -102,7 +115,15 @@ class Outbound:
         """Serve the sockets of a new router: one for connections, one for names."""
         self.release(router_id)
         relay = DnsRelay(questions, self._resolvers)
-        self._open[router_id] = (relays.Listener(connections, _relay_out), relay)
+
+        def owner(connection: socket.socket) -> tuple[str, str]:
+            """Return the router, and the server behind it by its address."""
+            try:
+                return router_id, str(connection.getpeername()[0])
+            except OSError:  # it has ended already
+                return router_id, ""
+
+        self._open[router_id] = (relays.Listener(connections, _relay_out, owner=owner), relay)
 
     def release(self, router_id: str) -> None:
         """Close the sockets of a router; unknown ids are fine."""

@@ -150,7 +150,8 @@ class Servers:
         tables, names, listening = descriptors[-2:], descriptors[-3], descriptors[:-3]
         for descriptor in listening:
             sock = socket.socket(fileno=descriptor)
-            booted.listeners.append(relays.Listener(sock, partial(self._serve, booted)))
+            serve = partial(self._serve, booted)
+            booted.listeners.append(relays.Listener(sock, serve, owner=lambda _: server.id))
         booted.names = DnsRelay(socket.socket(fileno=names), self._resolvers)
         self.forwards.server_started(server.id, server.ports, tables)
         booted.up = True
