@@ -377,3 +377,18 @@ print("watchers", sum(one >= 0 for one in made), flush=True)
     ours = ctypes.CDLL(None).inotify_init()
     assert ours >= 0
     os.close(ours)
+
+
+async def test_server_that_watches_many_files_leaves_other_servers_theirs(world):
+    body = """
+made = [libc.inotify_init() for _ in range(200)]
+attempt = lambda: write("/proc/sys/user/max_inotify_instances", "1000") and False
+attack("limit", attempt)
+made += [libc.inotify_init() for _ in range(200)]
+print("instances", sum(one >= 0 for one in made), flush=True)
+"""
+    console = await outcome(world, body)
+    assert 1 <= int(re.search(r"instances (\d+)", console)[1]) <= 16
+    program = "import ctypes; print('other', ctypes.CDLL(None).inotify_init() >= 0)"
+    other = await world.boot("other", "10.0.0.5", f"#!/usr/bin/env python3\n{program}\n")
+    await world.until_console(other, "other True\n")

@@ -200,11 +200,13 @@ def become_root_of_servers(others: Clone, extents: Sequence[Extent] | None) -> N
     os.setresuid(0, 0, 0)
 
 
-def enter_server(others: Clone, most_processes: int) -> None:
+def enter_server(others: Clone, most_processes: int, most_inotify: int, sysctls: int) -> None:
     """Move a server's first process to a user namespace below, and to others of its own.
 
-    There are two, as the kernel counts processes by who has made a namespace: so the limit holds
-    for one server with all its users, and no server uses up what is another's.
+    There are two, as the kernel counts processes and inotify instances by who has made a namespace:
+    so the limits hold for one server with all its users, which cannot change those of the outer
+    namespace, and no server uses up what is another's. ``sysctls`` is a descriptor of
+    ``/proc/sys``, which is read-only in the server; it is closed.
     """
     many = has_many_ids()
     _limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
@@ -218,6 +220,8 @@ def enter_server(others: Clone, most_processes: int) -> None:
             if helper.recv(1) != b"1":
                 raise PermissionError("the id maps of the user namespace could not be written")
         _limit(resource.RLIMIT_NPROC, most_processes)
+        if kinds == Clone(0):
+            _limit_inotify(sysctls, most_inotify)
     if helper is not None:
         helper.close()
         os.wait()
@@ -242,6 +246,20 @@ def _fork_mapper() -> socket.socket:
         code = 0
     finally:
         os._exit(code)
+
+
+def _limit_inotify(sysctls: int, most: int) -> None:
+    """Set how many inotify instances the present user namespace may have, and close ``sysctls``."""
+    try:
+        limit = os.open("user/max_inotify_instances", os.O_WRONLY | os.O_CLOEXEC, dir_fd=sysctls)
+        try:
+            os.write(limit, f"{most}\n".encode())
+        finally:
+            os.close(limit)
+    except OSError:
+        pass  # Read-only in some containers, unknown to some kernels: then all share a limit.
+    finally:
+        os.close(sysctls)
 
 
 def _limit(kind: int, most: int) -> None:

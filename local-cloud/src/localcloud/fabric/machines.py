@@ -33,6 +33,8 @@ from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
 _MOST_PROCESSES = 2048
+_MOST_INOTIFY = 16
+"""Of one server. All servers together have 64, half of what kernels allow to the host's user."""
 _FIRST_TO_GO = 500
 """How much sooner than others a server's programs are ended where the machine has no memory left,
 on the kernel's scale of a thousand."""
@@ -293,13 +295,15 @@ def _furnish(
     with suppress(OSError):  # a kernel before 5.6 has no such clocks
         kernel.start_clocks_at_zero()
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
+    sysctls = os.open("/proc/sys", os.O_PATH | os.O_CLOEXEC)  # the server has it read-only
     copies = [(each, kernel.copy_mount(each.place)) for each in shown]
     _mount_root(plan, machine)
-    _close_all_but(sorted({*keep, *(copied for _, copied in copies)}))
+    _close_all_but(sorted({*keep, sysctls, *(copied for _, copied in copies)}))
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(f"{_FIRST_TO_GO}\n")
     _limit(plan)
-    identities.enter_server(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC, _MOST_PROCESSES)
+    kinds = Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC
+    identities.enter_server(kinds, _MOST_PROCESSES, _MOST_INOTIFY, sysctls)
     # From here on this process may do no more than root in the server, and has nothing of the host
     # open: what it writes goes where the server itself could write, whatever links lie in the way.
     kernel.set_hostname(plan.hostname)
