@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Served, stoker
+from tests.cli.conftest import Served, free_port, stoker
 
 TEMPLATE = """heat_template_version: 2018-08-31
 parameters:
@@ -85,3 +86,86 @@ def test_an_unknown_image_is_reported_once_with_candidates_and_the_description(
     assert found == [
         f"0.env:2:3: error: parameters.image: {reason} (declared at {template}:3:3)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the document is empty. A template begins with heat_template_version:"),
+        ("services:\n  web: {image: nginx}\n", "this is a Compose file"),
+        ('resource "x" "y" {\n  name = "x"\n}\n', "this is a Terraform configuration"),
+    ],
+)
+def test_another_kind_of_document_is_recognised(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "other.yaml"
+    path.write_text(text)
+    assert said in stoker("validate", str(path)).output
+
+
+@pytest.mark.parametrize("command", ["validate", "deploy", "plan"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("-", "not from standard input"),
+        ("https://example.com/a/x.yaml", "curl -fLo x.yaml https://example.com/a/x.yaml"),
+    ],
+)
+def test_a_template_that_is_no_file_is_refused_with_advice(
+    command: str, name: str, said: str
+) -> None:
+    refused = stoker(command, name)
+    assert refused.exit_code in (1, 2)
+    assert said in refused.output
+
+
+def test_a_dead_identity_service_of_the_environment_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {"AUTH_URL": f"http://127.0.0.1:{free_port()}/v3", "USERNAME": "a", "PASSWORD": "b"}
+    for name, value in {**given, "PROJECT_NAME": "c"}.items():
+        monkeypatch.setenv(f"OS_{name}", value)
+    said = stoker("status").output
+    assert "the identity service that OS_AUTH_URL names does not answer" in said
+    assert "stoker serve" not in said
+
+
+def test_ports_of_a_rule_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n"
+        "  group:\n"
+        "    type: OS::Neutron::SecurityGroup\n"
+        "    properties:\n"
+        "      rules:\n"
+        "        - {protocol: tcp, port_range_min: 80, port_range_max: 22}\n"
+        "        - {protocol: icmp, port_range_min: 8, port_range_max: 0}\n"
+    )
+    said = stoker("validate", str(path)).output
+    assert f"{path}:7:27: error:" in said
+    assert "port_range_min, 80, is larger than port_range_max, 22" in said
+    assert "1 error" in said
+
+
+def test_failed_user_data_is_reported_after_the_outputs(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "broken-script.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n"
+        "  server:\n"
+        "    type: OS::Nova::Server\n"
+        "    properties:\n"
+        "      image: host\n"
+        "      flavor: m1.tiny\n"
+        "      networks: [{network: private}]\n"
+        "      user_data_format: RAW\n"
+        '      user_data: "#!/bin/sh\\nexit 3\\n"\n'
+    )
+    said, deadline = "", time.monotonic() + 60
+    while "user data" not in said and time.monotonic() < deadline:
+        done = service.run("deploy", str(template))
+        assert done.exit_code == 0, done.output
+        said = done.output
+    report = "The user data of server ended with exit code 3: stoker logs broken-script server"
+    assert report in said
+    assert service.run("destroy", "broken-script", "--yes").exit_code == 0

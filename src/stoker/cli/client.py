@@ -156,14 +156,22 @@ class Client:
         return self._request(method, url, headers=headers, json=body, params=query)
 
     def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
+        """Send a request. Raises :class:`Unreachable`, which names what does not answer."""
         try:
             return self._http.request(method, url, **content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             where = urlsplit(url)
             detail = str(error) or type(error).__name__
             failure = Absent if isinstance(error, _NOBODY) else Unreachable
+            place = f"{where.scheme}://{where.netloc} ({detail})"
+            source = self._credentials.source
+            if source and url.startswith(self._credentials.auth_url.removesuffix("/v3")):
+                raise failure(
+                    f"the identity service that {source} names does not answer at {place}; correct"
+                    f" it, or unset {source.partition('=')[0]} to use the local cloud"
+                ) from None
             raise failure(
-                f"nothing answers at {where.scheme}://{where.netloc} ({detail});"
+                f"nothing answers at {place};"
                 ' "stoker status" says what runs, "stoker serve" starts the service'
             ) from None
 

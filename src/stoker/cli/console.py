@@ -19,10 +19,19 @@ def table(
     styles: Sequence[str] | None = None,
 ) -> None:
     """Print rows in columns below their titles; ``styles`` are those of the rows."""
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    widths = _widths(titles, rows)
     say(console, _columns(titles, widths), "bold")
     for row, style in zip(rows, styles or [""] * len(rows), strict=True):
         say(console, _columns(row, widths), style)
+
+
+def table_width(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns of the terminal that a table needs."""
+    return sum(_widths(titles, rows)) + 2 * (len(titles) - 1)
+
+
+def _widths(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
 
 
 def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:

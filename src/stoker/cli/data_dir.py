@@ -54,7 +54,13 @@ def make_data_dir(path: Path) -> None:
     The mode of a directory that serves other purposes, too, is left alone.
     """
     if not path.exists():
-        path.mkdir(mode=0o700, parents=True)
+        try:
+            path.mkdir(mode=0o700, parents=True)
+        except OSError as error:
+            raise BadInput(
+                f"the data directory {path} cannot be made ({error.strerror}); name another with"
+                " --data-dir or STOKER_DATA_DIR"
+            ) from None
         path.chmod(0o700)  # whatever the umask is
         return
     mode = path.stat().st_mode

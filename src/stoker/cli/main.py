@@ -89,10 +89,10 @@ def main() -> None:
 
     \b
     Start with
-      stoker deploy examples/web-app.yaml     # starts the service and a local cloud if needed
-      stoker status web-app                   # resources, outputs and recent events
-      stoker destroy web-app                  # delete everything
-      stoker stop                             # stop the service
+      stoker deploy examples/web-app.yaml   # starts a service and a cloud if needed
+      stoker status web-app                 # resources, outputs and recent events
+      stoker destroy web-app                # delete everything
+      stoker stop                           # stop the service
 
     See stoker COMMAND --help for each command. The OpenStack clients work too: "stoker status"
     shows how to point them at the service.

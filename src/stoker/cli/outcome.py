@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,6 +21,9 @@ from stoker.cli.stacks import SERVERS, Output, Resource, Stack, console_log, res
 
 _CONSOLE_LINES = 30
 _MOST_CONSOLES = 3
+_MOST_READ_CONSOLES = 20
+_READ_LINES = 200
+_USER_DATA_END = re.compile(r"^user data: .* ended with exit code (\d+)$", re.MULTILINE)
 
 
 def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
@@ -35,6 +39,29 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
         if "\n" in text:
             text = "".join(f"\n    {line}" for line in text.splitlines())
         say(console, f"  {output.name:<{width}}  {text}")
+
+
+def print_failed_user_data(console: Console, client: Client, stack: Stack) -> None:
+    """Name the servers of a local cloud whose user data has failed, though the stack has not.
+
+    As in any cloud, a server is complete when it runs. Only the console says what its user data
+    did, so nothing is said while that still runs.
+    """
+    if client.foreign_cloud:
+        return
+    for path, server in list(_servers(client, stack).items())[:_MOST_READ_CONSOLES]:
+        try:
+            text = console_log(client, server.physical_id, _READ_LINES)
+        except CommandFailed:
+            return
+        ends = _USER_DATA_END.findall(text)
+        if ends and any(code != "0" for code in ends):
+            say(
+                console,
+                f"The user data of {path} ended with exit code {ends[-1]}:"
+                f" stoker logs {stack.name} {path}",
+                "yellow",
+            )
 
 
 def end_with_failure(

@@ -23,7 +23,27 @@ from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
 from stoker.kernel.addresses import STACK_NAME
 
-_FILE = click.Path(path_type=Path)
+
+class TemplateFile(click.Path):
+    """A template on disk; anything else is refused with what to do instead."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises :class:`BadInput`."""
+        text = str(value)
+        if text == "-":
+            raise BadInput(
+                "templates are read from files, not from standard input: write it into a file"
+                " first, as with: cat > app.yaml"
+            )
+        if text.startswith(("http://", "https://")):
+            name = text.rstrip("/").rpartition("/")[2] or "template.yaml"
+            raise BadInput(
+                f"templates are read from files, not from addresses: curl -fLo {name} {text}"
+            )
+        return super().convert(value, param, ctx)
+
+
+_FILE = TemplateFile(path_type=Path)
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.argument("template", type=_FILE),
     environments,

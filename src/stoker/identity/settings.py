@@ -84,7 +84,10 @@ def settings_from(conf: Any) -> IdentitySettings:
     section = conf.keystone_authtoken
     auth_url = section.auth_url or conf.clients_keystone.auth_uri or section.auth_uri
     if not auth_url or not section.username:
-        raise ValueError("[keystone_authtoken] needs auth_url, username and password")
+        raise ValueError(
+            "[keystone_authtoken] needs auth_url, username and password: set them in the file of"
+            ' --config-file; "stoker config sample" prints one'
+        )
     return IdentitySettings(
         auth_url=auth_url,
         service_user=_user(section),

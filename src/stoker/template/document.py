@@ -6,6 +6,7 @@ is left as it was written for :mod:`stoker.template.evaluate.evaluation`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -184,6 +185,10 @@ def take_apart(source: Source) -> tuple[Template, Diagnostics]:
     return template, Diagnostics(source.all_located(first_of(diagnostics)))
 
 
+_TERRAFORM = "this is a Terraform configuration: run it with terraform or tofu"
+_TERRAFORM_BLOCK = re.compile(
+    r"^\s*(?:resource|terraform|provider|variable|module|data)\b[^:\n]*\{", re.MULTILINE
+)
 _PLAYBOOK = "this is a playbook of Ansible: run it with ansible-playbook"
 
 
@@ -200,6 +205,8 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
     if not isinstance(data, Mapping):
         message = f"{NOT_VALID}: The template is not a JSON object or YAML mapping of sections, but"
         advice = _PLAYBOOK if _is_playbook(data) else None
+        if isinstance(data, str) and _TERRAFORM_BLOCK.search(source.text or ""):
+            advice = _TERRAFORM
         raise refusal("not-a-map", f"{message} {kind_of(data)}", (), BAD_REQUEST, suggestion=advice)
     version = version_of(data)
     diagnostics = Diagnostics()

@@ -282,6 +282,12 @@ _MISTAKEN: Mapping[str, Sequence[str]] = {
         "tosca_definitions_version",
     ),
     "this is a Kubernetes manifest: apply it with kubectl": ("apiVersion",),
+    "this is a Compose file: run it with docker compose, or describe servers in a template": (
+        "services",
+    ),
+    "this is a Terraform configuration in JSON: run it with terraform or tofu": (
+        "terraform", "provider",
+    ),
     "this is user data for cloud-init: give it to a server as its user_data, with get_file": (
         "runcmd", "bootcmd", "write_files", "packages", "package_update", "package_upgrade",
     ),
@@ -299,6 +305,9 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
         if near is not None:
             message = f'{message}; "{key}" is not a section'
             return refusal("no-version", message, (key,), BAD_REQUEST, suggestion=near)
+    if not data:
+        message = f"{NOT_VALID}: the document is empty. A template begins with {_NEWEST}"
+        return refusal("no-version", message, (), BAD_REQUEST)
     mistaken = (said for said, keys in _MISTAKEN.items() if not data.keys().isdisjoint(keys))
     return refusal("no-version", message, (), BAD_REQUEST, suggestion=next(mistaken, None))
 

@@ -91,7 +91,7 @@ def copy(administration: Administration, data_dir: Path, target: str, **_: Any) 
     \b
     Examples
       stoker db copy postgresql+psycopg://stoker@db.example.org/stoker
-      stoker db copy sqlite:////var/lib/stoker/stoker.db --database postgresql+psycopg://...
+      stoker db copy sqlite:////srv/stoker.db --database postgresql+psycopg://...
     """
     lock = DataDirLock(data_dir)
     if data_dir.is_dir():

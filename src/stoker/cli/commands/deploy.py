@@ -16,7 +16,7 @@ from stoker.cli.client import Client
 from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import BadInput
-from stoker.cli.outcome import end_with_failure, print_outputs
+from stoker.cli.outcome import end_with_failure, print_failed_user_data, print_outputs
 from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.saved_plans import read_plan
@@ -71,7 +71,7 @@ def command(
     Examples
       stoker deploy examples/web-app.yaml
       stoker deploy examples/web-app.yaml -P title='Good morning'
-      stoker deploy app.yaml -e production.yaml --name shop --timeout 30 --rollback
+      stoker deploy app.yaml -e production.yaml --name shop --rollback
       stoker plan app.yaml --out next.plan; stoker deploy next.plan
       OS_CLOUD=mycloud stoker deploy app.yaml --no-wait
     """
@@ -114,6 +114,7 @@ def _follow(beginning: Beginning, begun: Begun, *, rollback: bool) -> None:
     if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
         end_with_failure(console, client, ended, begun.shown_as)
     print_outputs(console, ended.outputs)
+    print_failed_user_data(console, client, ended)
 
 
 def _connected(target: Target, console: Console) -> Client:

@@ -57,7 +57,7 @@ def command(
     \b
     Examples
       stoker engine --config-file /etc/stoker/stoker.conf
-      stoker engine --config-file /etc/stoker/stoker.conf --host 0.0.0.0 --port 8005
+      stoker engine --config-file /etc/stoker/stoker.conf --port 8005
       stoker engine --database postgresql+psycopg://stoker@db.example.org/stoker
     """
     if parent is not None:

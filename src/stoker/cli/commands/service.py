@@ -32,7 +32,7 @@ def list_engines(conf: Any, **_: Any) -> None:
     Examples
       stoker service list
       stoker service list --config-file /etc/stoker/stoker.conf
-      stoker service list --database postgresql+psycopg://stoker@db.example.org/stoker
+      stoker service list --database postgresql+psycopg://stoker@db/stoker
     """
     print_engines(engines_of(conf))
 

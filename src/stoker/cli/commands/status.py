@@ -14,7 +14,7 @@ from rich.console import Console
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
-from stoker.cli.console import say, table
+from stoker.cli.console import say, table, table_width
 from stoker.cli.data_dir import running_in
 from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
@@ -92,8 +92,14 @@ def _list(console: Console, stacks: Sequence[Stack]) -> None:
     if not stacks:
         say(console, "There are no stacks. Create one with: stoker deploy TEMPLATE")
         return
-    rows = [(s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks]
-    table(console, _TITLES, rows, [_COLOURS.get(stack.status, "") for stack in stacks])
+    rows: list[Sequence[str]] = [
+        (s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks
+    ]
+    titles: Sequence[str] = _TITLES
+    if console.is_terminal and table_width(titles, rows) > console.width:
+        # The ids would break each line in two. Names do as well, and --json has the ids.
+        rows, titles = [row[:-1] for row in rows], _TITLES[:-1]
+    table(console, titles, rows, [_COLOURS.get(stack.status, "") for stack in stacks])
 
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:

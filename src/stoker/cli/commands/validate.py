@@ -12,8 +12,9 @@ from stoker.cli import options
 from stoker.cli.failures import BAD_INPUT
 from stoker.cli.findings import Finding, as_json, as_sarif, as_text, has_errors
 from stoker.cli.offline import check
+from stoker.cli.wanted import TemplateFile
 
-_FILE = click.Path(path_type=Path)
+_FILE = TemplateFile(path_type=Path)
 
 
 @click.command("validate")

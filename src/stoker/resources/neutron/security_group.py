@@ -40,6 +40,10 @@ def _describe(call: Call) -> None:
     SECURITY_GROUPS.update(call.cloud, call.object_id, {"description": description})
 
 
+_WITH_PORTS = frozenset({"tcp", "udp", "sctp", "dccp", "udplite"})
+"""Protocols whose range is one of ports, not of a type and a code."""
+
+
 class SecurityGroup(RestResource):
     """A security group."""
 
@@ -112,5 +116,11 @@ class SecurityGroup(RestResource):
             if rule.get("remote_ip_prefix") and rule.get("remote_group_id"):
                 message = "remote_ip_prefix and remote_group_id exclude each other"
                 path = ("rules", index, "remote_group_id")
+                findings.append(Diagnostic("invalid-rule", message, path))
+            first, last = rule.get("port_range_min"), rule.get("port_range_max")
+            has_ports = rule.get("protocol") in _WITH_PORTS
+            if has_ports and isinstance(first, int) and isinstance(last, int) and first > last:
+                message = f"port_range_min, {first}, is larger than port_range_max, {last}"
+                path = ("rules", index, "port_range_min")
                 findings.append(Diagnostic("invalid-rule", message, path))
         return findings
