@@ -10,17 +10,18 @@ import secrets
 import shutil
 import stat
 import sys
+from collections import deque
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 
 from localcloud.fabric import kernel
+from localcloud.fabric.kernel import Mount
 from localcloud.guest import commands
 
 _DEFAULT_USER = "stoker"
 _USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
 """Further names of the default user, as images of distributions have them."""
-_FORMAT = "8"
+_FORMAT = "9"
 TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
     "etc", "usr", "opt", "home", "root", "srv", "mnt", "media", "boot", "proc", "sys", "dev", "run",
@@ -37,8 +38,30 @@ _NOT_COPIED = {
     "cron.d", "cron.daily", "cron.hourly", "cron.monthly", "cron.weekly", "crontab",
 }  # fmt: skip
 _LARGEST_COPIED_FILE = 4 << 20
+_PACKAGES, _LISTS = Path("var/lib/dpkg"), Path("var/lib/apt/lists")
+_PROGRAMS, _STATES = ("usr", "opt"), ("var/lib/apt", "var/lib/dpkg")
+"""Directories of the host that servers have as their own, with those below them: packages put files
+there, and the host's root is not root in servers."""
+_MOST_BELOW = 600
+"""So many directories become the servers' own below each of the second level, the upper ones first:
+those deep down in large trees belong to one package."""
+_CHANGED_BY_DPKG = (".", "triggers")
+"""Directories whose files dpkg links to and changes in place: servers have copies of these."""
+_LOCKS = (
+    _PACKAGES / "lock",
+    _PACKAGES / "lock-frontend",
+    _PACKAGES / "triggers/Lock",
+    _LISTS / "lock",
+)
 BASE_ROOT, OWN = "root", "own"
 """In the base: the root directory, and directories of our own that stand for those of the host."""
+_MEMORY = "own"
+"""Beside the bases: the thousands of directories that stand for those of /usr, in memory."""
+
+
+def own_layers(base: Path) -> tuple[Path, Path]:
+    """Return the directories in which there may be one of our own to lie over one of the host."""
+    return base / OWN, base.parent / _MEMORY / base.name
 
 
 def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
@@ -110,7 +133,10 @@ def _write_accounts(etc: Path) -> None:
 
 def _stamp(many_users: bool) -> str:
     facts = [_FORMAT, sys.version, str(os.geteuid()), commands.digest(many_users)]
-    looked_at = ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives")
+    looked_at = (
+        "/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/group", "/etc/alternatives",
+        "/var/lib/dpkg/status",
+    )  # fmt: skip
     for path in (*looked_at, *commands.DIRECTORIES):
         try:
             facts.append(str(Path(path).stat().st_mtime_ns))
@@ -126,38 +152,57 @@ class BaseImage:
         self._state = state
         self._many_users = many_users
         self._maker: int | None = None
+        self._made: tuple[str, Path] | None = None
+
+    def mount_memory(self) -> None:
+        """Mount a file system in memory for :func:`own_layers`. Raises OSError."""
+        place = self._state / _MEMORY
+        place.mkdir(exist_ok=True)
+        flags = Mount.NOSUID | Mount.NODEV
+        kernel.mount("tmpfs", str(place), "tmpfs", flags, "mode=755,size=256m")
 
     def begin(self) -> None:
         """Make it while others go on; to be called once."""
-        if "directory" in vars(self):
-            return  # it is in use: were the host another by now, this one would be removed
+        if self._made is not None:
+            return
         pid = os.fork()
         if pid == 0:
             try:
                 kernel.die_with_parent()
-                _make(self._state, self._many_users)
+                _make(self._state, self._many_users, _stamp(self._many_users))
             finally:
                 os._exit(0)  # whoever boots a server tries again, and is told
         self._maker = pid
 
-    @cached_property
+    @property
     def directory(self) -> Path:
-        """Where it is, made by now: that takes a third of a second. Raises OSError."""
+        """Where it is for a server that boots now, made by now: that takes a third of a second.
+
+        When the host has changed, its accounts or packages among it, there is a new one; servers
+        that run keep theirs, and those are removed at the next start. Raises OSError.
+        """
         if self._maker is not None:
             os.waitpid(self._maker, 0)
-        return _make(self._state, self._many_users)
+            self._maker = None
+        stamp = _stamp(self._many_users)
+        if self._made is None or self._made[0] != stamp:
+            in_use = self._made is not None
+            self._made = (stamp, _make(self._state, self._many_users, stamp, in_use=in_use))
+        return self._made[1]
 
 
-def _make(state: Path, many_users: bool) -> Path:
+def _make(state: Path, many_users: bool, stamp: str, *, in_use: bool = False) -> Path:
     """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
 
-    It is made anew, and older ones removed, when the host's /etc, its programs for administrators
-    or ours have changed. A disk fits any of them: what its server has changed lies above.
+    It is made anew when the host's /etc, its programs for administrators or ours have changed.
+    Older ones are removed unless they are ``in_use``. A disk fits any of them: what its server has
+    changed lies above.
     """
-    base = state / f"host-{_stamp(many_users)}"
+    base = state / f"host-{stamp}"
+    _own_programs(own_layers(base)[1])
     if base.exists():
         return base
-    for stale in (*state.glob("host-*"), *state.glob("making-*")):
+    for stale in () if in_use else (*state.glob("host-*"), *state.glob("making-*")):
         shutil.rmtree(stale, ignore_errors=True)
     whole = state / f"making-{secrets.token_hex(4)}"
     making = whole / BASE_ROOT
@@ -176,36 +221,91 @@ def _make(state: Path, many_users: bool) -> Path:
             (making / name).mkdir()
     copy_readable(Path("/etc"), making / "etc")
     _write_accounts(making / "etc")
+    if not many_users and Path("/etc/apt").is_dir():
+        settings = making / "etc/apt/apt.conf.d"
+        settings.mkdir(parents=True, exist_ok=True)
+        # apt drops to a user of its own for downloads; there is none but root in these servers.
+        (settings / "90stoker").write_text('APT::Sandbox::User "root";\n')
     try:
         os.chown(making / "home" / _DEFAULT_USER, 1000, 1000)
     except OSError:
         # A single-id user namespace has no user but root.
         (making / "home" / _DEFAULT_USER).chmod(0o777)
-    _own_usr(whole / OWN, many_users)
+    _own_files(whole / OWN, many_users)
     whole.rename(base)
     return base
 
 
-def _own_directories(source: Path, upper: Path, depth: int) -> None:
+def _own_directories(source: str, upper: str) -> None:
     """Make directories in a layer between that stand for those of the host, but are ours.
 
     Where the host's root is not mapped, its directories could not be written to; a directory of
     the layer above shows the same content and decides who may write.
     """
-    for entry in os.scandir(source):
-        if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
-            mine = upper / entry.name
-            mine.mkdir(parents=True, exist_ok=True)
-            mine.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
-            if depth > 1:
-                _own_directories(Path(entry.path), mine, depth - 1)
+    Path(upper).mkdir(parents=True)
+    for first in _own_below(source, upper):
+        for second in _own_below(source + first, upper + first):
+            waiting, made = deque([first + second]), 0
+            while waiting and made < _MOST_BELOW:
+                path = waiting.popleft()
+                below = _own_below(source + path, upper + path)
+                waiting.extend(path + name for name in below)
+                made += len(below)
 
 
-def _own_usr(own: Path, many_users: bool) -> None:
+def _own_below(source: str, upper: str) -> list[str]:
+    """Make those directories below one that servers may see; returns their names, each after a
+    slash.
+    """
+    made = []
+    with suppress(PermissionError, FileNotFoundError), os.scandir(source) as entries:
+        for entry in entries:  # packages change meanwhile
+            if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
+                made.append(f"/{entry.name}")
+                os.mkdir(upper + made[-1], 0o755)  # noqa: PTH102 - there are thousands
+    return sorted(made)
+
+
+def _own_packages(own: Path) -> None:
+    """Make files of the package manager that a server's root can change in place, and lock."""
+    for name in _CHANGED_BY_DPKG:
+        place = Path("/", _PACKAGES, name)
+        for entry in os.scandir(place) if place.is_dir() else ():
+            with suppress(PermissionError, FileNotFoundError):
+                if entry.is_file(follow_symlinks=False) and _is_for_everybody(entry):
+                    shutil.copy(entry.path, own / _PACKAGES / name / entry.name)
+    for lock in _LOCKS:
+        if (own / lock).parent.is_dir():
+            (own / lock).touch(mode=0o640)
+    partial = own / _LISTS / "partial"
+    if partial.parent.is_dir():
+        partial.mkdir(mode=0o700, exist_ok=True)
+        with suppress(OSError):  # before Linux 6.6 if the file system is one in memory
+            # That of the host belongs to a user of its own, and stays hidden.
+            os.setxattr(partial, "user.overlay.opaque", b"y")
+
+
+def _own_programs(own: Path) -> None:
+    if own.exists() or _is_root_of_host():
+        return
+    making = own.with_name(f"making-{secrets.token_hex(4)}")
+    for name in _PROGRAMS:
+        if Path("/", name).is_dir():
+            _own_directories(f"/{name}", str(making / name))
+    making.rename(own)
+
+
+def _is_root_of_host() -> bool:
+    return Path("/usr").stat().st_uid == 0
+
+
+def _own_files(own: Path, many_users: bool) -> None:
     own.mkdir()
-    if Path("/usr").stat().st_uid != 0:
-        _own_directories(Path("/usr"), own / "usr", depth=1)
-        _own_directories(Path("/usr/local"), own / "usr/local", depth=4)
+    if not _is_root_of_host():
+        for name in _STATES:
+            if Path("/", name).is_dir():
+                _own_directories(f"/{name}", str(own / name))
+        _own_packages(own)
     # here once, they need not be written for every server; a directory would hide a link
     if not any(place.is_symlink() for place in commands.DIRECTORIES):
         commands.install(many_users, own)

@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from localcloud.fabric import kernel, tree
-from localcloud.fabric.base_image import BASE_ROOT, OWN, TOP_LINKS
+from localcloud.fabric.base_image import BASE_ROOT, TOP_LINKS, own_layers
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.server_root import ServerRoot
 from localcloud.fabric.tree import named
@@ -88,7 +88,7 @@ class Disk:
         with tree.opened_disk(layers.disk) as checked:
             self._disk = os.dup(checked)
         self._lower = os.open(layers.image or layers.base / BASE_ROOT, os.O_PATH)
-        self._own = layers.base / OWN
+        self._own = own_layers(layers.base)
 
     def mount(self) -> ServerRoot:
         """Mount the root directory, with what a server shares with the host, and go there.
@@ -159,10 +159,8 @@ class Disk:
             self._share_in_parts(root, path)
 
     def _overlay(self, root: ServerRoot, source: str, path: str) -> None:
-        opened = [os.open(source, os.O_PATH)]
-        own = Path(f"{self._own}{path}")
-        if own.is_dir():
-            opened.insert(0, os.open(own, os.O_PATH))
+        own = [f"{layer}{path}" for layer in self._own if Path(f"{layer}{path}").is_dir()]
+        opened = [os.open(lower, os.O_PATH) for lower in (*own, source)]
         try:
             layer = path.strip("/").replace("/", "-")
             with root.directory(path) as target:

@@ -51,6 +51,8 @@ class Plan(Struct, frozen=True):
     vcpus: int
     many_users: bool
     disk: Path
+    base: Path
+    """Of the built-in image."""
     image: Path | None
     volumes: tuple[Volume, ...]
 
@@ -319,8 +321,7 @@ def _furnish(
 
 def _mount_root(plan: Plan, machine: Machine) -> None:
     """Make the server's root directory the root directory, with all that is mounted in it."""
-    base = machine.base_image.directory
-    disk = disks.Disk(disks.Layers(plan.disk, base, plan.image, machine.overlays))
+    disk = disks.Disk(disks.Layers(plan.disk, plan.base, plan.image, machine.overlays))
     root = disk.mount()
     root.mount_devices(disk.open_devices())
     root.mount_run()
@@ -371,15 +372,16 @@ def _names(hosts: Path, name: str) -> bool:
     return any(name in line.split()[1:] for line in hosts.read_text().splitlines())
 
 
-def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], many_users: bool) -> Plan:
-    """What the cloud's request says about a server to boot."""
+def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], machine: Machine) -> Plan:
+    """What the cloud's request says about a server to boot. Raises OSError."""
     return Plan(
         id=data["id"],
         hostname=data["hostname"],
         ports=ports,
         vcpus=max(1, int(data["vcpus"])),
-        many_users=many_users,
+        many_users=machine.many_users,
         disk=Path(data["disk"]),
+        base=machine.base_image.directory,
         image=Path(data["image"]) if data["image"] else None,
         volumes=tuple(map(specs.volume_from_json, data["volumes"])),
     )

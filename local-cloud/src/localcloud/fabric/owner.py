@@ -174,8 +174,7 @@ class Owner:
         if request["server"]["id"] in self._servers:
             raise FabricError(f"server {request['server']['id']} runs already")
         ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
-        _ = self._machine.base_image.directory  # asked here: the server is a fork of this process
-        plan = machines.plan_from_json(request["server"], ports, self._machine.many_users)
+        plan = machines.plan_from_json(request["server"], ports, self._machine)
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
         try:
             shown = tuple(self._volumes.open(plan.id, volume) for volume in plan.volumes)
@@ -321,6 +320,7 @@ def run(control: socket.socket, parent: int) -> None:
         floating=tuple(settings["floating"]),
         pid_namespace=kernel.open_namespace("pid"),
     )
+    machine.base_image.mount_memory()
     switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
     Owner(control, machine, switch).serve()
 
