@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import count
+from typing import Any
+
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
+from stoker.template.environment.environment import Environment
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.inputs import Identity, Inputs
 
 TYPES = Registry()
+STACKS = map(str, count())
+KIB = 1024
 
 
-def evaluation(resources: int) -> Evaluation:
+def evaluation(resources: int = 1, stack: str | None = None, **inputs: Any) -> Evaluation:
     template = {
         "heat_template_version": "2021-04-16",
         "resources": {f"r{n}": {"type": "OS::Heat::None"} for n in range(resources)},
     }
-    return Evaluation(parse(template), Inputs(), TYPES)
+    identity = Identity(stack_id=next(STACKS) if stack is None else stack)
+    return Evaluation(parse(template), Inputs(identity=identity, **inputs), TYPES)
+
+
+def names(kept: KeptEvaluations, *inputs: str) -> list[str]:
+    return [name for name in inputs if kept.get(name) is not None]
 
 
 def test_the_first_evaluation_of_an_input_stays() -> None:
@@ -28,22 +39,60 @@ def test_the_first_evaluation_of_an_input_stays() -> None:
 
 
 def test_the_evaluation_longest_unused_goes_first() -> None:
-    kept = KeptEvaluations(size=12)
+    kept = KeptEvaluations(350 * KIB)
     for name in ("a", "b", "c"):
-        kept.put(name, evaluation(3))
+        kept.put(name, evaluation(parameters={"p": name * 100 * KIB}))
     assert kept.get("a") is not None
-    kept.put("d", evaluation(3))
-    assert [name for name in "abcd" if kept.get(name)] == ["a", "c", "d"]
+    kept.put("d", evaluation(parameters={"p": "d" * 100 * KIB}))
+    assert names(kept, "a", "b", "c", "d") == ["a", "c", "d"]
 
 
 def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None:
-    kept = KeptEvaluations(size=5)
+    kept = KeptEvaluations(20 * KIB)
     kept.put("small", evaluation(1))
     kept.put("large", evaluation(9))
-    assert kept.get("small") is None
-    assert kept.get("large") is not None
+    assert names(kept, "small", "large") == ["large"]
     kept.put("next", evaluation(1))
-    assert kept.get("large") is None
+    assert names(kept, "large", "next") == ["next"]
+
+
+def test_shared_files_and_environments_count_once() -> None:
+    kept = KeptEvaluations(350 * KIB)
+    shared = {"files": {"a": "x" * 100 * KIB}}
+    environment = Environment(parameter_defaults={"p": "x" * 100 * KIB})
+    inputs = [f"i{n}" for n in range(9)]
+    for name in inputs:
+        kept.put(name, evaluation(environment=environment, **shared))
+    assert names(kept, *inputs) == inputs
+    kept.put("other", evaluation(files={"a": "y" * 100 * KIB}))
+    assert len(names(kept, *inputs, "other")) < 10
+
+
+def test_shared_files_count_until_their_last_user_is_given_up() -> None:
+    kept = KeptEvaluations(250 * KIB)
+    for number in range(20):
+        files = {"a": "x" * 60 * KIB}
+        kept.put(f"{number}a", evaluation(files=files))
+        kept.put(f"{number}b", evaluation(files=files))
+    newest = ["18a", "18b", "19a", "19b"]
+    assert names(kept, *newest) == newest
+
+
+def test_superseded_evaluations_of_a_stack_are_given_up() -> None:
+    kept = KeptEvaluations()
+    for name in ("a", "b", "c"):
+        kept.put(name, evaluation(stack="s"))
+    kept.put("other", evaluation())
+    assert names(kept, "a", "b", "c", "other") == ["b", "c", "other"]
+    kept.forget_older("s", "c")
+    assert names(kept, "b", "c", "other") == ["c", "other"]
+    kept.put("accepted", evaluation(stack="s"))
+    kept.forget_older("s", "c")
+    assert names(kept, "c", "accepted") == ["c", "accepted"]
+    kept.forget_older("s", "unknown")
+    assert names(kept, "c", "accepted") == ["c", "accepted"]
+    kept.forget_older("s", None)
+    assert names(kept, "c", "accepted", "other") == ["other"]
 
 
 def test_what_nobody_asks_for_any_more_is_given_up() -> None:
@@ -54,4 +103,4 @@ def test_what_nobody_asks_for_any_more_is_given_up() -> None:
     assert kept.get("a") is not None
     kept.put("c", evaluation(1))
     kept.forget_unused()
-    assert [name for name in "abc" if kept.get(name)] == ["a", "c"]
+    assert names(kept, "a", "b", "c") == ["a", "c"]

@@ -17,6 +17,7 @@ from stoker.store import contents, tables
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.store import SqlStore
+from stoker.template.environment.environment import parse_environment
 
 from .inline import InlineRunner
 
@@ -99,3 +100,17 @@ async def test_contents_of_a_dropped_input_are_written_again() -> None:
         assert connection.execute(sa.select(sa.func.count(tables.contents.c.hash))).scalar() == 4
     fresh = SqlStore(database, store._cipher, InlineRunner())
     assert await fresh.input("again") == replace(given, id="again")
+
+
+async def test_environments_share_their_large_sections(store: SqlStore) -> None:
+    defaults = {f"p{n}": "x" for n in range(20)}
+    for name in "ab":
+        environment = {"parameter_defaults": dict(defaults), "parameters": {"own": name}}
+        given = replace(input_of(name, {}), environment=environment)
+        await store.commit(Append("s", inputs=(given,)))
+    one, other = await store.input("a"), await store.input("b")
+    assert one.environment != other.environment
+    assert one.environment["parameter_defaults"] is other.environment["parameter_defaults"]
+    assert one.environment["parameter_defaults"] == defaults
+    parsed = [parse_environment(each.environment) for each in (one, other)]
+    assert parsed[0].parameter_defaults is parsed[1].parameter_defaults

@@ -7,6 +7,7 @@ the files of its tree. Values of inputs never change.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any
@@ -15,6 +16,7 @@ from weakref import WeakValueDictionary
 import sqlalchemy as sa
 from cachetools import LRUCache
 
+from stoker.kernel.json_text import dumps
 from stoker.store import tables
 from stoker.store.prepared import Among
 
@@ -22,6 +24,9 @@ COLUMNS = ("template", "text", "environment", "files")
 """The columns of an input that refer to contents."""
 RECENT_CHARACTERS = 8 * 1024 * 1024
 """Length of the JSON texts of contents that are kept although nothing uses them."""
+_SECTIONS = ("parameter_defaults", "resource_registry")
+_FEW = 10
+"""Entries of a section that is not worth sharing."""
 _BODIES = Among(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
 
 
@@ -64,17 +69,28 @@ class ContentCache:
             found[row["hash"]] = self._keep(row["hash"], *decoded(row["body"]))
         return found
 
+    def _parts(self, value: Mapping[str, Any]) -> dict[str, SharedContent]:
+        """The large sections of an environment, which environments of a tree have in common."""
+        large = {name: value[name] for name in _SECTIONS if isinstance(value.get(name), dict)}
+        return {
+            name: self._shared(part, hashlib.sha256(dumps(part).encode()).hexdigest())
+            for name, part in large.items()
+            if len(part) > _FEW
+        }
+
+    def _shared(self, value: Mapping[str, Any], hash_: str) -> SharedContent:
+        """The map, or the equal one that is used already: another thread may have read it."""
+        with self._lock:
+            return self._used.setdefault(hash_, SharedContent(value, hash_))
+
     def _known(self, hash_: str) -> Any:
         recent = self._recent.get(hash_)
         return self._used.get(hash_) if recent is None else recent[0]
 
     def _keep(self, hash_: str, value: Any, length: int) -> Any:
         if isinstance(value, dict):
-            value = SharedContent(value, hash_)
+            value = self._shared({**value, **self._parts(value)}, hash_)
         with self._lock:
-            if isinstance(value, SharedContent):
-                # Another thread may have read it in the meantime.
-                value = self._used.setdefault(hash_, value)
             if length <= self._recent.maxsize:
                 self._recent[hash_] = value, length
         return value

@@ -1,55 +1,148 @@
 """A cache of evaluations by input; inputs never change.
 
 Whoever accepts a request hands its evaluation to the driver, to the views and to the next update
-through here. Nothing depends on what is kept; what is not is evaluated again.
+through here. Nothing depends on what is kept; what is not is evaluated again. The cache is bounded
+in bytes, which are estimated, and keeps the two newest evaluations of a stack: what it is, and what
+it is to be.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from typing import Any
 from weakref import WeakValueDictionary
 
-from cachetools import LRUCache
-
+from stoker.kernel.json_tree import weigh
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
+MOST_BYTES = 192 * 1024 * 1024
+_OF_STACK = 2
+"""Evaluations of one stack."""
+_RESOURCE_BYTES = 4096
+_VALUE_BYTES = 100
+_MOST_VALUES = 100_000
+"""Values that an estimate counts."""
+
+
+class _Shared:
+    """Something that several evaluations refer to, which counts once."""
+
+    __slots__ = ("size", "users")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.users = 0
+
 
 class KeptEvaluations:
-    """At most ``size`` resources in all; the evaluation longest unused is given up first."""
+    """At most ``most`` bytes in all; the evaluation longest unused is given up first."""
 
-    def __init__(self, size: int = 50_000) -> None:
-        # an evaluation larger than the whole cache is kept alone
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._bytes = 0
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
-        self._kept: LRUCache[str, Evaluation] = LRUCache(size, lambda each: min(_size(each), size))
+        self._kept: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()
+        """By input, with the bytes that no other has; the one longest unused comes first."""
+        self._shared: dict[int, _Shared] = {}
+        self._of_stack: dict[str, list[str]] = {}
+        """The inputs of each stack, the newest last."""
         self._used: set[str] = set()
         """Inputs that were asked for since unused ones were last given up."""
 
     def get(self, input_id: str) -> Evaluation | None:
         """The evaluation of an input, if it is kept."""
         found = self._kept.get(input_id)
-        if found is not None:
-            self._used.add(input_id)
-        return found
+        if found is None:
+            return None
+        self._used.add(input_id)
+        self._kept.move_to_end(input_id)
+        return found[0]
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
         """Keep an evaluation unless the input already has one. Returns the one that is kept."""
+        known = self.get(input_id)
+        if known is not None:
+            return known
         self._used.add(input_id)
         # the first one, so that none is reached through many others
         self._alike.setdefault(id(evaluation.template), evaluation)
-        return self._kept.setdefault(input_id, evaluation)
+        self._add(input_id, evaluation)
+        inputs = self._of_stack.setdefault(evaluation.inputs.identity.stack_id, [])
+        inputs.append(input_id)
+        for older in inputs[:-_OF_STACK]:
+            self._drop(older)
+        # an evaluation larger than the whole cache is kept alone
+        while self._bytes > self._most and len(self._kept) > 1:
+            self._drop(next(iter(self._kept)))
+        return evaluation
 
     def forget_unused(self) -> None:
         """Give up what nobody has asked for since the last time: of many a stack that is gone."""
         for input_id in set(self._kept) - self._used:
-            del self._kept[input_id]
+            self._drop(input_id)
         self._used.clear()
 
     def alike(self, template: Template) -> Evaluation | None:
         """An evaluation of the same template, if there is one."""
         return self._alike.get(id(template))
 
+    def forget_older(self, stack_id: str, input_id: str | None) -> None:
+        """Give up the evaluations of a stack that are older than that of an input, which it has
+        reached; all of them where there is none.
+        """
+        inputs = self._of_stack.get(stack_id, [])
+        newest = inputs.index(input_id) if input_id in inputs else 0
+        for older in inputs[: len(inputs) if input_id is None else newest]:
+            self._drop(older)
 
-def _size(evaluation: Evaluation) -> int:
+    def _add(self, input_id: str, evaluation: Evaluation) -> None:
+        own = _own_bytes(evaluation)
+        self._kept[input_id] = evaluation, own
+        self._bytes += own
+        for part in _parts(evaluation):
+            shared = self._shared.get(id(part))
+            if shared is None:
+                shared = self._shared[id(part)] = _Shared(_bytes_of(part))
+                self._bytes += shared.size
+            shared.users += 1
+
+    def _drop(self, input_id: str) -> None:
+        evaluation, own = self._kept.pop(input_id)
+        self._bytes -= own
+        for part in _parts(evaluation):
+            shared = self._shared[id(part)]
+            shared.users -= 1
+            if not shared.users:
+                self._bytes -= self._shared.pop(id(part)).size
+        stack_id = evaluation.inputs.identity.stack_id
+        inputs = self._of_stack[stack_id]
+        inputs.remove(input_id)
+        if not inputs:
+            del self._of_stack[stack_id]
+
+
+def _own_bytes(evaluation: Evaluation) -> int:
     """Templates without resources count, too, and so do nested ones that were evaluated."""
     nested = vars(evaluation).get("children", {})
-    return 1 + len(evaluation.template.resources) + sum(map(_size, nested.values()))
+    resources = 1 + len(evaluation.template.resources)
+    own = resources * _RESOURCE_BYTES + _bytes_of(evaluation.inputs.parameters)
+    return own + sum(map(_own_bytes, nested.values()))
+
+
+def _parts(evaluation: Evaluation) -> tuple[Any, ...]:
+    """What an evaluation may have in common with others, which counts once."""
+    inputs = evaluation.inputs
+    environment = inputs.environment
+    return (
+        evaluation.template.source.data,
+        inputs.files,
+        environment.parameter_defaults,
+        environment.resource_registry,
+    )
+
+
+def _bytes_of(part: Any) -> int:
+    """An estimate, within a few milliseconds: that of larger values ends early."""
+    values, _, octets = weigh(part, _MOST_VALUES, MOST_BYTES)
+    return values * _VALUE_BYTES + octets

@@ -135,6 +135,7 @@ async def succeed(
     alone = operation.parent_operation is None and operation.action is not Action.DELETE
     above = refresh_around(session) if alone else []
     await session.commit(stack=stack, operations=[ended, *above], events=[event])
+    session.ports.kept.forget_older(stack.id, operation.input_id)
 
 
 async def _give_back(ports: Ports, stack: Stack) -> None:

@@ -186,7 +186,10 @@ def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mappi
     section = given.get(name)
     if not isinstance(section, Mapping | None):
         raise _wrong_section(f"{name} must be a map", (name,), file)
-    return {str(key): value for key, value in (section or {}).items()}
+    section = section or {}
+    if all(type(key) is str for key in section):
+        return section  # as it is: the stacks of a tree share it
+    return {str(key): value for key, value in section.items()}
 
 
 def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequence[Any]:
