@@ -280,6 +280,7 @@ class App:
         while True:
             await asyncio.sleep(FORGET_EVERY)
             self._driving.ports.kept.forget_unused()
+            await asyncio.get_running_loop().run_in_executor(None, freeing.give_back)
 
     def _load(self) -> None:
         try:

@@ -42,7 +42,7 @@ from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
-from stoker.store import tables
+from stoker.store import tables, tidying
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
@@ -425,6 +425,19 @@ async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
     assert len(await stores.one.queue(stack.id)) == 1
     assert await stores.one.operation(ended[0].id) is None
     assert await stores.one.operation(ended[-1].id) is not None
+
+
+async def test_tidying_drops_old_events_beyond_their_size(
+    stores: TwoProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidying, "EVENTS_SIZE", 7_500)
+    stack = await made(stores.one)
+    large = replace(event_of(stack), properties={"a": "x" * 1000})
+    events = [replace(large, id=str(uuid4())) for _ in range(9)]
+    await stores.one.commit(Append(stack.id, events=tuple(events)))
+    await stores.one.tidy(stack.id, 100)
+    left = await stores.one.events([stack.id], EventQuery())
+    assert [event.id for event in left] == [event.id for event in events[-5:]]
 
 
 async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(

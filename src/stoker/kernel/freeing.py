@@ -7,6 +7,7 @@ lets no other thread run meanwhile: that takes 0.1 s for the evaluation of 50,00
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 from collections.abc import Iterator
@@ -47,8 +48,35 @@ def drop(value: Any) -> None:
 
 @cache
 def start() -> None:
-    """Free on a thread from now on, until this process ends."""
+    """Free on a thread from now on, until this process ends, and let the C library give back what
+    was large as soon as it is freed.
+    """
+    for option, value in _ALLOCATOR.items():
+        _c_library("mallopt", option, value)
     threading.Thread(target=_free, name="freeing", daemon=True).start()
+
+
+def give_back() -> None:
+    """Return free memory to the system. Takes a while; other threads run meanwhile."""
+    _c_library("malloc_trim", 0)
+
+
+_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD, _M_ARENA_MAX = -3, -1, -8
+_ALLOCATOR = {
+    # Without a fixed threshold it grows to 32 MiB with the first large text that is freed, and
+    # texts below it stay in the arena of the thread that has read them.
+    _M_MMAP_THRESHOLD: 512 * 1024,
+    _M_TRIM_THRESHOLD: 4 * 1024 * 1024,
+    # one for each thread, eight for each core, would each keep what its thread needed once
+    _M_ARENA_MAX: 4,
+}
+
+
+def _c_library(name: str, *arguments: int) -> None:
+    """Call a function that only the GNU C library has."""
+    function = getattr(ctypes.CDLL(None), name, None)
+    if function is not None:
+        function(*arguments)
 
 
 def _free() -> None:

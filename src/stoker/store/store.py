@@ -105,6 +105,10 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
             lambda connection: trees.count_resources(connection, root_id, besides)
         )
 
+    async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
+        """Bytes of the values of a stack's resources, and of those of the rest of its tree."""
+        return await self._read(lambda connection: trees.values_size(connection, root_id, stack_id))
+
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""
         await self._commits.run(lambda connection: tidy(connection, stack_id, events))

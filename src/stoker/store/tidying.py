@@ -50,6 +50,14 @@ _OLD_EVENTS = sa.text(
     "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT number FROM events"
     " WHERE stack_id = :stack ORDER BY number DESC LIMIT 1 OFFSET :events)"
 )
+_LARGE_EVENTS = sa.text(
+    "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT max(number) FROM"
+    " (SELECT number, sum(size) OVER (ORDER BY number DESC) AS newer FROM events"
+    " WHERE stack_id = :stack) AS summed WHERE newer > :size)"
+)
+"""The oldest events of a stack: the newer ones have so many bytes."""
+EVENTS_SIZE = 64 * 1024 * 1024
+"""Bytes of the properties in the events of a stack that are kept, as they are stored."""
 _USED = sa.text(
     "SELECT hash FROM contents WHERE hash IN :hashes"
     " AND EXISTS (SELECT 1 FROM inputs WHERE template = contents.hash)"
@@ -70,6 +78,8 @@ def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     drop_inputs(connection, found(connection, _OLD_INPUTS, stack=stack_id))
     old = {"stack": stack_id, "events": events}
     prepared(connection, _OLD_EVENTS).execute(connection, old)
+    old = {"stack": stack_id, "size": EVENTS_SIZE}
+    prepared(connection, _LARGE_EVENTS).execute(connection, old)
 
 
 def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:

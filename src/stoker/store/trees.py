@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.records import TreeState
 from stoker.store import queries, tables
+from stoker.store.encryption import plain_size
 
 _AT_ONCE = 500
 """Ids in one statement."""
@@ -27,13 +29,28 @@ def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState
 
 def count_resources(connection: sa.Connection, root_id: str, besides: str) -> int:
     """The resources of the live stacks of a tree, one stack and replaced objects left out."""
-    stacks, resources = tables.stacks.c, tables.resources.c
-    whole = sa.or_(stacks.id == root_id, stacks.root_id == root_id)
-    others = sa.select(stacks.id).where(whole, stacks.deleted_at.is_(None), stacks.id != besides)
+    resources = tables.resources.c
     count = sa.select(sa.func.count()).where(
-        resources.stack_id.in_(others), resources.replaced_by.is_(None)
+        resources.stack_id.in_(_others(root_id, besides)), resources.replaced_by.is_(None)
     )
     return int(connection.execute(count).scalar_one())
+
+
+def values_size(connection: sa.Connection, root_id: str, stack_id: str) -> tuple[int, int]:
+    """Bytes of the values of a stack's resources, and of those of the rest of its live tree."""
+    resources = tables.resources.c
+    others = _others(root_id, stack_id)
+    size = sa.select(sa.func.sum(resources.size))
+    own = connection.execute(size.where(resources.stack_id == stack_id)).scalar_one()
+    rest = connection.execute(size.where(resources.stack_id.in_(others))).scalar_one()
+    return plain_size(own), plain_size(rest)
+
+
+def _others(root_id: str, besides: str) -> sa.Select[Any]:
+    """Ids of the live stacks of a tree, one left out."""
+    stacks = tables.stacks.c
+    whole = sa.or_(stacks.id == root_id, stacks.root_id == root_id)
+    return sa.select(stacks.id).where(whole, stacks.deleted_at.is_(None), stacks.id != besides)
 
 
 def _tokens(

@@ -25,6 +25,7 @@ from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
+from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -176,6 +177,7 @@ class Actions:
                     outcome = await self._calls.ask(row, work)
                 if not isinstance(outcome, Failed):
                     row = await self._record(row, outcome)
+                    outcome = await self._within_limits(row, outcome)
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
@@ -201,6 +203,19 @@ class Actions:
                         await cancel_deployments(self._session, [row])
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
+
+    async def _within_limits(self, row: Resource, outcome: Done | Wait) -> Outcome:
+        """The outcome; a failure where the stack may not hold its attributes.
+
+        The object stays on record, so that it can be removed.
+        """
+        if not outcome.attributes:
+            return outcome
+        try:
+            await self._session.require_room(_kept(row, None, outcome.attributes, None))
+        except DiagnosticError as error:
+            return Failed(error.first.message, outcome.physical_id, data=outcome.data)
+        return outcome
 
     async def _record(self, row: Resource, outcome: Done | Wait) -> Resource:
         """Put on record what an answer says of software, and tell the servers that it is about.
@@ -320,7 +335,15 @@ class Actions:
             reference = work.type.reference(call)
             if reference != kept.physical_id:
                 found[REFERENCE] = reference
-        return replace(kept, attributes={**kept.attributes, **found}) if found else kept
+        if not found:
+            return kept
+        whole = replace(kept, attributes={**kept.attributes, **found})
+        try:
+            await self._session.require_room(whole)
+        except DiagnosticError as error:
+            failed = await self.fail(kept, error.first.message)
+            raise ActionFailed(failed, error.first.message) from error
+        return whole
 
 
 def _may_be_lost(row: Resource, work: Work) -> bool:

@@ -151,6 +151,7 @@ class Applying:
 
     async def _create(self, row: Resource | None, definition: Definition) -> None:
         row = self._new_row(definition) if row is None else replace(row, **self._whole(definition))
+        await self._session.require_room(row)
         if definition.external_id is not None:
             await self._refer(row, definition)
         elif self._operation.action is Action.ADOPT:
@@ -223,6 +224,7 @@ class Applying:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
         row = await self._succession.reclaim(row, going)
         row = replace(row, metadata=definition.metadata)
+        await self._session.require_room(replace(row, properties=definition.properties))
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         drifted = self._observed.drifted.get(row.id, {})
         before = {**row.properties, **{name: each.live for name, each in drifted.items()}}
@@ -233,6 +235,8 @@ class Applying:
         for action in (Action.UPDATE, Action.CREATE):
             old = await self._hooks.before(old, action)
         session = self._session
+        successor = self._new_row(definition, hook=old.hook, origin=_origin(old, decision))
+        await session.require_room(successor)
         events = []
         if decision.changed:
             # clients know a replacement by this pair of events on the old resource
@@ -240,7 +244,7 @@ class Applying:
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
-            self._new_row(definition, hook=old.hook, origin=_origin(old, decision)),
+            successor,
             Action.CREATE,
             Status.IN_PROGRESS,
             "state changed",
@@ -263,6 +267,7 @@ class Applying:
         type_, used = definition.type, self._used.get(row.name, frozenset())
         if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
+            await self._session.require_room(row)
             if isinstance(type_, ScalableType) and (changed or row.action is Action.CREATE):
                 call = nesting_call(self._session, row)
                 row = replace(row, data=type_.settled(call, None))

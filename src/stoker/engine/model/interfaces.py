@@ -244,6 +244,11 @@ class TakesOver(Protocol):
     async def count_resources(self, root_id: str, besides: str) -> int:
         """How many resources the live stacks of a tree have, the stack ``besides`` left out."""
 
+    async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
+        """Bytes of the values that the resources of a stack hold, and of those that the other live
+        stacks of its tree hold.
+        """
+
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold; raises its token.
 

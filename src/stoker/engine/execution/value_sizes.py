@@ -1,0 +1,82 @@
+"""Bounds what the resources of a stack hold together, in bytes.
+
+References multiply values: twenty resources that refer to a text of eight megabytes hold 160. Each
+evaluation is bounded by its budget, but a value that is known later has a budget of its own. So
+the properties and attributes of a row are added up before they are stored. What the stack already
+has is summed up by the database, and only once there is more than a little to add.
+"""
+
+from __future__ import annotations
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource, Stack
+from stoker.kernel.diagnostics import refusal
+from stoker.kernel.errors import LIMIT_EXCEEDED
+from stoker.kernel.json_tree import weigh
+
+STACKS = 8
+"""Times the limit of one stack is that of all stacks nested in each other."""
+UNCHECKED = 16
+"""The part of the limit that a session may add before it asks the database."""
+_OCTETS_OF_VALUE = 8
+
+
+class ValueSizes:
+    """How much a session has added to the values of its stack."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._added: dict[str, int] = {}
+        """Bytes by row, less those that it had."""
+        self._before: int | None = None
+        """Bytes of the stack when the database was asked."""
+        self._others = 0
+        """Bytes of the other stacks of its tree at that time."""
+        self._asked_at = 0
+        """Bytes that had been added by then."""
+
+    async def require_room(self, stack: Stack, row: Resource, known: Resource | None) -> None:
+        """Count the values of a row that is about to be stored; ``known`` is the row as it is.
+
+        Raises DiagnosticError where the stack, or the stacks around and in it, would have too many.
+        """
+        added = size_of(row) - (0 if known is None else size_of(known))
+        if not added and row.id not in self._added:
+            return
+        before = self._added.get(row.id)
+        self._added[row.id] = added
+        if added <= (before or 0):
+            return
+        total = sum(self._added.values())
+        limit = self._ports.limits.values_bytes_per_stack
+        if total - self._asked_at > limit // UNCHECKED:
+            self._asked_at = total
+            own, others = await self._ports.store.values_size(stack.root_id or stack.id, stack.id)
+            if self._before is None:
+                self._before = own
+            self._others = others
+            total = sum(self._added.values())  # others may have added to it meanwhile
+        together = (self._before or 0) + total
+        if together > limit:
+            self._refuse(row, before, f"this stack would have {together} bytes", limit)
+        if self._others and self._others + together > STACKS * limit:
+            whole = f"this stack and those around and in it would have {self._others + together}"
+            self._refuse(row, before, f"{whole} bytes", STACKS * limit)
+
+    def _refuse(self, row: Resource, before: int | None, what: str, limit: int) -> None:
+        self._added[row.id] = before or 0
+        raise refusal(
+            "too-large",
+            f"the properties and attributes of the resources of {what}, the limit is {limit}"
+            " (max_values_size_per_stack)",
+            ("resources", row.name),
+            LIMIT_EXCEEDED,
+            suggestion="refer to large values in fewer places, or keep them in the object store",
+        )
+
+
+def size_of(row: Resource) -> int:
+    """The bytes of what users can fill in a row; an estimate that costs little."""
+    values = [dict(row.properties), dict(row.attributes), dict(row.metadata)]
+    counted, _, octets = weigh(values, keys=True)
+    return octets + _OCTETS_OF_VALUE * counted
