@@ -21,11 +21,11 @@ from stoker.engine.execution.late_updates import sent_before, with_unanswered
 from stoker.engine.execution.publishing import cancel_deployments, publish, publish_row
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
+from stoker.engine.execution.value_sizes import ValueSizes
 from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.watching import watch
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -40,7 +40,6 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.schema.software import NO_SOFTWARE
-from stoker.schema.watching import WatchesMetric
 
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
 """How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
@@ -94,6 +93,7 @@ class Actions:
         self._session = session
         self._waiting = waiting
         self._calls = TypeCalls(session, waiting)
+        self.values = ValueSizes(session)
         self._creating = Creating(session, waiting, self._calls)
 
     async def begin(
@@ -105,6 +105,7 @@ class Actions:
         row, event = self._session.transitions.resource_to(
             row, action, Status.IN_PROGRESS, "state changed", **changes
         )
+        await self.values.require_room(row)
         if calls is None or calls.service is None:
             self._session.intend(event)
         else:
@@ -177,7 +178,7 @@ class Actions:
                     outcome = await self._calls.ask(row, work)
                 if not isinstance(outcome, Failed):
                     row = await self._record(row, outcome)
-                    outcome = await self._within_limits(row, outcome)
+                    outcome = await self.values.within(row, outcome)
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
@@ -189,8 +190,8 @@ class Actions:
                 case Done():
                     if row.action is Action.DELETE:
                         await self._creating.sweep_one(row)
-                    elif can(work.type, WatchesMetric):
-                        await self._watch(row, work, work.type, outcome.physical_id)
+                    else:
+                        await watch(self._session, row, work, outcome.physical_id)
                     return await self._finish(row, work, outcome)
                 case Wait():
                     row = await self._note(row, outcome)
@@ -203,19 +204,6 @@ class Actions:
                         await cancel_deployments(self._session, [row])
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
-
-    async def _within_limits(self, row: Resource, outcome: Done | Wait) -> Outcome:
-        """The outcome; a failure where the stack may not hold its attributes.
-
-        The object stays on record, so that it can be removed.
-        """
-        if not outcome.attributes:
-            return outcome
-        try:
-            await self._session.require_room(_kept(row, None, outcome.attributes, None))
-        except DiagnosticError as error:
-            return Failed(error.first.message, outcome.physical_id, data=outcome.data)
-        return outcome
 
     async def _record(self, row: Resource, outcome: Done | Wait) -> Resource:
         """Put on record what an answer says of software, and tell the servers that it is about.
@@ -250,24 +238,6 @@ class Actions:
         Raises :class:`stoker.kernel.errors.Refused`.
         """
         return await self._calls.until_accepted(row, partial(publish_row, self._session, row))
-
-    async def _watch(
-        self, row: Resource, work: Work, type_: WatchesMetric, physical_id: str | None
-    ) -> None:
-        """Have the rule of a resource looked after from now on."""
-        session = self._session
-        rule = type_.rule(make_call(session, row, work.type, properties=work.properties))
-        now = session.ports.clock.now()
-        watch = Watch(
-            row.id,
-            row.stack_id,
-            physical_id or row.physical_id or row.name,
-            rule.namespace,
-            rule.metric,
-            created_at=now,
-            next_at=now + rule.period,
-        )
-        await session.record(watches=WatchChange(kept=(watch,)))
 
     async def adopt(self, row: Resource, work: Work) -> Resource:
         """As :meth:`run`, with the object that the stack's input names in place of a new one."""
@@ -337,13 +307,10 @@ class Actions:
                 found[REFERENCE] = reference
         if not found:
             return kept
-        whole = replace(kept, attributes={**kept.attributes, **found})
-        try:
-            await self._session.require_room(whole)
-        except DiagnosticError as error:
-            failed = await self.fail(kept, error.first.message)
-            raise ActionFailed(failed, error.first.message) from error
-        return whole
+        within = await self.values.within(kept, Done(attributes=found))
+        if isinstance(within, Failed):
+            raise ActionFailed(await self.fail(kept, within.reason), within.reason)
+        return replace(kept, attributes={**kept.attributes, **found})
 
 
 def _may_be_lost(row: Resource, work: Work) -> bool:

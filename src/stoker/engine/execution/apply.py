@@ -151,7 +151,6 @@ class Applying:
 
     async def _create(self, row: Resource | None, definition: Definition) -> None:
         row = self._new_row(definition) if row is None else replace(row, **self._whole(definition))
-        await self._session.require_room(row)
         if definition.external_id is not None:
             await self._refer(row, definition)
         elif self._operation.action is Action.ADOPT:
@@ -164,9 +163,7 @@ class Applying:
 
     async def _refer(self, row: Resource, definition: Definition) -> None:
         """An object that is not ours: it must exist already."""
-        type_, physical_id = definition.type, definition.external_id
-        if not isinstance(physical_id, str) or not physical_id or "\0" in physical_id:
-            raise DiagnosticError([_no_id(row, physical_id)])
+        type_, physical_id = definition.type, _external_id(row, definition)
         known = {"external": True, "physical_id": physical_id}
         if not isinstance(type_, ManagedType) or not can(type_, Checks):
             row = await self._actions.begin(row, Action.CHECK, calls=None, **known)
@@ -224,7 +221,7 @@ class Applying:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
         row = await self._succession.reclaim(row, going)
         row = replace(row, metadata=definition.metadata)
-        await self._session.require_room(replace(row, properties=definition.properties))
+        await self._actions.values.require_room(replace(row, properties=definition.properties))
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         drifted = self._observed.drifted.get(row.id, {})
         before = {**row.properties, **{name: each.live for name, each in drifted.items()}}
@@ -235,8 +232,6 @@ class Applying:
         for action in (Action.UPDATE, Action.CREATE):
             old = await self._hooks.before(old, action)
         session = self._session
-        successor = self._new_row(definition, hook=old.hook, origin=_origin(old, decision))
-        await session.require_room(successor)
         events = []
         if decision.changed:
             # clients know a replacement by this pair of events on the old resource
@@ -244,11 +239,12 @@ class Applying:
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
-            successor,
+            self._new_row(definition, hook=old.hook, origin=_origin(old, decision)),
             Action.CREATE,
             Status.IN_PROGRESS,
             "state changed",
         )
+        await self._actions.values.require_room(new)
         policy = definition.update_replace_policy or old.deletion_policy
         replaced = replace(old, replaced_by=new.id, deletion_policy=str(policy))
         await session.commit(resources=[replaced, new], events=[*events, event])
@@ -267,7 +263,6 @@ class Applying:
         type_, used = definition.type, self._used.get(row.name, frozenset())
         if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
-            await self._session.require_room(row)
             if isinstance(type_, ScalableType) and (changed or row.action is Action.CREATE):
                 call = nesting_call(self._session, row)
                 row = replace(row, data=type_.settled(call, None))
@@ -333,6 +328,14 @@ def _origin(old: Resource, decision: Decision) -> dict[str, Any]:
 def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
     """The properties of which nobody knows how they are until the update is done."""
     return tuple(sorted({*row.dirty, *decision.changed}))
+
+
+def _external_id(row: Resource, definition: Definition) -> str:
+    """The id of an object that is referred to. Raises DiagnosticError for what is no id."""
+    physical_id = definition.external_id
+    if not isinstance(physical_id, str) or not physical_id or "\0" in physical_id:
+        raise DiagnosticError([_no_id(row, physical_id)])
+    return physical_id
 
 
 def _no_id(row: Resource, external_id: Any) -> Diagnostic:

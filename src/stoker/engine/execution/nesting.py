@@ -116,7 +116,9 @@ class Nesting:
                 operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
         await self._ends.wait_for(row, parent, row.nested_id, operation_id, seen)
-        return await self.with_outputs(row)
+        row = await self.with_outputs(row)
+        await self._actions.values.require_room(row)
+        return row
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""

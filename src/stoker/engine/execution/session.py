@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.engine.execution.value_sizes import ValueSizes
 from stoker.engine.model.exports import Export
 from stoker.engine.model.interfaces import ENDS_TURN, OwnedWrite, Ports, StoreFault
 from stoker.engine.model.outgoing import Resizing, resizing_notification
@@ -183,7 +182,6 @@ class Session(StackRows):
         self._exports: tuple[Export, ...] | None = None
         self.wanted: frozenset[str] | None = None
         """Names of the resources that the operation under way keeps; None where it keeps all."""
-        self._values = ValueSizes(ports)
         self.wake: Callable[[str], None] = lambda stack_id: None
         """Has a nested stack driven whose operation an earlier engine has recorded."""
 
@@ -307,12 +305,6 @@ class Session(StackRows):
             gone = self.rows.pop(row_id, None)
             if gone is not None and self.current.get(gone.name) is gone:
                 del self.current[gone.name]
-
-    async def require_room(self, row: Resource) -> None:
-        """Count the values of a row that is about to be committed. Raises DiagnosticError where
-        the stack may not hold them.
-        """
-        await self._values.require_room(self.stack, row, self.rows.get(row.id))
 
     async def record(
         self, *, software: SoftwareChange = NO_SOFTWARE, watches: WatchChange = NO_WATCHES

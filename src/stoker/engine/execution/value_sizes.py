@@ -8,11 +8,13 @@ has is summed up by the database, and only once there is more than a little to a
 
 from __future__ import annotations
 
-from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Resource, Stack
-from stoker.kernel.diagnostics import refusal
+from stoker.engine.execution.session import Session
+from stoker.engine.model.records import Resource
+from stoker.kernel.diagnostics import DiagnosticError, refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
 from stoker.kernel.json_tree import weigh
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 
 STACKS = 8
 """Times the limit of one stack is that of all stacks nested in each other."""
@@ -24,8 +26,8 @@ _OCTETS_OF_VALUE = 8
 class ValueSizes:
     """How much a session has added to the values of its stack."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._added: dict[str, int] = {}
         """Bytes by row, less those that it had."""
         self._before: int | None = None
@@ -35,11 +37,12 @@ class ValueSizes:
         self._asked_at = 0
         """Bytes that had been added by then."""
 
-    async def require_room(self, stack: Stack, row: Resource, known: Resource | None) -> None:
-        """Count the values of a row that is about to be stored; ``known`` is the row as it is.
+    async def require_room(self, row: Resource) -> None:
+        """Count the values of a row that is about to be stored.
 
         Raises DiagnosticError where the stack, or the stacks around and in it, would have too many.
         """
+        stack, known = self._session.stack, self._session.rows.get(row.id)
         added = size_of(row) - (0 if known is None else size_of(known))
         if not added and row.id not in self._added:
             return
@@ -48,10 +51,11 @@ class ValueSizes:
         if added <= (before or 0):
             return
         total = sum(self._added.values())
-        limit = self._ports.limits.values_bytes_per_stack
+        ports = self._session.ports
+        limit = ports.limits.values_bytes_per_stack
         if total - self._asked_at > limit // UNCHECKED:
             self._asked_at = total
-            own, others = await self._ports.store.values_size(stack.root_id or stack.id, stack.id)
+            own, others = await ports.store.values_size(stack.root_id or stack.id, stack.id)
             if self._before is None:
                 self._before = own
             self._others = others
@@ -73,6 +77,20 @@ class ValueSizes:
             LIMIT_EXCEEDED,
             suggestion="refer to large values in fewer places, or keep them in the object store",
         )
+
+    async def within(self, row: Resource, outcome: Done | Wait) -> Outcome:
+        """The outcome of a call about a row; a failure where the stack may not hold its attributes.
+
+        The failure names the object, so that it can be removed.
+        """
+        if not outcome.attributes:
+            return outcome
+        try:
+            attributes = {**row.attributes, **outcome.attributes}
+            await self.require_room(replace(row, attributes=attributes))
+        except DiagnosticError as error:
+            return Failed(error.first.message, outcome.physical_id, data=outcome.data)
+        return outcome
 
 
 def size_of(row: Resource) -> int:
