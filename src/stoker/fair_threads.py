@@ -17,7 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
+from stoker.kernel.errors import lack_of
+from stoker.kernel.log import Log
 from stoker.kernel.time_limit import limited, project
+
+log = Log(__name__)
 
 Answer = TypeVar("Answer")
 
@@ -32,6 +36,8 @@ LONG = 0.1
 GIVE_WAY = 0.001
 """Seconds after which a thread lets another run while there is long work. Which one is up to the
 system: with Python's own 5 ms, the loop came last too often behind three threads, for 0.1 s."""
+RETRY_SECONDS = 1.0
+"""Between attempts to start a thread on a machine that is short of them."""
 _USUAL = sys.getswitchinterval()
 _LONG: set[int] = set()
 """Those that have long work now: the interval is one for all threads of the process."""
@@ -91,9 +97,20 @@ class FairThreads:
 
     def _start(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
         self._running[project_id] += 1
-        self._pool.submit(self._work, loop, project_id, jobs)
+        self._submit(loop, partial(self._work, loop, project_id, jobs))
         if not self._looking:
             self._look(loop)
+
+    def _submit(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
+        """Run work on a thread; while no thread can be started, try again each second."""
+        try:
+            self._pool.submit(work)
+        except RuntimeError as error:
+            if lack_of(error) is None:
+                raise
+            # The executor keeps the work for the first thread that it has.
+            log.warning("no thread can be started", reason=str(error))
+            loop.call_later(RETRY_SECONDS, self._submit, loop, _nothing)
 
     def _work(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
         """Do what a project waits for, on a thread, until another project waits for that."""
@@ -140,6 +157,10 @@ class FairThreads:
     def close(self, *, wait: bool = False) -> None:
         """Start nothing more; what is under way ends by itself, before the return if so wanted."""
         self._pool.shutdown(wait=wait, cancel_futures=True)
+
+
+def _nothing() -> None:
+    """Make an executor start a thread."""
 
 
 def _outcome(call: Callable[[], Answer], end: asyncio.Future[Answer]) -> Callable[[], None]:

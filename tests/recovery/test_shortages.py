@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import ssl
+import threading
 from collections.abc import Callable, Collection
 
 import httpx
@@ -12,9 +14,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stoker import fair_threads
 from stoker.api.interface import interface
 from stoker.clouds.faults import CloudFault
 from stoker.engine.model.requests import StackRequest
+from stoker.fair_threads import FairThreads
 from stoker.kernel.diagnostics import type_of
 from stoker.kernel.errors import MachineError, Refused, lack_of, machine_errors
 from tests.engine_world import Lab, in_lab, template, thing
@@ -136,3 +140,23 @@ async def test_request_during_a_shortage_is_answered_503(shortage: Callable[[], 
         answer = await client.get("/")
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
+
+
+async def test_work_waits_for_a_thread_and_is_done_when_one_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = FairThreads()
+    monkeypatch.setattr(fair_threads, "RETRY_SECONDS", 0.01)
+    start, failures = threading.Thread.start, iter(range(20))
+
+    def fail_at_first(thread: threading.Thread) -> None:
+        if next(failures, None) is not None:
+            raise no_thread()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fail_at_first)
+    # more projects than there may be threads
+    works = [asyncio.ensure_future(threads.run(lambda n=n: n)) for n in range(20)]
+    assert await asyncio.wait_for(asyncio.gather(*works), 30) == [*range(20)]
+    assert next(failures, None) is None
+    threads.close()
