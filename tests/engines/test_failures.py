@@ -113,7 +113,7 @@ def test_a_stack_that_kills_every_engine_is_given_up_and_the_others_go_on(
         other = Stack(service, "other", TREE, "member.yaml")
         other.create()
         check(other)
-        until(lambda: poison.status() == "CREATE_FAILED", "given up", 2 * SECONDS)
+        until(lambda: poison.status() == "CREATE_FAILED", "given up", 4 * SECONDS)
         reason = service.get("/stacks/poison")["stack"]["stack_status_reason"]
         assert "abandoned after 5 attempts, none of which got any further" in reason
         poison.delete()

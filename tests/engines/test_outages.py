@@ -15,8 +15,9 @@ import pytest
 
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
+from stoker.kernel.values import replace
 from tests.engine_world import template, thing
-from tests.simulation.crew import Crew
+from tests.simulation.crew import TAKEN_OVER_AFTER, Crew
 from tests.simulation.world import CALLER, World
 
 MINUTE = 60.0
@@ -44,11 +45,11 @@ def request(resources: dict[str, Any], *, rollback: bool = False) -> StackReques
     )
 
 
-def in_crew(story: Callable[[Crew], Awaitable[None]]) -> None:
+def in_crew(story: Callable[[Crew], Awaitable[None]], engines: int = 3) -> None:
     world = World(1)
 
     async def life() -> None:
-        await story(Crew(world))
+        await story(Crew(world, engines=engines))
 
     world.live_together(life)
 
@@ -176,6 +177,32 @@ def test_create_accepted_without_engines_has_its_whole_time() -> None:
         assert f"{found.action}_{found.status}" == "CREATE_COMPLETE"
 
     in_crew(story)
+
+
+@pytest.mark.parametrize("kills", [0, 2, 3, 4])
+def test_orderly_ends_of_engines_delay_nothing(kills: int) -> None:
+    """An engine that ends in order lets go of a stack at once, be it suspected or not."""
+
+    async def story(crew: Crew) -> None:
+        body = request({"wait": thing(slow=300)})
+        body = replace(body, timeout_mins=60)
+        await crew.api.operations.create(CALLER, body)
+        for _ in range(kills):
+            # so early after it was taken over that the stack has not been left for a pause
+            await asyncio.sleep(TAKEN_OVER_AFTER + 1.5)
+            crew.engines[0].kill("never")
+        for _ in range(12):
+            await asyncio.sleep(9)
+            leaving = crew.engines[0]
+            leaving.leave()
+            await asyncio.sleep(1)
+            assert not leaving.alive
+        await is_back(crew)
+        stack = await shown(crew)
+        assert stack is not None
+        assert f"{stack.action}_{stack.status}" == "CREATE_COMPLETE"
+
+    in_crew(story, engines=1)
 
 
 def test_update_without_rollback_times_out_after_an_outage() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.operations import suspicion
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.store import tables
 from tests.engine_world import Lab, in_lab, template, thing
@@ -162,3 +165,100 @@ def test_a_member_type_that_does_not_exist_is_named_also_when_it_is_found_late(
         assert (await lab.events())[-1].time - stack.created_at < 10
 
     in_lab(story)
+
+
+NESTED = {"inner.yaml": json.dumps(template({"wait": thing(slow=1000)}))}
+PROGRESS = {f"t{n}": thing(f"t{n - 1}" if n else None, slow=1) for n in range(60)}
+LIVES = {
+    "3 s": [3.0],
+    "8 s": [8.0],
+    "irregular": [6.0, 6.0, 8.0, 12.0, 21.0],
+    "irregular and short": [4.0, 5.0, 6.0, 9.0, 19.0],
+}
+
+
+async def create_nested(engine: EngineLife) -> None:
+    """A nested stack that waits, in a parent that progresses."""
+    wanted = template({**PROGRESS, "inner": {"type": "inner.yaml"}})
+    request = StackRequest(name="stack", template=wanted, files=NESTED)
+    await engine.operations.create(CALLER, request)
+
+
+@pytest.mark.parametrize("lives", LIVES)
+@pytest.mark.parametrize("in_order", [True, False])
+def test_nested_stack_that_waits_is_not_blamed_for_ends_of_the_service(
+    lives: str, in_order: bool
+) -> None:
+    world = World(3)
+    world.cloud.trouble = 0.0
+
+    async def live(engine: EngineLife) -> None:
+        await asyncio.sleep(next(seconds))
+        if in_order:
+            await engine.dispatch.close()
+
+    async def begin(engine: EngineLife) -> None:
+        await create_nested(engine)
+        await live(engine)
+
+    async def end(engine: EngineLife) -> str:
+        await engine.dispatch.idle()
+        return await Lab(engine, world).status()
+
+    seconds = itertools.cycle(LIVES[lives])
+    world.live(begin)
+    for _ in range(30):
+        world.live(live)
+    assert world.live(end) == "CREATE_COMPLETE"
+
+
+def test_orderly_ends_of_the_service_count_nothing() -> None:
+    """Each life ends when a start has just been counted."""
+    world = World(3)
+    world.cloud.trouble = 0.0
+
+    async def live(engine: EngineLife) -> None:
+        await asyncio.sleep(next(seconds))
+        await engine.dispatch.close()
+
+    async def begin(engine: EngineLife) -> None:
+        await create_nested(engine)
+        await live(engine)
+
+    async def end(engine: EngineLife) -> str:
+        await engine.dispatch.idle()
+        return await Lab(engine, world).status()
+
+    seconds = itertools.cycle([3.0, 3.0, 3.0, 15.0, 65.0])
+    world.live(begin)
+    for _ in range(10):
+        world.live(live)
+    assert world.live(end) == "CREATE_COMPLETE"
+
+
+def test_delete_ends_the_wait_of_a_suspected_stack() -> None:
+    world = World(3)
+    world.cloud.trouble = 0.0
+
+    async def begin(engine: EngineLife) -> None:
+        await create_nested(engine)
+        await asyncio.sleep(1)
+
+    async def short(engine: EngineLife) -> None:
+        await asyncio.sleep(1.5)
+
+    async def delete(engine: EngineLife) -> float:
+        began = world.time()
+        await Lab(engine, world).delete()
+        return world.time() - began
+
+    world.live(begin)
+    with pytest.MonkeyPatch.context() as patch:
+        # each start counts but the last, which waits for long
+        patch.setattr(suspicion, "HOLDS", {3: 0.5, 4: 3600.0})
+        for _ in range(5):
+            world.live(short)
+        took = world.live(delete)
+    assert took is not None
+    assert took < 60
+    assert world.cloud.objects == {}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextvars import Context
 
-from stoker.dispatch.failures import Failures
+from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     Append,
@@ -160,7 +160,8 @@ class InProcess(Dispatcher, Observer):
     async def close(self) -> None:
         """Stop driving; everything stays as it is stored, for the next process."""
         self._closed = True
-        tasks = list(self._tasks.values())
+        tasks, drivers = list(self._tasks.values()), list(self._drivers.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await spare_all(self._ports, drivers)

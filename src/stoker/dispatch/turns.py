@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
-from stoker.dispatch.failures import Failures
+from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     Change,
@@ -209,19 +209,22 @@ class Turns(Dispatcher, Observer):
         self._closed = True
         for driver in self._drivers.values():
             driver.leave()
-        await self._end(LETS_GO)
+        await spare_all(self._ports, await self._end(LETS_GO))
 
     async def abandon(self) -> None:
         """Stop driving at once, as others may do so by now."""
         await self._end(0)
 
-    async def _end(self, seconds: float) -> None:
-        driving = list(self._driving.values())
-        if driving:
-            _, left = await asyncio.wait(driving, timeout=seconds)
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+    async def _end(self, seconds: float) -> Collection[Driver]:
+        """Wait for the drivers; returns those that were cut off because their time was up."""
+        driving = {task: self._drivers[stack_id] for stack_id, task in self._driving.items()}
+        if not driving:
+            return ()
+        _, left = await asyncio.wait(list(driving), timeout=seconds)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        return [driving[task] for task in left]
 
 
 async def _logged(work: Awaitable[None]) -> None:

@@ -39,7 +39,13 @@ from stoker.engine.model.records import (
 from stoker.engine.operations.completion import ended_cancel, reason_of_cancelled, refuse
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import Running
-from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
+from stoker.engine.operations.suspicion import (
+    MOST_TAKE_UPS,
+    hold,
+    proving,
+    reason_to_give_up,
+    spare,
+)
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Invalid, Refused, fault_reason, machine_errors
@@ -53,10 +59,9 @@ log = Log(__name__)
 class Driver:
     """Drives one stack until it has nothing left to do.
 
-    ``fault`` is what the driver before this one has failed with, None if it has ended well.
-    ``recorded`` is a new stack that was taken as it was recorded. A driver that does not stay lets
-    go of its stack once there has been nothing but pauses for ``stays`` seconds, and will be for as
-    long.
+    ``fault`` is what the driver before this one has failed with, ``recorded`` a new stack that was
+    taken as it was recorded. A driver that does not stay releases its stack once there has been
+    nothing but pauses for ``stays`` seconds, and will be for as long.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class Driver:
         self._news = asyncio.Event()
         self._limits = TimeLimits(ports)
         self._running: Running | None = None
+        self.taken: Stack | None = None
 
     def notify(self) -> None:
         """There is something new in the store for this stack: an operation or a signal."""
@@ -125,8 +131,9 @@ class Driver:
         taken = self._recorded or await self._ports.store.take(self._stack_id)
         if taken is None:
             return  # it was told of a request whose commit has failed, or of what has ended since
+        self.taken = taken.stack
         if taken.operation is not None:
-            session = self._session(taken.stack, ())
+            session = await self._open(taken.stack, ())
             session.hold(taken.given)
             await self._go_on(session, taken.operation)
             return
@@ -138,7 +145,10 @@ class Driver:
         if stack.take_ups >= MOST_TAKE_UPS:
             await self._give_up(stack)
             return
-        await hold(self._ports, stack, self.news)
+        await hold(self._ports, stack, self._news, lambda: self._leaves)
+        if self._leaves:
+            await spare(self._ports, stack)
+            return
         async with proving(self._ports, stack):
             session = await self._open(stack)
             await self._go_on(session, await self._next(session))
@@ -157,14 +167,15 @@ class Driver:
             operation = None if last and not self._look_again else await self._next(session)
 
     async def _let_go(self, session: Session) -> None:
-        """Tell who drives the stack next that nothing is under way, unless something may be."""
-        if not _may_be_sent(session):
+        """Record that nothing is under way, unless something may be."""
+        if _may_be_sent(session):
+            await spare(self._ports, session.stack)
+        else:
             await self._ports.store.hand_over(session.stack)
 
-    async def _open(self, stack: Stack) -> Session:
-        return self._session(stack, await self._ports.store.resources(self._stack_id))
-
-    def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
+    async def _open(self, stack: Stack, rows: Sequence[Resource] | None = None) -> Session:
+        if rows is None:
+            rows = await self._ports.store.resources(self._stack_id)
         session = Session.driving(self._ports, stack, rows)
         session.wake = self._dispatcher.wake
         return session
@@ -216,8 +227,7 @@ class Driver:
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         session.client_token = operation.client_token
-        # With an internal error nothing is extended: an operation with which every driver fails
-        # must come to an end.
+        # An operation with which every driver fails must end: an internal error extends nothing.
         if self._fault is None or (isinstance(self._fault, StoreFault) and self._fault.passing):
             operation = await self._limits.extended(session.stack, operation)
         run = KINDS[operation.kind](session, operation)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced, Ports, StoreFault
-from stoker.engine.model.records import Stack
+from stoker.engine.model.records import Stack, foremost
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 
@@ -19,24 +19,35 @@ log = Log(__name__)
 
 MOST_TAKE_UPS = 6
 """An operation that was begun so often in a row without getting further is given up."""
-HOLDS = {3: 1.0, 4: 4.0, 5: 16.0}
+HOLDS = {3: 1.0, 4: 10.0, 5: 60.0}
 """Seconds to wait before a driver starts, by the number that started and failed."""
 PROVEN_AFTER = 10.0
 """Seconds of driving after which a stack is not suspected any more."""
 
 
-async def hold(ports: Ports, stack: Stack, news: Callable[[], Awaitable[None]]) -> None:
+async def hold(ports: Ports, stack: Stack, news: asyncio.Event, leaves: Callable[[], bool]) -> None:
     """Start later the more often earlier starts failed, and count this start only then.
 
-    Who kills the service often meets a driver that holds, and nothing is counted; what kills the
-    service is begun in the end, and counted each time.
+    A service that is killed from outside often ends during the delay, and nothing is counted; an
+    operation that kills the service is started in the end, and counted each time. Only a request
+    that supersedes the operation ends the delay early: other news, such as those that a parent
+    sends with each of its own starts, would have every start counted. An engine that ``leaves``
+    counts nothing.
     """
     if stack.take_ups < COUNTED_AT_ONCE:
         return
     log.warning("stack taken up in vain before", stack=stack.id, times=stack.take_ups)
+    held = foremost(await ports.store.queue(stack.id))
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(news(), HOLDS[stack.take_ups])
-    await ports.store.count_take_up(stack)
+        async with asyncio.timeout(HOLDS[stack.take_ups]):
+            while not leaves():
+                await news.wait()
+                news.clear()
+                first = foremost(await ports.store.queue(stack.id))
+                if held is None or first is None or first.id != held.id:
+                    return
+    if not leaves():
+        await ports.store.count_take_up(stack)
 
 
 @contextlib.asynccontextmanager
@@ -54,6 +65,12 @@ async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
     finally:
         if proof is not None:
             proof.cancel()
+
+
+async def spare(ports: Ports, stack: Stack) -> None:
+    """Do not count the engine that took the stack over: it ends in order."""
+    with contextlib.suppress(Fenced, StoreFault):
+        await ports.store.forget_take_ups(stack)
 
 
 def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
