@@ -104,13 +104,28 @@ class ResourceRegistry:
         self._types = types
         self._files = files
 
-    def meaning(
-        self, type_name: str, resource_name: str | None = None, without: Entry | None = None
-    ) -> Meaning:
-        """What a type name stands for, if the registry is read ``without`` one of its entries.
+    def meaning(self, type_name: str, resource_name: str | None = None) -> Meaning:
+        """What a type name stands for. Raises ``DiagnosticError`` when it stands for nothing."""
+        try:
+            return self._meaning(type_name, resource_name)
+        except _UnknownTypeError as unknown:
+            raise _unknown(type_name, unknown.name, self._types) from None
 
-        Raises ``DiagnosticError`` when it stands for nothing.
+    def meaning_without(
+        self, entry: Entry, type_name: str, resource_name: str | None = None
+    ) -> Meaning | None:
+        """What a type name stands for if the registry is read without one of its entries.
+
+        Raises ``DiagnosticError`` for entries that are wrong.
         """
+        try:
+            return self._meaning(type_name, resource_name, entry)
+        except _UnknownTypeError:
+            return None  # Suggestions for the name would take longer than all else.
+
+    def _meaning(
+        self, type_name: str, resource_name: str | None, without: Entry | None = None
+    ) -> Meaning:
         seen: dict[str, None] = {}
         name = type_name
         while name not in seen:
@@ -124,14 +139,14 @@ class ResourceRegistry:
                 name = STANDS_FOR[name]
                 continue
             if entry is None:
-                return self._itself(type_name, name, resource_name)
+                return self._itself(name, resource_name)
             if entry.value is None:
-                raise _unknown(type_name, name, self._types)
+                raise _UnknownTypeError(name)
             if _is_template(entry.value):
                 return Meaning(template=self._file(entry.value), entry=entry)
             stands_for = _substitute(entry, name)
             if stands_for == name:
-                return self._itself(type_name, name, resource_name)
+                return self._itself(name, resource_name)
             name = stands_for
         chain = " -> ".join([*seen, name])
         raise refusal("circular-type", f"the type refers back to itself: {chain}")
@@ -162,14 +177,14 @@ class ResourceRegistry:
             known = self._single[level, name] = _Entries.of(entry)
         return known
 
-    def _itself(self, type_name: str, name: str, resource_name: str | None) -> Meaning:
+    def _itself(self, name: str, resource_name: str | None) -> Meaning:
         removed = self._first(name, resource_name, levels=[_SERVICE])
         type_ = self._types.find(name) if removed is None or removed.value is not None else None
         if type_ is not None:
             return Meaning(type=type_)
         if _is_template(name):
             return Meaning(template=self._file(name))
-        raise _unknown(type_name, name, self._types)
+        raise _UnknownTypeError(name)
 
     def _file(self, name: str) -> str:
         base = self._levels[0].get(BASE_URL)
@@ -269,6 +284,14 @@ def as_list(value: Any) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+class _UnknownTypeError(Exception):
+    """A name stands for no type."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:

@@ -240,7 +240,9 @@ class TypeResolver:
         if meaning.entry is None or name in STANDS_FOR:
             return None
         try:
-            facade = self.registry.meaning(name, resource_name, meaning.entry)
+            facade = self.registry.meaning_without(meaning.entry, name, resource_name)
+            if facade is None:
+                return None
             return facade.type or self._from_template(name, facade)
         except DiagnosticError:
             return None
