@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
+from stoker.api.rest.faults import answer
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.template.definition import Output
@@ -205,6 +207,31 @@ resources: {i: {type: nested.yaml}}
         found = await outputs(lab)
         assert {name: output.value for name, output in found.items()} == dict.fromkeys(
             paths, "some"
+        )
+
+    in_lab(story)
+
+
+def test_fault_in_a_nested_template_names_the_resources_that_lead_to_it() -> None:
+    provider = """
+heat_template_version: 2021-04-16
+resources: {random: {type: OS::Heat::RandomString, properties: {length: BAD}}}
+"""
+    body = {"type": "OS::Heat::ResourceGroup", "properties": {"resource_def": {"type": "My::R"}}}
+
+    async def story(lab: Lab) -> None:
+        with pytest.raises(DiagnosticError) as refused:
+            await lab.create(
+                template({"random_group": body}),
+                environment={"resource_registry": {"My::R": "provider.yaml"}},
+                files={"provider.yaml": provider},
+            )
+        assert refused.value.first.above == ("random_group<nested_stack>", "0<provider.yaml>")
+        message = json.loads(bytes(answer(refused.value).body))["error"]["message"]
+        assert message == (
+            "provider.yaml:3:65: Property error: : resources.random_group<nested_stack>"
+            ".resources.0<provider.yaml>.resources.random: : Value 'BAD' is not an integer"
+            " (at properties.length)"
         )
 
     in_lab(story)

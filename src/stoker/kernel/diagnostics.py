@@ -61,6 +61,9 @@ class Diagnostic(Struct, frozen=True):
     """The document that ``path`` leads into; None for the main template."""
     position: Position | None = None
     suggestion: str | None = None
+    above: tuple[str, ...] = ()
+    """Of a document that nested stacks are made from: the resources that lead to it, the outermost
+    first, each with what it stands for, as ``group<nested_stack>``."""
 
     def __post_init__(self) -> None:
         if len(self.message) > MAX_MESSAGE:

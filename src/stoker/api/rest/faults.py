@@ -153,7 +153,12 @@ def _line(diagnostic: Diagnostic) -> str:
         return str(diagnostic)
     if path[-1] in NAMES:
         path = path[:-1]  # programs look for the property alone
-    message = f"Property error: : {format_path(path)}: : {diagnostic.message}"
+    place, inside = format_path(path), ""
+    if diagnostic.above:
+        # Heat names the resources that lead to a nested template, and not the property.
+        above = "".join(f"resources.{each}." for each in diagnostic.above)
+        place, inside = above + format_path(path[:2]), f" (at {format_path(path[2:])})"
+    message = f"Property error: : {place}: : {diagnostic.message}{inside}"
     return str(replace(diagnostic, path=(), message=message))
 
 

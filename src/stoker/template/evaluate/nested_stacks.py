@@ -28,6 +28,9 @@ from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import CFN, HOT
 
+_GENERATED = "nested_stack"
+"""In place of a file: a template that a type generates, as Heat names it."""
+
 UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
 """Finds the attributes that are referred to, by resource."""
 
@@ -99,6 +102,10 @@ def found_in_nested(
     written = None if diagnostic.file is not None else type_.written_at(diagnostic.path)
     if written is not None:
         diagnostic = replace(diagnostic, path=(properties, *written))
+    elif diagnostic.file is not None:
+        document = type_.url if isinstance(type_, TemplateType) else _GENERATED
+        above = (f"{resource[-1]}<{document}>", *diagnostic.above)
+        diagnostic = replace(diagnostic, above=above)
     return diagnostic_in(diagnostic, resource)
 
 
