@@ -7,14 +7,16 @@ A ``Sim::Tie`` that exists can be made once more; of a ``Sim::Knot`` the cloud m
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.cloud import Lost, Refused
-from tests.simulation.world import CALLER
+from tests.simulation.types import Thing, Types
+from tests.simulation.world import CALLER, World
 
 from stoker.engine.model.requests import StackRequest
+from stoker.schema.resource_type import Call, Outcome, ResourceType
 
 TIES = ["Sim::Tie", "Sim::Knot"]
 INNER = "inner.yaml"
@@ -294,3 +296,59 @@ def test_an_adopted_object_outlives_one_of_its_two_stacks(
         assert lab.cloud.ties == {"knot"}
 
     in_lab(story)
+
+
+class Part(Thing):
+    """A part of something that several resources share."""
+
+    type_name = "Sim::Part"
+    shares = ("fixed",)
+    seen: ClassVar[list[tuple[str, list[str]]]] = []
+
+    def create(self, call: Call) -> Outcome:
+        self.note(call)
+        return super().create(call)
+
+    def delete(self, call: Call) -> Outcome:
+        self.note(call)
+        return super().delete(call)
+
+    def note(self, call: Call) -> None:
+        entry = (f"{call.action} {call.name}", sorted(each["value"] for each in call.others))
+        if entry not in self.seen:
+            self.seen.append(entry)
+
+
+class Registry(Types):
+    """The simulation's types, and parts."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        return Part() if type_name == Part.type_name else super().find(type_name)
+
+
+def part(value: str, fixed: str, depends_on: str | None = None) -> dict[str, Any]:
+    return {**thing(depends_on, value=value, fixed=fixed), "type": "Sim::Part"}
+
+
+def test_a_part_knows_the_other_resources_with_a_part_in_the_same_object() -> None:
+    world = World(1, types=Registry())
+    world.cloud.trouble = 0.0
+    Part.seen.clear()
+
+    async def story(lab: Lab) -> None:
+        first = {"a": part("1", "x"), "b": part("2", "x", "a"), "other": part("3", "y", "b")}
+        await lab.create(template(first))
+        await lab.update(template({"new": part("1", "x"), "b": first["b"] | {"depends_on": "new"}}))
+        await lab.delete()
+
+    world.live(lambda engine: story(Lab(engine, world)))
+    assert Part.seen == [
+        ("CREATE a", []),
+        ("CREATE b", ["1"]),
+        ("CREATE other", []),
+        ("CREATE new", ["1", "2"]),  # also of the resource that is going to be removed
+        ("DELETE other", []),
+        ("DELETE a", ["1", "2"]),
+        ("DELETE b", []),
+        ("DELETE new", []),
+    ]

@@ -7,7 +7,7 @@ that can be updated. Texts that begin with ``@`` stand for the ids of what the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.clouds.driving import Row, checked
 
 from stoker.clouds.faults import CloudFault, retry_after
 from stoker.engine.execution.observing import Look, seen
+from stoker.engine.execution.ownership import is_unproven
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
@@ -23,6 +24,7 @@ from stoker.schema.resource_type import (
     Adopts,
     Call,
     Checks,
+    Contends,
     Done,
     Failed,
     ManagedType,
@@ -365,6 +367,35 @@ def is_found_again(ground: Ground, case: Case, given: Mapping[str, Any]) -> None
         for each in (row, namesake):
             if each is not None:
                 assert isinstance(each.delete(), Done)
+
+
+def spares_others(theirs: Row, ours: Row) -> None:
+    """P9: an object that others have made is not taken for that of a row that asks for the same.
+
+    Where objects do not show whose they are, the look before the first create sees it. Elsewhere a
+    create is rejected, or makes another object, and nothing of others goes with the row.
+    """
+    type_ = theirs.type
+    assert isinstance(type_, ManagedType)
+    assert can(type_, Adopts)
+    assert isinstance(theirs.run("CREATE", _MOST_CALLS), Done)
+    try:
+        call = ours.call("CREATE")
+        if is_unproven(type_, call.properties):
+            seen_before = type_.occupants(call) if can(type_, Contends) else [type_.find(call)]
+            assert theirs.physical_id in seen_before
+            return
+        with suppress(CloudFault):
+            ours.run("CREATE", _MOST_CALLS)
+        if ours.physical_id is None:
+            assert type_.find(ours.call("DELETE")) is None
+        assert isinstance(ours.run("DELETE", _MOST_CALLS), Done)
+        if can(type_, Checks):
+            assert isinstance(theirs.run("CHECK", _MOST_CALLS), Done)
+        if can(type_, Observes):
+            assert not looked(theirs).gone
+    finally:
+        assert isinstance(theirs.run("DELETE", _MOST_CALLS), Done)
 
 
 def _make_and_forget(row: PatientRow) -> None:

@@ -5,6 +5,7 @@ The answer to the call that makes the object is thrown away, as by a kill betwee
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from tests.clouds.driving import Row
 from tests.clouds.local_cloud import LocalCloud, running_cloud
+from tests.resource_types_openstack.harness import PatientRow, spares_others
 from tests.resource_types_openstack.services.cinder import FOUND_AGAIN as VOLUMES
 from tests.resource_types_openstack.test_fake_services import CASES as FAKED
 from tests.resource_types_openstack.test_local_services import CASES as LOCAL
@@ -186,6 +188,22 @@ def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
         for each in (row, namesake):
             if each is not None:
                 assert isinstance(each.run("DELETE", limit=300), Done)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [(name, given) for name, cases in CASES.items() for given in cases]
+)
+def test_an_object_of_others_is_neither_taken_nor_removed(
+    scenery: Scenery, name: str, given: dict[str, Any]
+) -> None:
+    kind, given = _type(name), scenery.place(given)
+    theirs, ours = (
+        PatientRow(kind, scenery.cloud, given, token=RandomIds().token(), name=each)
+        for each in ("theirs", "ours")
+    )
+    for row in (theirs, ours):
+        row.clock, row.rest = time.time, lambda seconds: time.sleep(min(seconds, 0.2))
+    spares_others(theirs, ours)
 
 
 def _make_and_forget(row: Row) -> None:

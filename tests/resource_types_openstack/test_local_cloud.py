@@ -174,6 +174,10 @@ def test_a_router_leads_out_and_a_floating_ip_leads_in(
     routes = [{"destination": "10.77.0.0/24", "nexthop": "10.9.0.50"}]
     route_set = made(ExtraRouteSet(), router=router.physical_id, routes=routes)
     assert isinstance(route_set.run("CHECK"), Done)
+    present = [{"destination": "10.78.0.0/24", "nexthop": "10.9.0.50"}, *routes]
+    second = made(ExtraRouteSet(), router=router.physical_id, routes=present)
+    assert isinstance(second.delete(), Done)
+    assert isinstance(route_set.run("CHECK"), Done)  # its routes were there before the second set
     port = made(Port(), network=net.physical_id)
     address = made(FloatingIP(), floating_network=public)
     link = made(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tests.resource_types_openstack.harness import Case, Ground, drifts, is_found_again, lives
+from tests.resource_types_openstack.harness import (
+    Case,
+    Ground,
+    drifts,
+    is_found_again,
+    lives,
+    spares_others,
+)
 
 
 class Trials:
@@ -29,3 +36,11 @@ class Trials:
         case, given = form
         with ground.prepared(case):
             is_found_again(ground, case, given)
+
+    def test_an_object_of_others_is_neither_taken_nor_removed(
+        self, ground: Ground, form: tuple[Case, Mapping[str, Any]]
+    ) -> None:
+        case, given = form
+        with ground.prepared(case):
+            theirs = ground.row(case, given, "theirs")
+            spares_others(theirs, ground.row(case, given, "ours"))

@@ -35,6 +35,10 @@ class ObjectContainer(ManagedType):
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
         """What the container is told of the properties, by header."""
 
+    def shows_owner(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the name is a generated one, which carries the token."""
+        return not (self.name_property and properties.get(self.name_property))
+
     def create(self, call: Call) -> Outcome:
         """Make the container."""
         name = self.container_name(call)

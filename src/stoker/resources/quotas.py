@@ -27,6 +27,7 @@ class ProjectQuota(ManagedType):
 
     unique = True
     finds_own = True
+    shares = ("project",)
     proxy: ClassVar[str]
     """Attribute of the connection that speaks to the service."""
     path: ClassVar[str]
@@ -48,8 +49,8 @@ class ProjectQuota(ManagedType):
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Go back to the defaults."""
-        if call.physical_id is not None:
+        """Go back to the defaults, unless another resource sets the limits of the project too."""
+        if call.physical_id is not None and not call.others:
             with gone_is_fine():
                 self._ask(call, "DELETE")
         return Done()

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.records import Resource
+from stoker.engine.model.records import Action, Resource
 from stoker.kernel.addresses import OWN_ID, StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.kernel.values import replace
@@ -59,7 +59,22 @@ def make_call(
         signalling=signalling,
         snapshot=snapshot,
         signal=signal,
+        others=_others(stack_rows, row, type_) if type_.shares else (),
     )
+
+
+def _others(stack_rows: StackRows, row: Resource, type_: ResourceType) -> list[Mapping[str, Any]]:
+    """Properties of other resources that have a part in the object of a row."""
+    creates = row.action is Action.CREATE
+    return [
+        other.properties
+        for other in stack_rows.rows.values()
+        if other.implementation == row.implementation
+        and other.id != row.id
+        and other.physical_id is not None
+        and (creates or stack_rows.stays(other))
+        and all(other.properties.get(name) == row.properties.get(name) for name in type_.shares)
+    ]
 
 
 async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:

@@ -72,7 +72,7 @@ class Creating:
         attempt = 0
         until = self._landed_by(row)
         while True:
-            if not row.asked and is_unproven(work.type):
+            if not row.asked and is_unproven(work.type, row.properties):
                 row, held = await self._vacancy(row, work)
                 if held is not None:
                     return row, held
@@ -81,7 +81,7 @@ class Creating:
                 outcome = await self._calls.once(row, work, sent.note)
             except MachineError as lack:
                 if sent.made and not lack.in_flight:
-                    await sent.end(searched_for=not is_unproven(work.type))
+                    await sent.end(searched_for=not is_unproven(work.type, row.properties))
                 raise
             except ENDS_TURN:
                 raise
@@ -165,7 +165,7 @@ class Creating:
         what appears after that was made by others.
         """
         if isinstance(outcome, Failed) and outcome.physical_id is None and row.asked:
-            unproven = is_unproven(work.type)
+            unproven = is_unproven(work.type, row.properties)
             row = await self._look(row, work.type, until if unproven else 0.0)
             if row.physical_id is not None:
                 return row, Wait(after=0.0)
@@ -182,7 +182,7 @@ class Creating:
         if not row.asked or not can(type_, Adopts):
             return row
         if row.physical_id is not None:
-            if row.action is Action.DELETE and is_unproven(type_):
+            if row.action is Action.DELETE and is_unproven(type_, row.properties):
                 await self._landed(row)
             return row
         lands = await self._calls.end_of_orphan(row)

@@ -11,7 +11,8 @@ Creates and removals ask here before they change or delete such an object.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -35,9 +36,9 @@ class Holder(Struct, frozen=True):
     """The object goes with its resource, in another stack of the tree."""
 
 
-def is_unproven(type_: ResourceType) -> bool:
-    """Whether an object of the type does not show which resource made it."""
-    return type_.unique and not type_.finds_own and can(type_, Adopts)
+def is_unproven(type_: ResourceType, properties: Mapping[str, Any]) -> bool:
+    """Whether an object with these properties does not show which resource made it."""
+    return not type_.shows_owner(properties) and can(type_, Adopts)
 
 
 def kind_of(type_: ResourceType) -> str:
@@ -63,7 +64,7 @@ class Ownership:
             if other.id == row.id or other.external:
                 continue  # who only refers to an object does not own it
             if self._is_same(other, row, type_, ids):
-                return Holder(other, own, not self._stays(other))
+                return Holder(other, own, not self._session.stays(other))
         for other, stack in await self._elsewhere(row, type_, ids):
             removing = (other.action, other.status) == (Action.DELETE, Status.IN_PROGRESS)
             going = removing and self._is_related(stack)
@@ -107,7 +108,7 @@ class Ownership:
         current = self._session.current.get(row.name, row)
         if current is not row and self._is_same(current, row, type_, ids):
             return True
-        if not is_unproven(type_):
+        if not is_unproven(type_, row.properties):
             return False
         for other_id in self._staying().get(row.physical_id, ()):
             other = rows.get(other_id)
@@ -124,13 +125,9 @@ class Ownership:
         if self._stay is None:
             self._stay = {}
             for row in self._session.rows.values():
-                if row.physical_id is not None and self._stays(row):
+                if row.physical_id is not None and self._session.stays(row):
                     self._stay.setdefault(row.physical_id, []).append(row.id)
         return self._stay
-
-    def _stays(self, row: Resource) -> bool:
-        wanted = self._session.wanted
-        return row.replaced_by is None and (wanted is None or row.name in wanted)
 
     def _is_same(
         self, other: Resource, row: Resource, type_: ResourceType, ids: Collection[str]

@@ -63,6 +63,8 @@ class StackRows:
         self.current: dict[str, Resource] = {
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
+        self.wanted: frozenset[str] | None = None
+        """Names of the resources that the operation under way keeps; None where it keeps all."""
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
         self.creation_signals: Mapping[str, Mapping[str, bool]] = {}
@@ -140,6 +142,11 @@ class StackRows:
         self.signals, self.hook_releases = by_resource, releases
         self.creation_signals = creations
 
+    def stays(self, row: Resource) -> bool:
+        """Whether the operation under way keeps a resource."""
+        kept = self.wanted is None or row.name in self.wanted
+        return kept and row.replaced_by is None and row.action is not Action.DELETE
+
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""
         type_ = self.ports.types.find(row.implementation)
@@ -180,8 +187,6 @@ class Session(StackRows):
         self.masking = Masking()
         """Over the values that no text may show."""
         self._exports: tuple[Export, ...] | None = None
-        self.wanted: frozenset[str] | None = None
-        """Names of the resources that the operation under way keeps; None where it keeps all."""
         self.wake: Callable[[str], None] = lambda stack_id: None
         """Has a nested stack driven whose operation an earlier engine has recorded."""
 

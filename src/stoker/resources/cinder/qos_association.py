@@ -8,8 +8,11 @@ from typing import Any
 from stoker.clouds.collections import QOS_SPECS
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
+
+_BEFORE = "before"
+"""Key of the data: those of the types that had the specs before the create."""
 
 
 class QoSAssociation(ManagedType):
@@ -21,6 +24,7 @@ class QoSAssociation(ManagedType):
     support = since("8.0.0")
     unique = True
     finds_own = True
+    shares = ("qos_specs",)
     properties = {
         "qos_specs": declare.by_name("cinder.qos_specs", "QoS specs", required=True),
         "volume_types": declare.sequence(
@@ -33,7 +37,11 @@ class QoSAssociation(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Associate the types."""
+        """Associate the types. Those that have the specs already are recorded first, and stay."""
+        if _BEFORE not in call.data:
+            wanted = set(call.properties["volume_types"]) - _of_others(call)
+            before = sorted(wanted & _associated(call))
+            return Wait(after=0.0, data={**call.data, _BEFORE: before})
         self._bring(call, set())
         return Done(call.physical_name)
 
@@ -46,7 +54,8 @@ class QoSAssociation(ManagedType):
         """Let go of all types."""
         if call.physical_id is not None:
             with gone_is_fine():
-                for kind in _associated(call) & set(call.properties["volume_types"]):
+                kinds = set(call.properties["volume_types"]) - _kept(call)
+                for kind in sorted(_associated(call) & kinds):
                     _ask(call, "disassociate", kind)
         return Done()
 
@@ -79,8 +88,18 @@ class QoSAssociation(ManagedType):
         wanted, present = set(call.properties["volume_types"]), _associated(call)
         for kind in sorted(wanted - present):
             _ask(call, "associate", kind)
-        for kind in sorted((before & present) - wanted):
+        for kind in sorted((before & present) - wanted - _kept(call)):
             _ask(call, "disassociate", kind)
+
+
+def _of_others(call: Call) -> set[str]:
+    """The types that other resources of the stack associate with the same specs."""
+    return {str(kind) for each in call.others for kind in each.get("volume_types") or ()}
+
+
+def _kept(call: Call) -> set[str]:
+    """The types that this resource must not let go of."""
+    return {*call.data.get(_BEFORE, ()), *_of_others(call)}
 
 
 def _associated(call: Call) -> set[str]:

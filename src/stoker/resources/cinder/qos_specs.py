@@ -32,6 +32,10 @@ class QoSSpecs(RestResource):
     }
     attributes = {"show": declare.SHOW}
 
+    def shows_owner(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the name is a generated one, which carries the token."""
+        return not properties.get("name")
+
     def creation_body(self, call: Call) -> Object:
         """The name, and beside it the specs."""
         name = call.properties.get("name") or call.physical_name

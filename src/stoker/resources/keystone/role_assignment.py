@@ -5,14 +5,17 @@ It has no object: its id is that of the user or group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.keystone.roles import held, hold, role_findings
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.resources.keystone.roles import Role, held, hold, role_findings
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+
+_BEFORE = "before"
+"""Key of the data: those of the roles that were held before the create."""
 
 
 class RoleAssignment(ManagedType):
@@ -28,13 +31,18 @@ class RoleAssignment(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Give the roles."""
+        """Give the roles. Those that are held already are recorded first, and never taken."""
+        if _BEFORE not in call.data:
+            present = held(call, self.holders.plural, self._holder(call))
+            ours = _of_others(call)
+            before = [dict(role) for role in present if _key(role) not in ours]
+            return Wait(after=0.0, data={**call.data, _BEFORE: before})
         hold(call, self.holders.plural, self._holder(call), call.properties["roles"] or ())
         return Done(self._holder(call))
 
     def update(self, call: Call) -> Outcome:
         """Give the new roles, take the old ones."""
-        before = call.update.previous.get("roles") or ()
+        before = _own(call, call.update.previous.get("roles") or ())
         wanted = call.properties["roles"] or ()
         hold(call, self.holders.plural, self._holder(call), wanted, before)
         return Done()
@@ -46,7 +54,7 @@ class RoleAssignment(ManagedType):
     def delete(self, call: Call) -> Outcome:
         """Take the roles."""
         if call.physical_id is not None:
-            before = call.properties["roles"] or ()
+            before = _own(call, call.properties["roles"] or ())
             hold(call, self.holders.plural, call.physical_id, (), before)
         return Done()
 
@@ -79,3 +87,18 @@ class RoleAssignment(ManagedType):
 
     def _holder(self, call: Call) -> str:
         return str(call.properties[self.holder])
+
+
+def _key(role: Role) -> tuple[Any, ...]:
+    return role.get("role"), role.get("project"), role.get("domain")
+
+
+def _of_others(call: Call) -> set[tuple[Any, ...]]:
+    """The roles that other resources of the stack give to the same user or group."""
+    return {_key(role) for each in call.others for role in each.get("roles") or ()}
+
+
+def _own(call: Call, roles: Iterable[Role]) -> list[Role]:
+    """Those of the roles that nothing but this resource has given."""
+    kept = {*map(_key, call.data.get(_BEFORE, ())), *_of_others(call)}
+    return [role for role in roles if _key(role) not in kept]

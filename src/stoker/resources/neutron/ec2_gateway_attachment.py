@@ -10,9 +10,17 @@ from stoker.clouds.collections import ROUTERS
 from stoker.resources import declare
 from stoker.resources.network_order import Others
 from stoker.resources.neutron.ec2 import external_network, table_mark
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _TABLE = "AWS::EC2::RouteTable"
+
+
+_BEFORE = "before"
+"""Key of the data: the route tables that had a gateway before the create."""
+
+
+def _has(table: Object) -> bool:
+    return bool(table.get("external_gateway_info"))
 
 
 def _tables(call: Call) -> list[Object]:
@@ -29,6 +37,7 @@ class VPCGatewayAttachment(ManagedType):
     service = "network"
     unique = True
     finds_own = True
+    shares = ("VpcId",)
 
     properties = {
         "InternetGatewayId": declare.string("Id of the internet gateway."),
@@ -37,7 +46,10 @@ class VPCGatewayAttachment(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Give all route tables a gateway."""
+        """Give all route tables a gateway. Those that have one are recorded, and keep it."""
+        if _BEFORE not in call.data:
+            before = [] if call.others else [each["id"] for each in _tables(call) if _has(each)]
+            return Wait(after=0.0, data={**call.data, _BEFORE: before})
         network = external_network(call.cloud)
         for table in _tables(call):
             gateway = {"network_id": network}
@@ -45,9 +57,10 @@ class VPCGatewayAttachment(ManagedType):
         return Done(call.physical_name)
 
     def delete(self, call: Call) -> Outcome:
-        """Take the gateways away."""
-        if call.physical_id is not None:
-            for table in _tables(call):
+        """Take the gateways away, unless another resource attaches the same cloud."""
+        if call.physical_id is not None and not call.others:
+            before = call.data.get(_BEFORE, ())
+            for table in [each for each in _tables(call) if each["id"] not in before]:
                 ROUTERS.update(call.cloud, table["id"], {"external_gateway_info": {}})
         return Done()
 

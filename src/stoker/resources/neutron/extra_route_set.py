@@ -14,9 +14,12 @@ from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTE
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
+
+_BEFORE = "before"
+"""Key of the data: those of the routes that the router had before the create."""
 
 
 class ExtraRouteSet(ManagedType):
@@ -27,6 +30,7 @@ class ExtraRouteSet(ManagedType):
     service = "network"
     unique = True
     finds_own = True
+    shares = ("router",)
     support = since("14.0.0")
 
     properties = {
@@ -36,14 +40,24 @@ class ExtraRouteSet(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Add the routes that the router does not have yet."""
+        """Add the routes that the router does not have yet.
+
+        Those that others have added are recorded first: they are never removed.
+        """
+        if _BEFORE not in call.data:
+            found = ROUTERS.find(call.cloud, call.properties["router"]) or {}
+            present, ours = found.get("routes") or [], _of_others(call)
+            wanted = _routes(call.properties)
+            before = [route for route in wanted if route in present and route not in ours]
+            return Wait(after=0.0, data={**call.data, _BEFORE: before})
         _change(call, "add_extraroutes", call.properties["router"], _routes(call.properties))
         return Done(str(call.properties["router"]))
 
     def update(self, call: Call) -> Outcome:
         """Remove the old routes, add the new ones."""
         before, after = _routes(call.update.previous), _routes(call.properties)
-        _change(call, "remove_extraroutes", call.object_id, [r for r in before if r not in after])
+        outdated = [route for route in before if route not in after]
+        _change(call, "remove_extraroutes", call.object_id, _own(call, outdated))
         _change(call, "add_extraroutes", call.object_id, after)
         return Done()
 
@@ -51,7 +65,8 @@ class ExtraRouteSet(ManagedType):
         """Remove the routes."""
         if call.physical_id is not None:
             with gone_is_fine():
-                _change(call, "remove_extraroutes", call.physical_id, _routes(call.properties))
+                routes = _own(call, _routes(call.properties))
+                _change(call, "remove_extraroutes", call.physical_id, routes)
         return Done()
 
     def find(self, call: Call) -> str | None:
@@ -92,6 +107,17 @@ class ExtraRouteSet(ManagedType):
         source = unknown_in(router)
         itself = source.sources & others.keys() if source is not None else set()
         return frozenset(interfaces_of(router, others) | itself)
+
+
+def _of_others(call: Call) -> list[Object]:
+    """The routes of other resources of the stack at the same router."""
+    return [route for properties in call.others for route in _routes(properties)]
+
+
+def _own(call: Call, routes: Iterable[Object]) -> list[Object]:
+    """Those of the routes that nothing but this resource has added."""
+    kept = [*call.data.get(_BEFORE, ()), *_of_others(call)]
+    return [route for route in routes if route not in kept]
 
 
 def _routes(properties: Mapping[str, Any]) -> list[Object]:

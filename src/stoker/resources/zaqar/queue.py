@@ -46,6 +46,10 @@ class ZaqarQueue(ManagedType):
         "show": declare.SHOW,
     }
 
+    def shows_owner(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the name is a generated one, which carries the token."""
+        return not properties.get("name")
+
     def create(self, call: Call) -> Outcome:
         """Make the queue."""
         name = str(call.properties.get("name") or call.physical_name)

@@ -39,6 +39,9 @@ class ResourceType(ABC):
     """What the physical id names, as "router interface", where it says what the object is and not
     which: equal ids mean the same object, also those of other types with this word. A create that
     is called with such an id brings that object to the properties."""
+    shares: ClassVar[tuple[str, ...]] = ()
+    """Properties with what several resources may have a part in, as the router of routes: calls
+    have the properties of the other resources with the same ones."""
     release_deletes: ClassVar[bool] = False
     """``release`` deletes the object: it is not called for one that is to be retained."""
     user_scoped: ClassVar[bool] = False
@@ -72,6 +75,10 @@ class ResourceType(ABC):
         Plans mark such deletes, and ask about them separately.
         """
         return self.has_data
+
+    def shows_owner(self, properties: Mapping[str, Any]) -> bool:
+        """Whether ``find`` sees only what this resource has made, for these properties."""
+        return not self.unique or self.finds_own
 
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
         """What tells an object from others of its kind; ids may not, as those of attachments."""
