@@ -131,3 +131,35 @@ async def test_usage_reports_have_deleted_servers_too(house: House, demo: Api, a
     assert usage["server_usages"][0]["state"] == "terminated"
     every = (await admin.get("/os-simple-tenant-usage"))["tenant_usages"]
     assert [u["tenant_id"] for u in every] == ["demo-project"]
+
+
+async def test_usage_is_read_page_by_page(house: House, demo: Api, other: Api, admin: Api) -> None:
+    made = {(await user.boot())["id"] for user in (demo, demo, demo, other)}
+    await house.settle()
+    house.clock.advance(3600)
+    path, seen = "/os-simple-tenant-usage/demo-project?limit=2", []
+    for size, more in ((2, True), (1, False)):
+        answer = await demo.get(path)
+        page = [each["instance_id"] for each in answer["tenant_usage"]["server_usages"]]
+        assert len(page) == size
+        assert answer["tenant_usage"]["total_hours"] == size
+        assert ("tenant_usage_links" in answer) is more
+        seen += page
+        path = f"/os-simple-tenant-usage/demo-project?limit=2&marker={page[-1]}"
+    assert len(set(seen)) == 3
+    assert (await demo.get(path))["tenant_usage"] == {}
+    await demo.get("/os-simple-tenant-usage/demo-project?marker=unknown", expect=400)
+    path, seen = "/os-simple-tenant-usage?detailed=1&limit=3", []
+    while found := (await admin.get(path))["tenant_usages"]:
+        seen += [each["instance_id"] for usage in found for each in usage["server_usages"]]
+        path = f"/os-simple-tenant-usage?detailed=1&limit=3&marker={seen[-1]}"
+    assert sorted(seen) == sorted(made)
+    whole = await demo.at("2.39").get("/os-simple-tenant-usage/demo-project?limit=1")
+    assert len(whole["tenant_usage"]["server_usages"]) == 3
+
+
+async def test_hypervisors_end_after_the_last_page(house: House, admin: Api) -> None:
+    for path in ("/os-hypervisors", "/os-hypervisors/detail"):
+        found = (await admin.get(path))["hypervisors"]
+        assert len(found) == 3
+        assert (await admin.get(f"{path}?marker={found[-1]['id']}"))["hypervisors"] == []

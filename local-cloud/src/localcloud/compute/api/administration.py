@@ -194,21 +194,25 @@ def _servers_too(call: Call) -> bool:
     return call.version.since(53) and call.flag("with_servers")
 
 
-def _listed(call: Call, shape: Callable[[Call, str], Document]) -> Document:
+def _listed(call: Call, shape: Callable[[Call, str], Document], path: str) -> Document:
     views = {host: shape(call, host) for host in _wanted(call)}
     if _servers_too(call):
         views = {host: _with_servers(call, view, host) for host, view in views.items()}
-    return {"hypervisors": list(views.values())}
+    found = list(views.values())
+    more: Document = {}
+    if call.version.since(33):
+        found, more = call.paged(found, "hypervisors_links", path)
+    return {"hypervisors": found, **more}
 
 
 async def list_hypervisors(call: Call) -> Document:
     """Answer the hosts."""
-    return _listed(call, _brief)
+    return _listed(call, _brief, "/os-hypervisors")
 
 
 async def list_hypervisors_detailed(call: Call) -> Document:
     """Answer the hosts with what they have."""
-    return _listed(call, _detailed)
+    return _listed(call, _detailed, "/os-hypervisors/detail")
 
 
 def _hypervisor(call: Call) -> str:

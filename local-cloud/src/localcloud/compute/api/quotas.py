@@ -1,5 +1,6 @@
 """The API of quotas, limits and usage."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -171,43 +172,65 @@ def _server_usage(server: Document, start: datetime, end: datetime) -> Document 
     }
 
 
-def _usage(call: Call, project: str, detailed: bool) -> Document:
+def _reports(call: Call, servers: Iterable[Document]) -> tuple[datetime, datetime, list[Document]]:
+    """Return the period that is asked for, and what each of the servers has used in it."""
     now = call.state.cloud.clock.now()
     asked_end, asked_start = call.query("end"), call.query("start")
     end = now if asked_end is None else values.moment(asked_end)
     start = now - timedelta(weeks=4) if asked_start is None else values.moment(asked_start)
     if start >= end:
         raise BadRequest("Invalid start time. The start time cannot occur after the end time.")
-    known = [*call.state.in_project(project), *call.state.tombstones.find(project_id=project)]
-    reports = [r for s in known if (r := _server_usage(s, start, end)) is not None]
+    return start, end, [r for s in servers if (r := _server_usage(s, start, end)) is not None]
+
+
+def _page_of_reports(
+    call: Call, reports: list[Document], links: str, path: str
+) -> tuple[list[Document], Document]:
+    """Return the page that is asked for. Pages are of servers, also where projects are listed."""
+    if not call.version.since(40):
+        return reports, {}
+    ordered = sorted(reports, key=lambda r: (r["tenant_id"], r["started_at"], r["instance_id"]))
+    return call.paged([{**r, "id": r["instance_id"]} for r in ordered], links, path)
+
+
+def _usage(
+    project: str, start: datetime, end: datetime, reports: list[Document], *, detailed: bool
+) -> Document:
+    own = [{k: v for k, v in r.items() if k != "id"} for r in reports if r["tenant_id"] == project]
     view: Document = {
         "tenant_id": project,
         "start": micro(timestamp(start)),
         "stop": micro(timestamp(end)),
-        "total_hours": sum(r["hours"] for r in reports),
-        "total_memory_mb_usage": sum(r["hours"] * r["memory_mb"] for r in reports),
-        "total_local_gb_usage": sum(r["hours"] * r["local_gb"] for r in reports),
-        "total_vcpus_usage": sum(r["hours"] * r["vcpus"] for r in reports),
+        "total_hours": sum(r["hours"] for r in own),
+        "total_memory_mb_usage": sum(r["hours"] * r["memory_mb"] for r in own),
+        "total_local_gb_usage": sum(r["hours"] * r["local_gb"] for r in own),
+        "total_vcpus_usage": sum(r["hours"] * r["vcpus"] for r in own),
     }
-    return {**view, "server_usages": reports} if detailed else view
+    return {**view, "server_usages": own} if detailed else view
 
 
 async def list_usages(call: Call) -> Document:
     """Answer what each project has used."""
-    state = call.state
-    known = [*state.servers.values(), *state.tombstones.values()]
-    projects = dict.fromkeys(str(s["project_id"]) for s in known)
+    known = [*call.state.servers.values(), *call.state.tombstones.values()]
+    start, end, reports = _reports(call, known)
+    found, more = _page_of_reports(call, reports, "tenant_usages_links", _USAGE)
+    projects = dict.fromkeys(str(report["tenant_id"]) for report in found)
     detailed = call.query("detailed") == "1"
-    return {"tenant_usages": [_usage(call, p, detailed) for p in projects]}
+    usages = [_usage(each, start, end, found, detailed=detailed) for each in projects]
+    return {"tenant_usages": usages, **more}
 
 
 async def show_usage(call: Call) -> Document:
     """Answer what a project has used, server by server."""
-    project = _project(call)
-    view = _usage(call, project, detailed=True)
-    return {"tenant_usage": view if view["server_usages"] else {}}
+    project, state = _project(call), call.state
+    known = [*state.in_project(project), *state.tombstones.find(project_id=project)]
+    start, end, reports = _reports(call, known)
+    found, more = _page_of_reports(call, reports, "tenant_usage_links", f"{_USAGE}/{project}")
+    view = _usage(project, start, end, found, detailed=True)
+    return {"tenant_usage": view if found else {}, **more}
 
 
+_USAGE = "/os-simple-tenant-usage"
 _CLASS = "/os-quota-class-sets/{class_name}"
 ENDPOINTS = (
     Endpoint("GET", "/os-quota-sets/{project_id}", show_quota),
@@ -218,6 +241,6 @@ ENDPOINTS = (
     Endpoint("GET", _CLASS, show_class, Access.ADMIN),
     Endpoint("PUT", _CLASS, update_class, Access.ADMIN),
     Endpoint("GET", "/limits", show_limits),
-    Endpoint("GET", "/os-simple-tenant-usage", list_usages, Access.ADMIN),
-    Endpoint("GET", "/os-simple-tenant-usage/{project_id}", show_usage),
+    Endpoint("GET", _USAGE, list_usages, Access.ADMIN),
+    Endpoint("GET", f"{_USAGE}/{{project_id}}", show_usage),
 )
