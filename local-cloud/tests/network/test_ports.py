@@ -160,3 +160,20 @@ async def test_a_new_slaac_subnet_reaches_the_ports_that_are_there(demo: Api) ->
     await demo.delete("subnet", slaac["id"])
     (left,) = (await demo.show("port", port["id"]))["fixed_ips"]
     assert left["subnet_id"] == subnet["id"]
+
+
+async def test_port_with_floating_ip_keeps_its_address_in_a_named_subnet(demo: Api) -> None:
+    network, subnet = await demo.net()
+    router = await demo.create("router", external_gateway_info={"network_id": await demo.public()})
+    path = f"/routers/{router['id']}/add_router_interface"
+    await demo.call("PUT", path, {"subnet_id": subnet["id"]})
+    port = await demo.create("port", network_id=network["id"])
+    address = {"floating_network_id": await demo.public(), "port_id": port["id"]}
+    floating = await demo.create("floatingip", **address)
+    named = [{"subnet_id": subnet["id"]}]
+    changed = await demo.update("port", port["id"], fixed_ips=named)
+    assert changed["fixed_ips"] == port["fixed_ips"]
+    assert (await demo.show("floatingip", floating["id"]))["port_id"] == port["id"]
+    other = await demo.create("subnet", network_id=network["id"], cidr="10.1.0.0/24")
+    for wishes in ([], [{"subnet_id": other["id"]}]):
+        await demo.refused_update("port", port["id"], 400, fixed_ips=wishes)

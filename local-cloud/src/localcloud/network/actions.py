@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from localcloud.http import RequestContext, context, read_json, route
-from localcloud.network import checks, router_interfaces
+from localcloud.network import checks, router_interfaces, trunks
 from localcloud.network.checks import Check
 from localcloud.network.crud import Crud
 from localcloud.network.errors import invalid, malformed
@@ -30,7 +30,9 @@ class ActionRoutes:
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes below the prefix."""
-        routers, groups = (Crud(self._state, OPERATIONS[c]) for c in ("routers", "address_groups"))
+        routers, groups, trunk_crud = (
+            Crud(self._state, OPERATIONS[c]) for c in ("routers", "address_groups", "trunks")
+        )
         return [
             self._route(routers, "add_router_interface", router_interfaces.add),
             self._route(routers, "remove_router_interface", router_interfaces.remove),
@@ -42,7 +44,15 @@ class ActionRoutes:
             self._route(
                 groups, "remove_addresses", _on_list(groups, "addresses", _addresses, _without)
             ),
+            self._route(trunk_crud, "add_subports", _shown(trunk_crud, trunks.add_subports)),
+            self._route(trunk_crud, "remove_subports", _shown(trunk_crud, trunks.remove_subports)),
+            route("GET", f"/v2.0{trunk_crud.resource.path}/{{id}}/get_subports", self._subports),
         ]
+
+    async def _subports(self, request: Request) -> Document:
+        key = request.path_params["id"]
+        trunk = find(self._state, context(request), trunks.KIND, key)
+        return {"sub_ports": trunk["sub_ports"]}
 
     def _route(self, crud: Crud, name: str, verb: Verb) -> Route:
         kind = crud.resource.kind
@@ -67,6 +77,13 @@ def _on_list(
     """Return the verb that changes a list of an object by the items that a body gives."""
     return lambda _, caller, document, body: crud.change(
         caller, document, {field: combine(document[field], given(body))}
+    )
+
+
+def _shown(crud: Crud, verb: Verb) -> Verb:
+    """Return the verb with the object, as it is shown, as the whole answer."""
+    return lambda state, caller, document, body: crud.shown(
+        caller, verb(state, caller, document, body)
     )
 
 

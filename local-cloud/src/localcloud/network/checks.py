@@ -198,3 +198,10 @@ address_pairs: Check = list_of(
 dhcp_options: Check = list_of(
     mapping({"opt_name": text(64)}, {"opt_value": optional(text(255)), "ip_version": integer(4, 6)})
 )
+
+subports = list_of(
+    mapping(
+        {"port_id": uuid},
+        {"segmentation_id": integer(1, 4094), "segmentation_type": one_of("vlan")},
+    )
+)

@@ -54,6 +54,8 @@ _NAMES = {
     "subnet_allocation": "Subnet Allocation",
     "tag-creation": "Tag creation",
     "tag-ports-during-bulk-creation": "Tag Ports During Bulk Creation",
+    "trunk": "Trunk Extension",
+    "trunk-details": "Trunk port details",
     "uplink-status-propagation": "Port Uplink Status Propagation",
     "uplink-status-propagation-updatable": "Port Uplink Status Propagation Updatable",
 }

@@ -15,6 +15,7 @@ from localcloud.network import (
     security_groups,
     subnetpools,
     subnets,
+    trunks,
 )
 from localcloud.network.operations import Operations
 
@@ -33,8 +34,14 @@ _ALL = (
         resources.ADDRESS_GROUP, address_groups.create, address_groups.update, address_groups.delete
     ),
     Operations(
-        resources.PORT, ports.create, ports.update, ports.delete, ports.view, ports.may_delete
+        resources.PORT,
+        ports.create,
+        ports.update,
+        trunks.delete_port,
+        trunks.port_view,
+        ports.may_delete,
     ),
+    Operations(resources.TRUNK, trunks.create, delete=trunks.delete, view=trunks.view),
     Operations(resources.ROUTER, routers.create, routers.update, routers.delete, routers.view),
     Operations(
         resources.FLOATING_IP,

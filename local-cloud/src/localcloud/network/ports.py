@@ -170,13 +170,14 @@ def update(state: State, context: RequestContext, port: Document, changes: Docum
     ):
         raise conflict("PortInUse", f"Port {port['id']} belongs to {port['device_id']}.")
     if "fixed_ips" in changes:
-        _require_no_floating_ips(state, port, changes["fixed_ips"])
+        _require_no_floating_ips(state, port, changes)
     return change(state, port, changes)
 
 
-def _require_no_floating_ips(state: State, port: Document, wishes: list[dict[str, str]]) -> None:
+def _require_no_floating_ips(state: State, port: Document, changes: Document) -> None:
     """Raise the API's 400 where an address would go to which a floating IP leads."""
-    kept = {wish.get("ip_address") for wish in wishes}
+    mac = changes.get("mac_address") or port["mac_address"]
+    kept = {fixed["ip_address"] for fixed in _addresses(state, port, changes, mac)}
     for floating_ip in state.all("floatingip").find(port_id=port["id"]):
         if floating_ip["fixed_ip_address"] not in kept:
             raise bad_request(
@@ -187,6 +188,18 @@ def _require_no_floating_ips(state: State, port: Document, wishes: list[dict[str
 
 def _news(port: Document, changes: Document) -> Document:
     return {name: value for name, value in changes.items() if port.get(name) != value}
+
+
+def _addresses(state: State, port: Document, changes: Document, mac: str) -> list[dict[str, str]]:
+    """Return the addresses that a port has after changes.
+
+    Where a subnet is named without an address, the port keeps one that it has there.
+    """
+    owner: str = {**port, **changes}["device_owner"]
+    assignment = Assignment(state, port["network_id"], mac, owner)
+    assignment.keep(port["fixed_ips"])
+    assignment.requested(changes["fixed_ips"])
+    return assignment.chosen
 
 
 def change(state: State, port: Document, changes: Document) -> Document:
@@ -203,11 +216,7 @@ def change(state: State, port: Document, changes: Document) -> Document:
     else:
         changes.pop("mac_address", None)
     if "fixed_ips" in changes:
-        owner: str = {**port, **changes}["device_owner"]
-        assignment = Assignment(state, port["network_id"], mac, owner)
-        assignment.keep(port["fixed_ips"])
-        assignment.requested(changes["fixed_ips"])
-        changes["fixed_ips"] = assignment.chosen
+        changes["fixed_ips"] = _addresses(state, port, changes, mac)
     if "allowed_address_pairs" in changes:
         changes["allowed_address_pairs"] = _address_pairs(changes["allowed_address_pairs"], mac)
     future = {**port, **changes}

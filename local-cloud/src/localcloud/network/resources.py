@@ -144,6 +144,7 @@ PORT = resource(
         read_only("dns_assignment"),
         Attribute("propagate_uplink_status", checks.boolean, default=True),
         read_only("ip_allocation"),
+        read_only("trunk_details"),
     ),
 )
 
@@ -223,6 +224,20 @@ SECURITY_GROUP_RULE = resource(
         Attribute("remote_address_group_id", checks.optional(checks.uuid), put=False, default=None),
         read_only("normalized_cidr"),
         read_only("belongs_to_default_sg"),
+    ),
+)
+
+TRUNK = resource(
+    "trunk",
+    "trunks",
+    (
+        NAME,
+        DESCRIPTION,
+        TAGS,
+        ADMIN_STATE,
+        STATUS,
+        Attribute("port_id", checks.uuid, put=False, default=REQUIRED),
+        Attribute("sub_ports", checks.subports, put=False, default=[]),
     ),
 )
 

@@ -39,6 +39,7 @@ _INDEXES = {
         "remote_group_id",
         "remote_address_group_id",
     ),
+    "trunk": ("project_id", "port_id"),
     "rbac_policy": ("project_id", "object_id"),
     "quota": (),
     "bootstrap": (),
