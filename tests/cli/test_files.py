@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -137,3 +138,26 @@ def test_why_a_file_cannot_be_fetched_is_told_in_one_line(tmp_path: Path) -> Non
     told = f"{here}/nowhere.yaml cannot be fetched: "
     assert answered.message == f"{told}its server answers 404 File not found"
     assert refused.message == f"{told}Connection refused"
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_template_from_the_web_reads_no_local_files(tmp_path: Path, scheme: str) -> None:
+    write(tmp_path, {"secret": "LOCAL SECRET", "own": "OWN"})
+    web = tmp_path / "web"
+    web.mkdir()
+    reference = f"value: {{get_file: '{scheme}{tmp_path / 'secret'}'}}"
+    beside = "value: {get_file: beside.txt}"
+    inner = f"{VERSION}outputs: {{x: {{{reference}}}, y: {{{beside}}}}}"
+    write(web, {"inner.yaml": inner, "beside.txt": "BESIDE"})
+    handler = partial(SimpleHTTPRequestHandler, directory=str(web))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{server.server_port}"
+        local = "outputs: {z: {value: {get_file: own}}}"
+        main = f"{VERSION}resources: {{a: {{type: {here}/inner.yaml}}}}\n{local}"
+        write(tmp_path, {"main.yaml": main})
+        found = bundle(tmp_path / "main.yaml")
+        server.shutdown()
+    assert sorted(found.files.values()) == ["BESIDE", "OWN", inner]
+    [missing] = found.missing
+    assert "a template from the web can refer to files from the web alone" in missing.message

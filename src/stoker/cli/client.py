@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from stoker.cli.control_characters import all_visible
 from stoker.cli.credentials import Credentials
 from stoker.cli.failures import BadInput, CommandFailed
 
@@ -245,7 +246,7 @@ def _host(url: str) -> str:
 
 def _json(response: httpx.Response) -> Any:
     try:
-        return response.json()
+        return all_visible(response.json())
     except ValueError:
         raise Odd(str(response.url)) from None
 
@@ -253,7 +254,7 @@ def _json(response: httpx.Response) -> Any:
 def _refusal(response: httpx.Response) -> Refused:
     """The error of a service, whichever shape it has."""
     try:
-        body = response.json()
+        body = all_visible(response.json())
     except ValueError:
         body = {}
     found: Any = {}

@@ -6,6 +6,8 @@ from typing import IO, Any
 
 import click
 
+from stoker.cli.control_characters import visible
+
 FAILED = 1
 BAD_INPUT = 2
 DRIFTED = 2
@@ -18,7 +20,7 @@ class CommandFailed(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the sentence as ``stoker: ...``."""
-        click.echo(f"stoker: {self.format_message()}", file=file, err=True)
+        click.echo(f"stoker: {visible(self.format_message())}", file=file, err=True)
 
 
 class BadInput(CommandFailed):

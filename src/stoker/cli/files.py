@@ -69,6 +69,12 @@ def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
     )
 
 
+_ONLY_ADDRESSES = (
+    "a template from the web can refer to files from the web alone; give the file to it as a"
+    " parameter of your own template"
+)
+
+
 class _Gathering:
     """Collects files; ``places`` says where each came from."""
 
@@ -100,7 +106,16 @@ class _Gathering:
         """Gather what a template refers to. ``key`` is its own name among the files."""
         for name, where in _references(source.data, ()):
             known_as = name if key is None or _is_absolute(name) else _relative(key, name)
-            self._add(known_as, _beside(directory, name), source, where, shown)
+            place = _beside(directory, name)
+            if _is_address(directory) and not _is_address(place):
+                # its author would choose which files of this machine are sent to the service
+                self._miss(f'"{name}" is no address: {_ONLY_ADDRESSES}', source, where, shown)
+                continue
+            self._add(known_as, place, source, where, shown)
+
+    def _miss(self, message: str, source: Source, where: DataPath, shown: str) -> None:
+        finding = Diagnostic("missing-file", message, where, file=source.file)
+        self.missing.append(finding_of(source.located(finding), shown))
 
     def _add(self, key: str, place: str, source: Source, where: DataPath, shown: str) -> None:
         if key in self.files:
@@ -108,8 +123,7 @@ class _Gathering:
         try:
             text = _fetch(place) if _is_address(place) else _read_file(Path(_local(place)))
         except BadInput as error:
-            finding = Diagnostic("missing-file", error.message, where, file=source.file)
-            self.missing.append(finding_of(source.located(finding), shown))
+            self._miss(error.message, source, where, shown)
             return
         self.files[key] = text
         self.places[key] = place

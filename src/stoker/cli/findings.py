@@ -10,8 +10,10 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from stoker.cli.control_characters import all_visible, visible
 from stoker.cli.failures import BadInput
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
@@ -80,8 +82,8 @@ def has_errors(found: Iterable[Finding]) -> bool:
 
 def as_text(found: Sequence[Finding], texts: Mapping[str, str]) -> str:
     """All findings, each with the line of the document that it is about, and how many there are."""
-    lines = {file: text.splitlines() for file, text in texts.items()}
-    blocks = [_block(finding, lines.get(finding.file, ())) for finding in found]
+    lines = {file: [visible(line) for line in text.splitlines()] for file, text in texts.items()}
+    blocks = [_block(_visible(finding), lines.get(finding.file, ())) for finding in found]
     errors = sum(finding.severity == "error" for finding in found)
     counts = [_count(errors, "error"), _count(len(found) - errors, "warning")]
     return "\n".join([*blocks, ", ".join(count for count in counts if count)])
@@ -103,6 +105,12 @@ def as_sarif(found: Sequence[Finding], version: str) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}" if number else ""
+
+
+def _visible(finding: Finding) -> Finding:
+    """The finding without control characters: the document may be from the web."""
+    texts = {name: value for name, value in asdict(finding).items() if isinstance(value, str)}
+    return replace(finding, **all_visible(texts))
 
 
 def _words(finding: Finding) -> str:

@@ -1,0 +1,32 @@
+"""Makes control characters of texts from outside visible.
+
+Names, reasons and outputs may come from other users, from clouds and from guests. A terminal takes
+escape sequences in them for commands: they could set its title, write to the clipboard, or show
+lines that nobody has printed. Every answer of a service, and every document from the web, has them
+replaced before anything is printed. Marks that change the direction of text count as well.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from stoker.kernel.json_tree import replaced
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""All but tabulators and line feeds."""
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters written as ``\x1b`` or ``\u202e``."""
+    return _CONTROL.sub(_written, text)
+
+
+def all_visible(tree: Any) -> Any:
+    """A tree of JSON with all its texts, and the keys of its maps, in that form."""
+    return replaced(tree, lambda leaf: visible(leaf) if isinstance(leaf, str) else leaf, keys=True)
+
+
+def _written(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
