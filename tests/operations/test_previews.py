@@ -297,11 +297,12 @@ CHAIN = template(
     ("files", "inside", "lines"),
     [
         (showing(), {"first": "same", "second": "same"}, {}),
-        # what it will show is known; what the object of between will show is not
+        # What both will show is known, although what the object of between will show is not: the
+        # second stack can only be updated.
         (
             showing(shown="other"),
             {"first": "same", "second": "changes"},
-            {"between": "updated", "last": "updated?"},
+            {"between": "updated", "last": "updated"},
         ),
         (showing(fixed="g"), {"first": "changes", "second": "changes"}, {}),
         (
@@ -384,5 +385,36 @@ def test_what_refers_to_stacks_nested_deeper_changes_as_what_these_show_does(
         assert all(changes[name].cause != Reason.UNKNOWN for name in REFERRING)
         await lab.update(GROUPED, files=files, plan_fingerprint=plan.fingerprint)
         assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("can_be_replaced", [False, True])
+def test_a_reference_is_known_unless_an_unknown_value_may_force_a_replacement(
+    can_be_replaced: bool,
+) -> None:
+    def wanted(value: Any) -> dict[str, Any]:
+        group = {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": 1, "resource_def": thing(value=value)},
+        }
+        text = {"type": "OS::Heat::RandomString", "properties": {"salt": value}}
+        held = text if can_be_replaced else group
+        return {"held": held, "refers": thing(value={"get_resource": "held"})}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(template(wanted("old")))
+        address = (await lab.stack()).address
+        new = template({"new": thing(value="new"), **wanted({"get_attr": ["new", "value"]})})
+        plan = await lab.engine.service.previews.update(
+            CALLER, address, StackRequest(template=new), fingerprint=True
+        )
+        shown = {each.resource.name: each for each in plan.changes}
+        assert shown["held"].cause == Reason.UNKNOWN
+        assert shown["refers"].change == ("updated" if can_be_replaced else "unchanged")
+        before = (await lab.rows())["refers"].properties
+        await lab.update(new, plan_fingerprint=plan.fingerprint)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert ((await lab.rows())["refers"].properties == before) is not can_be_replaced
 
     in_lab(story)

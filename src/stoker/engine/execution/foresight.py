@@ -219,10 +219,13 @@ async def _foresee_one(
 
 def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:
     """What is known of the resources now, and of those that a plan changes what ``to_be`` has."""
-    changes = {node.name: node.change for node in plan.nodes(Step.APPLY)}
+    nodes = list(plan.nodes(Step.APPLY))
+    changes = {node.name: node.change for node in nodes}
+    keeping = {node.name for node in nodes if node.keeps_object}
 
     def vague(name: str) -> bool:
-        return changes.get(name, Change.KEEP) not in (Change.KEEP, Change.UPDATE)
+        in_place = name in keeping or changes.get(name, Change.KEEP) in (Change.KEEP, Change.UPDATE)
+        return not in_place
 
     def unsettled(name: str) -> bool:
         return name not in to_be and changes.get(name, Change.KEEP) is not Change.KEEP

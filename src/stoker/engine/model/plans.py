@@ -134,6 +134,8 @@ class Node(Struct, frozen=True):
     """Those of them that cannot be changed in place."""
     row_id: str | None = None
     """The row as it was when the plan was made."""
+    keeps_object: bool = False
+    """The change is not known yet, but can only be made in place. Not stored: execution decides."""
 
 
 class Phase(Struct, frozen=True):

@@ -5,7 +5,7 @@ The planner decides with it, and so does execution, when a value that was unknow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from stoker.engine.model.plans import Change, Observed, Reason
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
+from stoker.kernel.values import replace
 from stoker.schema.comparison import changed_properties
 from stoker.schema.resource_type import (
     Call,
@@ -39,6 +40,8 @@ class Decision(Struct, frozen=True):
     """Names of the properties that differ."""
     forcing: frozenset[str] = frozenset()
     """Those of them that cannot be changed in place."""
+    keeps_object: bool = False
+    """Of a change that is not known yet: it can only be made in place."""
 
 
 CallFor = Callable[[Resource, Definition, frozenset[str]], Call]
@@ -77,7 +80,7 @@ def decide(
     if lost is not None:
         return Decision(Change.REPLACE, lost)
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
-        return LATER
+        return _later(row, definition, observed)
     if row.action is Action.ADOPT and row.status is Status.IN_PROGRESS:
         return Decision(Change.CONTINUE, Reason.UNFINISHED)
     if row.action is Action.CREATE and row.status is not Status.COMPLETE:
@@ -89,6 +92,21 @@ def decide(
         if row.nested_id is None:
             return Decision(Change.REPLACE, Reason.UNFINISHED)
     return _compare(row, definition, call_for, observed)
+
+
+def _later(row: Resource, definition: Definition, observed: Observed) -> Decision:
+    """A decision that waits for values; whether they can make a new object necessary is known."""
+    type_ = definition.type
+    is_unfinished = row.status is not Status.COMPLETE or bool(row.dirty)
+    decides_itself = can(type_, Replaces) or not changes_in_place(type_) or type_.fixed_metadata
+    if is_unfinished or decides_itself or definition.snapshot is not None:
+        return LATER
+    schema = type_.properties
+    changed = changed_properties(schema, row.properties, definition.properties)
+    changed |= observed.drifted.get(row.id, {}).keys()
+    if all(name in schema and schema[name].update_allowed for name in changed):
+        return replace(LATER, keeps_object=True)
+    return LATER
 
 
 def _lost(row: Resource, definition: Definition, observed: Observed) -> Reason | None:
@@ -210,7 +228,7 @@ class Choice(Struct, frozen=True):
 
 def choose(
     current: Resource | None,
-    replaced: Iterable[Resource],
+    replaced: Sequence[Resource],
     definition: Definition,
     call_for: CallFor,
     observed: Observed,
@@ -223,7 +241,8 @@ def choose(
     """
     best = Choice(current, decide(current, definition, call_for, observed))
     if best.decision.change is Change.LATER:
-        return best
+        # An earlier object may fit better once the values are known.
+        return best if not replaced else Choice(current, LATER)
     for row in replaced:
         if row.id not in observed.healthy:
             continue

@@ -85,6 +85,7 @@ class Planner(Struct, frozen=True):
                 tuple(sorted(decision.changed)),
                 tuple(sorted(decision.forcing)),
                 current[key].id if key in current else None,
+                decision.keeps_object,
             )
 
     def _decisions(
@@ -93,7 +94,7 @@ class Planner(Struct, frozen=True):
         decisions: dict[str, Decision] = {}
 
         def vague(name: str) -> bool:
-            return name in decisions and decisions[name].change not in (Change.KEEP, Change.UPDATE)
+            return name in decisions and _may_be_another(decisions[name])
 
         def unsettled(name: str) -> bool:
             if name in self.to_be:
@@ -116,6 +117,11 @@ class Planner(Struct, frozen=True):
             )
             decisions[name] = _planned(row, choice)
         return decisions
+
+
+def _may_be_another(decision: Decision) -> bool:
+    """Whether the resource has another object afterwards, or may have."""
+    return decision.change not in (Change.KEEP, Change.UPDATE) and not decision.keeps_object
 
 
 def left_over(plan: Plan, rows: Iterable[Resource]) -> Phase:
@@ -145,11 +151,7 @@ def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[st
     Those are the changes, what stays while its ground may become another, and what stops at a hook
     before an update, even one that leaves it as it is.
     """
-    shifting = {
-        name
-        for name, decision in decisions.items()
-        if decision.change not in (Change.KEEP, Change.UPDATE)
-    }
+    shifting = {name for name, decision in decisions.items() if _may_be_another(decision)}
     found = {}
     for name in wanted.names:
         decision = decisions[name]
