@@ -68,6 +68,30 @@ def test_deep_merging_unites_maps_inside_maps():
     assert merged(first, second).parameters == {"j": {"k": {"a": 1, "b": 2}}}
 
 
+def test_deep_merging_joins_texts_and_lists_inside_maps_and_null_erases_nothing():
+    first = (
+        "{parameters: {j: {roles: [web], motd: 'hello ', keep: 1, in: {l: [1], n: 1, t: a}}},"
+        " parameter_merge_strategies: {j: deep_merge}}"
+    )
+    second = (
+        "{parameters: {j: {roles: [db], motd: world, keep: null, new: null,"
+        " in: {l: [2], n: 2, t: [b]}}}}"
+    )
+    assert merged(first, second).parameters["j"] == {
+        "roles": ["web", "db"],
+        "motd": "hello world",
+        "keep": 1,
+        "new": None,
+        "in": {"l": [1, 2], "n": 2, "t": ["b"]},
+    }
+
+
+def test_merging_erases_nothing_by_null():
+    first = "{parameters: {j: {a: 1, b: [1]}}, parameter_merge_strategies: {j: merge}}"
+    second = "{parameters: {j: {a: null, b: [2]}}}"
+    assert merged(first, second).parameters == {"j": {"a": 1, "b": [2]}}
+
+
 def test_the_first_file_settles_the_strategy_of_a_parameter():
     second = "{parameters: {j: {y: 2}}, parameter_merge_strategies: {default: merge}}"
     assert merged("{parameters: {j: {x: 1}}}", second).parameters == {"j": {"y": 2}}

@@ -127,10 +127,34 @@ def _merge_value(kind: ParameterType, old: Any, new: Any, strategy: str) -> Any:
     except Mismatch:
         return new
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        return _deep(before, after) if strategy == DEEP_MERGE else {**before, **after}
-    if type(before) is type(after) and isinstance(before, str | list):
-        return before + after
-    return new
+        return _united(before, after, deep=strategy == DEEP_MERGE)
+    joined = _joined_value(before, after)
+    return new if joined is None else joined
+
+
+def _joined_value(old: Any, new: Any) -> str | list[Any] | None:
+    """Two texts or two lists as one; None for anything else."""
+    if isinstance(old, str) and isinstance(new, str):
+        return old + new
+    if isinstance(old, list) and isinstance(new, list):
+        return [*old, *new]
+    return None
+
+
+def _united(old: Mapping[str, Any], new: Mapping[str, Any], *, deep: bool) -> dict[str, Any]:
+    """Two values of a parameter. A null erases nothing; ``deep`` joins what is inside, too."""
+    merged = dict(old)
+    for key, value in new.items():
+        before = merged.get(key)
+        if value is None and key in merged:
+            continue
+        if deep and isinstance(before, Mapping) and isinstance(value, Mapping):
+            merged[key] = _united(before, value, deep=True)
+        elif deep and (joined := _joined_value(before, value)) is not None:
+            merged[key] = joined
+        else:
+            merged[key] = value
+    return merged
 
 
 def _deep(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
