@@ -41,7 +41,11 @@ _FIRST_PAUSE = 0.5
 _LONGEST_BACKOFF = 20.0
 _LONGEST_PAUSE = 60.0
 _MESSAGE_LIMIT = 2000
-_FINAL_CONFLICTS = re.compile(r"quota|overquota|already exists|in ?use by another", re.IGNORECASE)
+_FINAL_CONFLICTS = re.compile(
+    r"quota|overquota|already exists|in ?use by another"
+    r"|required by one or more|already (in use|allocated)|is required by",
+    re.IGNORECASE,
+)
 _BUSY_CONFLICTS = re.compile(r"immutable and cannot be updated", re.IGNORECASE)
 """Words of load balancers: the object is being changed, and will be open to requests again."""
 _RATE_LIMITS = re.compile(r"\brate\b|rate-limit|too many requests", re.IGNORECASE)
