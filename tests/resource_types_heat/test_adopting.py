@@ -15,6 +15,7 @@ from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.records import Adopted
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.software_config import SoftwareConfig
+from stoker.resources.heat.value import Value
 from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
 from stoker.resources.registry import Registry
 from stoker.schema.properties import Attribute
@@ -129,3 +130,9 @@ def test_the_service_uses_its_own_rights_on_no_id_of_a_document(type_: ManagedTy
         with contextlib.suppress(Exception):  # what is given is no real resource
             type_.delete(call)
     assert "victim" not in witness.heard
+
+
+def test_adopted_value_has_the_value_of_its_properties() -> None:
+    type_ = Value()
+    outcome = adopting(type_, Adopted("id"))(make_call(type_, {"value": {"a": 1}}))
+    assert outcome == Done("id", data={}, attributes={"value": {"a": 1}})

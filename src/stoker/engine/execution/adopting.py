@@ -17,6 +17,7 @@ from stoker.schema.resource_type import (
     Claims,
     Done,
     Failed,
+    Foresees,
     ManagedType,
     Outcome,
     Reads,
@@ -45,7 +46,8 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
             return Failed(reason)
         if can(type_, Claims):
             type_.claim(call)
-        return Done(given.physical_id, data=given.data)
+        attributes = type_.foreseen(call.properties) if can(type_, Foresees) else None
+        return Done(given.physical_id, data=given.data, attributes=attributes)
 
     return adopt
 
