@@ -333,3 +333,31 @@ def test_nothing_lands_in_a_cloud_that_was_started_since() -> None:
     world.cloud_since = world.now()
     world.live(until_complete)
     assert world.passed < 5
+
+
+def test_second_of_two_lost_creates_goes_with_its_stack() -> None:
+    """Both land: the first is found again while the second is still under way."""
+    world = World()
+    world.cloud.takes = [125]
+    world.cloud.gives_up = 1000
+
+    async def one(life: Life) -> None:
+        await life.create("a")
+        await asyncio.sleep(1)
+
+    async def again(life: Life) -> None:
+        await asyncio.sleep(119)
+        world.cloud.takes = [40]
+        await asyncio.sleep(3)
+
+    async def delete(life: Life) -> None:
+        await asyncio.sleep(60)
+        await life.delete()
+        assert await life.ended() == "gone"
+
+    world.live(one)
+    world.live(again)
+    world.live(until_complete)
+    world.live(delete)
+    assert made(world) == 2
+    assert world.cloud.objects == {}

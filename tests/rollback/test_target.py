@@ -140,3 +140,40 @@ def test_a_cancel_that_comes_with_a_delete_does_not_take_its_place() -> None:
         assert lab.cloud.objects == {}
 
     in_lab(story)
+
+
+def test_cancel_of_an_update_that_had_not_begun_keeps_what_is_in_force() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing(value="0"), "b": thing("a", value="0")}))
+        made = sorted(lab.cloud.objects)
+        # both are accepted before an engine drives the stack
+        unheard = lab.unheard()
+        wanted = template({"a": thing(value="1"), "b": thing("a", value="1")})
+        await unheard.update(CALLER, address, StackRequest(template=wanted))
+        await unheard.act(CALLER, address, "cancel_update")
+        lab.engine.dispatch.wake((await lab.stack()).id)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert await values(lab) == {"a": "0", "b": "0"}
+        assert sorted(lab.cloud.objects) == made
+
+    in_lab(story)
+
+
+def test_cancel_of_a_waiting_update_goes_back_to_the_update_before_it() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="0")}))
+        await lab.update(template({"a": thing(value="1")}))
+        await lab.begin_update(template({"a": thing(value="2"), "b": thing(slow=60)}))
+        await lab.pass_time(3)
+        address = await lab.engine.operations.find(CALLER, "stack")
+        unheard = lab.unheard()
+        wanted = template({"a": thing(value="3")})
+        await unheard.update(CALLER, address, StackRequest(template=wanted))
+        await unheard.act(CALLER, address, "cancel_update")
+        lab.engine.dispatch.wake((await lab.stack()).id)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert (await values(lab))["a"] == "2"
+
+    in_lab(story)

@@ -550,3 +550,24 @@ async def test_an_object_is_found_by_its_id_however_long_that_is(stores: TwoProc
     await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
     found = await stores.other.software.standing_for(stack.project_id, row.physical_id or "")
     assert [each.id for each in found] == [row.id]
+
+
+async def test_tidying_keeps_what_is_part_of_an_open_operation_of_the_parent(
+    stores: TwoProcesses,
+) -> None:
+    parent = await made(stores.one)
+    [above] = await stores.one.operations(parent.id)
+    child = replace(stack_in(parent.project_id, "child"), parent_id=parent.id)
+    ended = [
+        replace(
+            operation_on(child),
+            status=OperationStatus.COMPLETE,
+            parent_operation=above.id if number == 0 else None,
+        )
+        for number in range(tidying.OPERATIONS_KEPT + 5)
+    ]
+    await stores.one.commit(Append(child.id, stacks=(child,), operations=tuple(ended)))
+    await stores.one.tidy(child.id, 100)
+    # the parent reads how its part has ended
+    assert await stores.one.operation_status(ended[0].id) is not None
+    assert await stores.one.operation_status(ended[1].id) is None

@@ -237,3 +237,14 @@ async def test_contents_are_locked_in_one_order(
         take(connection, hashed[1][0])
         connection.rollback()
     await commit
+
+
+async def test_name_taken_by_a_simultaneous_commit_is_refused(
+    stores: TwoProcesses, session: sa.Engine
+) -> None:
+    one, other = stack_in("p", "same"), stack_in("p", "same")
+    async with Paused(stores, Append(one.id, stacks=(one,))):
+        change = Append(other.id, stacks=(other,))
+        second = await ends_or_waits(session, stores.other.commit(change))
+    with pytest.raises(Exists):
+        await second
