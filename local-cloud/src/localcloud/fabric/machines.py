@@ -306,7 +306,6 @@ def _furnish(
     _limit(plan)
     kinds = Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC
     identities.enter_server(kinds, _MOST_PROCESSES, _MOST_INOTIFY, sysctls)
-    os.close(sysctls)
     # From here on this process may do no more than root in the server, and has nothing of the host
     # open: what it writes goes where the server itself could write, whatever links lie in the way.
     kernel.set_hostname(plan.hostname)
