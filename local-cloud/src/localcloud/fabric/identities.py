@@ -4,6 +4,7 @@ Root in a server is never root of the host: where root runs the cloud, servers g
 that nobody has; where a user does, the user's subordinate ids, else that user's own id alone.
 """
 
+import contextlib
 import os
 import resource
 import secrets
@@ -206,7 +207,7 @@ def enter_server(others: Clone, most_processes: int, most_inotify: int, sysctls:
     There are two, as the kernel counts processes and inotify instances by who has made a namespace:
     so the limits hold for one server with all its users, which cannot change those of the outer
     namespace, and no server uses up what is another's. ``sysctls`` is a descriptor of
-    ``/proc/sys``, which is read-only in the server; it is closed.
+    ``/proc/sys``, which is read-only in the server.
     """
     many = has_many_ids()
     _limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
@@ -249,17 +250,14 @@ def _fork_mapper() -> socket.socket:
 
 
 def _limit_inotify(sysctls: int, most: int) -> None:
-    """Set how many inotify instances the present user namespace may have, and close ``sysctls``."""
-    try:
+    """Set how many inotify instances the present user namespace may have."""
+    # Read-only in some containers, unknown to some kernels: then all servers share a limit.
+    with contextlib.suppress(OSError):
         limit = os.open("user/max_inotify_instances", os.O_WRONLY | os.O_CLOEXEC, dir_fd=sysctls)
         try:
             os.write(limit, f"{most}\n".encode())
         finally:
             os.close(limit)
-    except OSError:
-        pass  # Read-only in some containers, unknown to some kernels: then all share a limit.
-    finally:
-        os.close(sysctls)
 
 
 def _limit(kind: int, most: int) -> None:
