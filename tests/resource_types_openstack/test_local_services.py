@@ -28,8 +28,10 @@ from tests.resource_types_openstack.services import (
 from tests.resource_types_openstack.trials import Trials
 
 from stoker.clouds.collection import send
-from stoker.clouds.collections import NETWORKS, SUBNETS
+from stoker.clouds.collections import NETWORKS, ROUTERS, SUBNETS
 from stoker.kernel.values import replace
+from stoker.resources.neutron.ec2 import connect, disconnect, routers_at
+from stoker.schema.resource_type import Failed
 
 _SERVICES = (
     aodh, barbican, designate, ec2, glance, keystone, manila, mistral, nova, object_store, octavia,
@@ -88,3 +90,24 @@ class TestTypes(Trials):
 
     cases = CASES
     lost = CASES
+
+
+def test_a_subnet_is_not_taken_from_a_router_outside_of_its_virtual_private_cloud(
+    ground: Ground,
+) -> None:
+    dependencies = {"@vpc": ec2.VPC, "@table": ec2.TABLE, "@subnet": ec2.SUBNET}
+    case = replace(ec2.ASSOCIATION, dependencies=dependencies)
+    with ground.prepared(case):
+        cloud = ground.connections["demo"]
+        subnet, foreign = ground.ids["@subnet"], ROUTERS.create(cloud, {"name": "theirs"})["id"]
+        for router in routers_at(cloud, subnet):
+            disconnect(cloud, router, subnet)
+        connect(cloud, foreign, subnet)
+        try:
+            outcome = ground.row(case, case.given).run("CREATE")
+            assert isinstance(outcome, Failed)
+            assert foreign in outcome.reason
+            assert routers_at(cloud, subnet) == [foreign]
+        finally:
+            disconnect(cloud, foreign, subnet)
+            ROUTERS.delete(cloud, foreign)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collections import SUBNETS
+from stoker.clouds.collections import ROUTERS, SUBNETS
 from stoker.resources import declare
-from stoker.resources.neutron.ec2 import connect, disconnect, router_of, routers_at
+from stoker.resources.neutron.ec2 import (
+    connect,
+    disconnect,
+    router_of,
+    routers_at,
+    table_mark,
+)
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
@@ -26,11 +32,21 @@ class SubnetRouteTableAssociation(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Take the subnet from the router that it has, and give it to the route table."""
+        """Take the subnet from the router of its cloud, and give it to the route table.
+
+        A router that does not belong to the virtual private cloud is left alone.
+        """
         table, subnet = call.properties["RouteTableId"], call.properties["SubnetId"]
-        for router in routers_at(call.cloud, subnet):
-            if router != table:
-                disconnect(call.cloud, router, subnet)
+        network = str(SUBNETS.get(call.cloud, subnet)["network_id"])
+        routers = [router for router in routers_at(call.cloud, subnet) if router != table]
+        for router in routers:
+            if not _belongs(call, router, network):
+                return Failed(
+                    f"the subnet {subnet} is connected to the router {router}, which does not"
+                    " belong to its virtual private cloud; disconnect it first"
+                )
+        for router in routers:
+            disconnect(call.cloud, router, subnet)
         connect(call.cloud, table, subnet)
         return Done(f"{table}:{subnet}")
 
@@ -60,3 +76,12 @@ class SubnetRouteTableAssociation(ManagedType):
         if self.find(call) is None:
             return Failed(f"the route table does not have the subnet: {call.physical_id}")
         return Done()
+
+
+def _belongs(call: Call, router: str, network: str) -> bool:
+    """Whether a router is that of a virtual private cloud, or one of its route tables."""
+    own = router_of(call.cloud, network)
+    if own is not None and own["id"] == router:
+        return True
+    found = ROUTERS.find(call.cloud, router) or {}
+    return bool(found.get("description") == table_mark(network))
