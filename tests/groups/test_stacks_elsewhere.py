@@ -14,7 +14,7 @@ from tests.simulation.world import CALLER, World
 
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError, Severity
-from stoker.resources.heat.stack import RemoteStack
+from stoker.resources.heat.stack import DEPTH, MOST_DEPTH, RemoteStack
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import ResourceType
 from stoker.template.document import parse
@@ -91,6 +91,26 @@ def test_files_and_environment_are_handed_on() -> None:
             assert given["files"] == FILES
             assert given["environment"]["resource_registry"]["My::Thing"] == "nested.yaml"
             assert given["environment"]["parameters"] == {}
+
+    lived(service, story)
+
+
+@pytest.mark.parametrize("depth", [0, MOST_DEPTH - 1, MOST_DEPTH])
+def test_stack_hands_on_its_depth_up_to_a_bound(depth: int) -> None:
+    service = Orchestration()
+    environment = {**ENVIRONMENT, "parameter_defaults": {DEPTH: depth} if depth else {}}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(elsewhere(INNER), environment=environment, files=FILES)
+        reason = (await lab.stack()).reason
+        if depth == MOST_DEPTH:
+            assert await lab.status() == "CREATE_FAILED"
+            assert f"{MOST_DEPTH} levels deep" in reason
+            assert not service.asked
+        else:
+            assert await lab.status() == "CREATE_COMPLETE", reason
+            handed_on = service.asked[0]["environment"]["parameter_defaults"]
+            assert handed_on == {DEPTH: depth + 1}
 
     lived(service, story)
 

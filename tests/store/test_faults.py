@@ -38,6 +38,7 @@ def test_a_database_that_cannot_write_now_may_write_later(
         with pytest.raises(StoreFault, match=told) as fault, database_faults():
             connection.execute(WRITE)
     assert fault.value.passing
+    assert fault.value.is_full == ("full" in told)
 
 
 def test_a_lock_of_another_process_passes(database: sa.Engine, tmp_path: Path) -> None:

@@ -72,6 +72,11 @@ def _told(error: Exception) -> Exception:
     """What a client is told of an error."""
     if isinstance(error, StoreFault) and error.passing:
         log.warning("request not answered", reason=str(error))
+        if error.is_full:
+            return Unavailable(
+                "The disk of the service's database is full: nothing can be changed, nor deleted,"
+                " before its operator makes room."
+            )
         return Unavailable(
             "The database of the service does not answer at present; try again later."
         )

@@ -79,6 +79,7 @@ class Patience:
     def _say(self, failure: CommandFailed) -> None:
         if not self._said:
             minutes = self._seconds / 60
-            words = f"stoker: {failure.message}; waiting for it for up to {minutes:.0f} minutes"
+            why = failure.message.rstrip(".")
+            words = f"stoker: {why}; waiting for it for up to {minutes:.0f} minutes"
             click.echo(words, err=True)
         self._said = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +38,23 @@ def database_faults() -> Iterator[None]:
         if not _is_passing(error):
             raise
         first = str(error).partition("\n")[0][:300]
-        raise StoreFault(f"the database failed: {first}", passing=True) from error
+        reason, is_full = f"the database failed: {first}", _is_full(error)
+        raise StoreFault(reason, passing=True, is_full=is_full) from error
+
+
+_DISK_FULL = "53100"
+"""SQLSTATE of PostgreSQL."""
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether the disk of the database has no room."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", None)
+    return (
+        (code is not None and (code & 0xFF) == sqlite3.SQLITE_FULL)
+        or getattr(cause, "sqlstate", None) == _DISK_FULL
+        or (isinstance(cause, OSError) and cause.errno == errno.ENOSPC)
+    )
 
 
 def _is_passing(error: Exception) -> bool:

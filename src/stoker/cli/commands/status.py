@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from shutil import disk_usage
 from typing import Any
 
 import click
@@ -24,6 +25,8 @@ from stoker.cli.stacks import Stack, last_event_id, last_events, list_stacks, re
 from stoker.cli.target import Target
 from stoker.cli.tree import Clocks, as_tree, print_tree
 
+_FULL = 4 * 1024 * 1024
+"""Free bytes below which the database may be unable to write."""
 _TITLES = ("Stack", "State", "Created", "Updated", "Id")
 _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 
@@ -85,6 +88,9 @@ def _overview(console: Console, client: Client, target: Target) -> None:
             "",
         ):
             say(console, line)
+        if (free := disk_usage(target.data_dir).free) < _FULL:
+            words = f"Disk      full: {free // 1024} KiB free; the service can change nothing"
+            say(console, f"{words} until there is room for {target.data_dir}", "red")
     _list(console, list_stacks(client))
 
 

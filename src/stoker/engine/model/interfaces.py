@@ -85,12 +85,13 @@ class StoreFault(Exception):
 
     What is in memory counts no more: whoever drives a stack ends, and starts again from what is
     stored. ``passing`` tells of a database that is locked, full or out of reach; anything else
-    may fail again each time.
+    may fail again each time. ``is_full`` says that the disk of the database is.
     """
 
-    def __init__(self, reason: str, *, passing: bool) -> None:
+    def __init__(self, reason: str, *, passing: bool, is_full: bool = False) -> None:
         super().__init__(reason)
         self.passing = passing
+        self.is_full = is_full
 
 
 ENDS_TURN = (Fenced, StoreFault, MachineError)

@@ -27,6 +27,10 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 
 _STACKS = Collection("orchestration", "/stacks", "stack", "stacks")
+MOST_DEPTH = 5
+"""Levels of stacks that are made by stacks, as of nested ones."""
+DEPTH = "stoker_stack_depth"
+"""Default of a parameter that no template needs to have: the level of a stack."""
 _SINCE_12 = since("12.0.0")
 _FORBIDDEN = 403
 _HAND_ON = (
@@ -93,6 +97,11 @@ class RemoteStack(ManagedType):
         """Ask for the stack, then wait for it."""
         if call.physical_id is not None:
             return _judge(call, call.physical_id)
+        if _depth(call) > MOST_DEPTH:
+            return Failed(
+                f"stacks made by stacks can be {MOST_DEPTH} levels deep, and this would be one"
+                " more; a template must not make a stack of itself"
+            )
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
         try:
             made = send(_service(call), "POST", "/stacks", json=body)
@@ -162,11 +171,23 @@ class RemoteStack(ManagedType):
         return {} if found is None else {**_attributes(found), "show": found}
 
 
+def _depth(call: Call) -> int:
+    """The level of the stack that a call makes: that of a stack made by a user is 0.
+
+    It is handed on in the environment, which templates cannot change.
+    """
+    known = (call.inherited.environment.get("parameter_defaults") or {}).get(DEPTH, 0)
+    return known + 1 if isinstance(known, int) else 1
+
+
 def _wanted(call: Call) -> Object:
+    environment = dict(call.inherited.environment)
+    defaults = environment.get("parameter_defaults") or {}
+    environment["parameter_defaults"] = {**defaults, DEPTH: _depth(call)}
     body: Object = {
         "template": call.properties["template"],
         "parameters": call.properties.get("parameters") or {},
-        "environment": dict(call.inherited.environment),
+        "environment": environment,
         "files": dict(call.inherited.files),
     }
     if call.properties.get("timeout") is not None:
