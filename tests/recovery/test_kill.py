@@ -365,7 +365,7 @@ def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -
 def test_all_processes_end_with_the_service_and_work_resumes_in_seconds(scene: Scene) -> None:
     stack = scene.stack()
     stack.create()
-    until(lambda: "front_server" in stack.ids(), "the servers begin")
+    until(lambda: bool(stack.ids().get("front_server")), "the servers begin")
     until(lambda: bool(server_processes(scene.service.data_dir)), "a server runs")
     children = scene.service.children()
     scene.service.kill()
