@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from tests.store.test_contract import stack_in
 
+from stoker.engine.model.interfaces import Append, StoreFault
+from stoker.engine.model.requests import StackQuery
 from stoker.store import tables
 from stoker.store.foreign import UnusableDatabase
 from stoker.store.opening import OpenStore
@@ -125,3 +128,47 @@ def test_files_and_directory_are_their_owners_alone(tmp_path: Path) -> None:
     assert modes["stoker.db"] == modes["secret.key"] == 0o600
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+
+
+def test_empty_key_file_is_refused_and_left(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        pass
+    kept = (tmp_path / "secret.key").read_bytes()
+    (tmp_path / "secret.key").write_bytes(b"")
+    assert "secret.key is empty" in refusal(tmp_path)
+    assert (tmp_path / "secret.key").read_bytes() == b""
+    (tmp_path / "secret.key").write_bytes(kept)
+    with opened(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_removed_or_replaced_database_is_used_again_when_it_is_back(
+    tmp_path: Path, replaced: bool
+) -> None:
+    files = [tmp_path / f"stoker.db{suffix}" for suffix in ("", "-wal", "-shm")]
+    with opened(tmp_path) as store:
+        await store.store.commit(_created("first"))
+        away = tmp_path / "away"
+        away.mkdir()
+        for file in files:
+            file.rename(away / file.name)
+        if replaced:
+            files[0].touch()
+        for _ in range(2):
+            with pytest.raises(StoreFault, match="was removed or replaced") as fault:
+                await store.store.commit(_created("lost"))
+            assert fault.value.passing
+            with pytest.raises(StoreFault, match="was removed or replaced"):
+                await store.store.unfinished_stacks()
+        for file in files:
+            (away / file.name).replace(file)
+        await store.store.commit(_created("second"))
+    with opened(tmp_path) as store:
+        found = await store.store.stacks(None, StackQuery())
+        assert sorted(stack.name for stack in found) == ["first", "second"]
+
+
+def _created(name: str) -> Append:
+    stack = stack_in("project", name)
+    return Append(stack.id, stacks=(stack,))

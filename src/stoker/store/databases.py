@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store import jobs, postgresql, tables
+from stoker.store import database_file, jobs, postgresql, tables
 from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
 REVISION = "0028"
@@ -19,6 +19,8 @@ that takes something away, or changes it, has to raise this to its own revision.
 """
 SCHEMA_MARK = "usable_from"
 """The name under which a database knows that."""
+
+_IN_MEMORY = (None, "", ":memory:")
 
 _version = sa.Table(
     "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
@@ -63,6 +65,8 @@ def engine_for(url: sa.URL) -> sa.Engine:
         ) from None
     if is_file:
         sa.event.listen(engine, "connect", _tune_sqlite)
+        if url.database not in _IN_MEMORY:
+            database_file.watch(engine, Path(str(url.database)))
         sa.event.listen(engine, "begin", _begin_sqlite)
     else:
         postgresql.prepare(engine)
@@ -118,7 +122,7 @@ def _bring_up_to_date(connection: sa.Connection, revision: str | None) -> None:
 
 
 def _options(url: sa.URL) -> dict[str, Any]:
-    if url.database in (None, "", ":memory:"):
+    if url.database in _IN_MEMORY:
         return {
             "poolclass": sa.pool.StaticPool,
             "connect_args": {"check_same_thread": False},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,5 +73,8 @@ def _keep_first_key(path: Path) -> None:
 def _written_beside(path: Path, keys: Sequence[bytes]) -> Path:
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     fresh.touch(mode=0o600, exist_ok=False)
-    fresh.write_bytes(b"".join(key + b"\n" for key in keys))
+    with fresh.open("wb") as file:
+        file.write(b"".join(key + b"\n" for key in keys))
+        file.flush()
+        os.fsync(file.fileno())  # a file that is renamed first may be empty after a power failure
     return fresh

@@ -84,7 +84,13 @@ class OpenStore:
         self._cipher.use(*keys)
 
     def _require_key_file(self) -> None:
-        if has_check(self._database) and not key_file(self._data_dir).exists():
+        path = key_file(self._data_dir)
+        if path.exists() and not kept_in(self._data_dir):
+            raise UnusableDatabase(
+                f"{path} is empty: bring back the key that the database is encrypted with, or"
+                " remove the file to begin with an empty database"
+            )
+        if has_check(self._database) and not path.exists():
             raise UnusableDatabase(
                 f"{key_file(self._data_dir)} is missing, and the database is encrypted with it:"
                 " bring it back (or set auth_encryption_key, if the database was made with it), or"
