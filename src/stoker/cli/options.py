@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -13,6 +13,12 @@ from click.core import ParameterSource
 from stoker.cli.data_dir import default_data_dir
 from stoker.cli.target import Target
 from stoker.config.files import ConfigFiles
+from stoker.kernel.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from stoker.cli import completing
+else:
+    completing = LazyModule("stoker.cli.completing")
 
 data_dir = click.option(
     "--data-dir",
@@ -105,6 +111,11 @@ def name_and_value(
     return found
 
 
+def _parameters(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    found: list[str] = completing.parameters(context, option, incomplete)
+    return found
+
+
 parameters = click.option(
     "-P",
     "--parameter",
@@ -113,4 +124,5 @@ parameters = click.option(
     callback=name_and_value,
     metavar="NAME=VALUE",
     help="Value of a parameter.",
+    shell_complete=_parameters,
 )

@@ -9,6 +9,7 @@ from functools import partial
 import click
 from rich.console import Console
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.changes import Change, plan_of_delete
 from stoker.cli.client import Client, Refused
@@ -24,7 +25,7 @@ from stoker.cli.target import Target
 
 
 @click.command("destroy")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.stacks)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @shared.wait
 @shared.service

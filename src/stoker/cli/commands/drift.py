@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client, parsed
 from stoker.cli.console import say
@@ -31,7 +32,7 @@ _MOST_NAMES = 3
 
 
 @click.command("drift")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.stacks)
 @click.option("--repair", is_flag=True, help="Then update the stack with converge.")
 @click.option("-v", "--verbose", is_flag=True, help="List what could not be compared.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

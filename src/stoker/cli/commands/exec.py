@@ -6,6 +6,7 @@ from contextlib import closing
 
 import click
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.execution import run_in_server
 from stoker.cli.failures import BadInput, CommandFailed
@@ -16,8 +17,8 @@ from stoker.cli.target import Target
 
 
 @click.command("exec", cls=PassingOn)
-@click.argument("stack")
-@click.argument("server", required=False)
+@click.argument("stack", shell_complete=completing.stacks)
+@click.argument("server", required=False, shell_complete=completing.servers)
 @click.option("-u", "--user", default="root", show_default=True, help="User in the server.")
 @shared.service
 @click.pass_context

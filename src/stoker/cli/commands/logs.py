@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 
 import click
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.patience import Patience
@@ -19,8 +20,8 @@ _PAUSE_SECONDS = 0.5
 
 
 @click.command("logs")
-@click.argument("stack")
-@click.argument("server", required=False)
+@click.argument("stack", shell_complete=completing.stacks)
+@click.argument("server", required=False, shell_complete=completing.servers)
 @click.option("-f", "--follow", is_flag=True, help="Keep printing new lines until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last N lines.")
 @shared.service

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.failures import CommandFailed
@@ -33,8 +34,8 @@ _CONSOLE_MARK = "ssh: "  # precedes what the local cloud's servers say of their 
 
 
 @click.command("ssh", cls=PassingOn)
-@click.argument("stack")
-@click.argument("server", required=False)
+@click.argument("stack", shell_complete=completing.stacks)
+@click.argument("server", required=False, shell_complete=completing.servers)
 @click.option(
     "-u",
     "--user",

@@ -13,6 +13,7 @@ import click
 from msgspec.structs import asdict
 from rich.console import Console
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.console import say, table, table_width
@@ -32,7 +33,7 @@ _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 
 
 @click.command("status")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completing.stacks)
 @click.option(
     "-f", "--follow", "following", is_flag=True, help="Keep watching until the operation ends."
 )

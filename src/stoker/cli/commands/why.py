@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
+from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.causes import explanation_of, lines_of, print_steps
 from stoker.cli.naming import the_stack
@@ -16,8 +17,8 @@ from stoker.cli.target import Target
 
 
 @click.command("why")
-@click.argument("stack")
-@click.argument("resource", required=False)
+@click.argument("stack", shell_complete=completing.stacks)
+@click.argument("resource", required=False, shell_complete=completing.resources)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @shared.service
 def command(stack: str, resource: str | None, as_json: bool, target: Target) -> None:
