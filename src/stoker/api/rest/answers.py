@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from html import escape
 from http import HTTPStatus
@@ -12,6 +13,7 @@ from typing import Any
 from starlette.responses import Response
 
 from stoker.kernel import long_json
+from stoker.kernel.json_tree import replaced
 from stoker.schema.unknown import Unknown
 
 
@@ -84,4 +86,16 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-_written = json.JSONEncoder(default=_plain).encode
+_strict = json.JSONEncoder(default=_plain, allow_nan=False).encode
+
+
+def _written(value: Any) -> str:
+    """The JSON of a value. JSON has no number that is not finite: it is written as null."""
+    try:
+        return _strict(value)
+    except ValueError:
+        return _strict(replaced(value, _finite))
+
+
+def _finite(leaf: Any) -> Any:
+    return None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf

@@ -1,0 +1,47 @@
+"""How answers are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from starlette.responses import Response
+
+from stoker.api.rest.answers import document_response, json_response, list_response
+
+NOT_FINITE = [float("nan"), float("inf"), -float("inf"), 1.5]
+VALUE = {"a": NOT_FINITE, "b": MappingProxyType({"c": NOT_FINITE[0]})}
+SHOWN = {"a": [None, None, None, 1.5], "b": {"c": None}}
+
+
+def strictly(response: Response) -> Any:
+    """The JSON of an answer, as readers take it that know no other numbers."""
+
+    def refuse(word: str) -> Any:
+        raise AssertionError(f"{word} is no JSON")
+
+    return json.loads(bytes(response.body), parse_constant=refuse)
+
+
+async def short(value: Any) -> Response:
+    return json_response({"value": value})
+
+
+async def long(value: Any) -> Response:
+    return await document_response({"value": value, "rest": ["x" * 100] * 20_000})
+
+
+async def listed(value: Any) -> Response:
+    return await list_response("rows", [1, value], value=value)
+
+
+@pytest.mark.parametrize("answer", [short, long, listed])
+async def test_answers_have_null_for_numbers_that_are_not_finite(
+    answer: Callable[[Any], Awaitable[Response]],
+) -> None:
+    found = strictly(await answer(VALUE))
+    assert found["value"] == SHOWN
+    assert found.get("rows", [1, SHOWN]) == [1, SHOWN]
