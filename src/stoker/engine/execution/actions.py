@@ -315,7 +315,9 @@ class Actions:
 
 def _may_be_lost(row: Resource, work: Work) -> bool:
     """Whether the call may make an object of which nobody hears, but which can be found."""
-    creates = row.action is Action.CREATE and row.physical_id is None
+    # A create that was handed a link may be sent again to bring it to its properties.
+    unseen = row.physical_id is None or bool(work.type.link)
+    creates = row.action is Action.CREATE and unseen
     return creates and work.type.service is not None and can(work.type, Adopts)
 
 

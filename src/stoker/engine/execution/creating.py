@@ -72,7 +72,7 @@ class Creating:
         attempt = 0
         until = self._landed_by(row)
         while True:
-            if not row.asked and is_unproven(work.type, row.properties):
+            if row.physical_id is None and not row.asked and is_unproven(work.type, row.properties):
                 row, held = await self._vacancy(row, work)
                 if held is not None:
                     return row, held
@@ -93,7 +93,7 @@ class Creating:
                     raise
                 row = await self._after(error, sent, work)
                 until = max(until, self._now() + faults.lands_within(error))
-                if row.physical_id is not None:
+                if row.physical_id is not None and sent.before.physical_id is None:
                     outcome = Wait(after=0.0)
                 elif faults.retry_after(error, attempt) is None:
                     outcome = Failed(faults.describe(error))
@@ -150,6 +150,8 @@ class Creating:
     async def _after(self, error: Exception, sent: _Sent, work: Work) -> Resource:
         """The row after a call without an answer, with its object if there turns out to be one."""
         lands = self._session.ports.faults.lands_within(error)
+        if lands > 0 and sent.before.physical_id is not None:
+            return sent.row  # a link that was handed over: the request may still change it
         if lands > 0:
             until = 0.0 if work.type.unique else self._now() + lands
             return await self._look(sent.row, work.type, until)
@@ -164,7 +166,8 @@ class Creating:
         An object that does not show its owner is looked for until no request can make it any more:
         what appears after that was made by others.
         """
-        if isinstance(outcome, Failed) and outcome.physical_id is None and row.asked:
+        lost = row.physical_id is None and bool(row.asked)
+        if isinstance(outcome, Failed) and outcome.physical_id is None and lost:
             unproven = is_unproven(work.type, row.properties)
             row = await self._look(row, work.type, until if unproven else 0.0)
             if row.physical_id is not None:
