@@ -1,9 +1,10 @@
-"""``python -m tests.soak --minutes 60``: mixed load and random kills, then nothing is left.
+"""``python -m tests.soak --minutes 60``: mixed load, an abusive tenant and random kills.
 
-Several projects create stacks, signal, update and delete them without a pause, while engines and
-APIs are killed at random. At the end the stacks are deleted and what was deleted is purged; then
-the cloud, Keystone and the database have what they had at the beginning, and the process that was
-not killed has grown no more. Prints what it saw; the exit code is 1 if anything is left.
+Several projects create stacks, signal, update and delete them without a pause. One tenant tries to
+exhaust the service, and engines and APIs are killed at random. At the end stacks are deleted and
+purged; then the cloud, Keystone and the database have what they had at the start, and the API that
+was not killed has grown no more, in memory, descriptors and latency. Prints what was measured; the
+exit code is 1 if anything is left or has grown.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import logging
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -33,18 +35,22 @@ from tests.engines.installation import QUICK, SECONDS, engines, further_process,
 from tests.postgresql import server
 from tests.recovery import inventory
 from tests.recovery.service import Service, free_ports, until
+from tests.soak.abuse import AbusiveTenant, QuietTenant, summary
 
 HERE = Path(__file__).parent
 MEMBER = HERE.parent / "engines/member.yaml"
 LOG = Path("var/soak.log")
 ENGINES = 3
-PROJECTS = 3
+PROJECTS = 5
+"""Three have ordinary clients; one has the abusive tenant, and one the quiet one."""
 USERS = 2
 """Clients of each project."""
 PATIENCE = 240.0
 """Seconds in which whatever was accepted is done, kills or not."""
 GROWTH = 32.0
 """MiB that the process which is not killed may grow by in the second half."""
+DESCRIPTORS = 100
+"""By how many more descriptors may be open at the end than at the start."""
 CONNECTIONS = 9 * 2 + 15 * ENGINES
 OF_NO_STACK = ("marks", "engines", "alembic_version", "procrastinate_workers")
 """Tables that have rows which belong to no stack."""
@@ -219,6 +225,11 @@ def memory(pid: int) -> float:
     return int(line.split()[1]) / 1024
 
 
+def descriptors(pid: int) -> int:
+    """Return how many file descriptors a process has open."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
 def kill_at_random(service: Service, apis: list[Api], ends: float, counts: Counter[str]) -> None:
     """Kill an engine or an API now and then."""
     while time.monotonic() < ends:
@@ -279,11 +290,13 @@ def run(service: Service, url: str, seconds: float) -> list[str]:
     pid, counts, failed = service.process.pid, Counter[str](), list[str]()
     members = projects(service)
     apis = [Api(service)]
+    quiet, is_over = QuietTenant(members.pop()), threading.Event()
+    abusive = AbusiveTenant(members.pop(), [service.url, service.cloud_url], counts)
     before = inventory.take(service)
     ends = time.monotonic() + seconds
     urls = [service.url, *(api.url for api in apis)]
 
-    def live(client: Client) -> None:
+    def live(client: Client | AbusiveTenant) -> None:
         try:
             client.live(ends)
         except Exception as error:
@@ -296,26 +309,53 @@ def run(service: Service, url: str, seconds: float) -> list[str]:
         for user in range(USERS)
     ]
     threads = [threading.Thread(target=live, args=[client]) for client in clients]
+    threads.append(threading.Thread(target=live, args=[abusive]))
     threads.append(threading.Thread(target=kill_at_random, args=[service, apis, ends, counts]))
     for thread in threads:
         thread.start()
-    sizes: list[float] = []
+    measuring = threading.Thread(target=quiet.live, args=[is_over])
+    measuring.start()
+    sizes, opened = list[float](), list[int]()
     while any(thread.is_alive() for thread in threads):
         sizes.append(memory(pid))
+        opened.append(descriptors(pid))
         time.sleep(min(10.0, seconds / 10))
+    is_over.set()
+    measuring.join()
     for api in apis:
         api.close()
     until(lambda: len(up(service)) >= ENGINES, "all engines are up", SECONDS)
-    half = sizes[len(sizes) // 2 :]
+    middle = len(sizes) // 2
     for what, count in sorted(counts.items()):
         print(f"{count:6} {what}")
     print(
-        f"memory of the API: {sizes[0]:.0f}, {half[0]:.0f}, {half[-1]:.0f} MiB (begin, middle, end)"
+        f"memory of the API: {sizes[0]:.0f} / {sizes[middle]:.0f} / {sizes[-1]:.0f} MiB"
+        f" (start, middle, end), at most {max(sizes):.0f}"
     )
+    print(
+        f"descriptors of the API: {opened[0]} / {opened[middle]} / {opened[-1]}"
+        f" (start, middle, end), at most {max(opened)}"
+    )
+    for name, measured in quiet.halves():
+        print(f"list of a quiet tenant, {name}: {summary(measured)} ms (median, p99, max)")
+    print(f"failed requests of the quiet tenant: {quiet.failures}")
     print(f"connections to the database: {connections(url)}")
-    if half[-1] - half[0] > GROWTH:
-        failed.append(f"the API has grown by {half[-1] - half[0]:.0f} MiB in the second half")
+    failed += grown(sizes, opened, quiet)
     return [*failed, *findings(service, url, before)]
+
+
+def grown(sizes: list[float], opened: list[int], quiet: QuietTenant) -> Iterator[str]:
+    """Yield what has grown from the middle to the end, or has failed for the quiet tenant."""
+    middle = len(sizes) // 2
+    if (growth := sizes[-1] - sizes[middle]) > GROWTH:
+        yield f"the API has grown by {growth:.0f} MiB in the second half"
+    if opened[-1] > opened[0] + DESCRIPTORS:
+        yield f"the API has {opened[-1]} descriptors, {opened[0]} at the start"
+    (_, first), (_, second) = quiet.halves()
+    if first and statistics.median(second) > 2 * statistics.median(first):
+        yield "requests of the quiet tenant take twice as long in the second half"
+    if quiet.failures > len(quiet.seconds) // 100:
+        yield f"{quiet.failures} of {len(quiet.seconds)} requests of the quiet tenant failed"
 
 
 def main() -> int:
