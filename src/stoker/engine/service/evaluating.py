@@ -16,7 +16,7 @@ from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.addresses import STACK_NAME
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import BAD_REQUEST, Invalid, name_taken
+from stoker.kernel.errors import BAD_REQUEST, Invalid, NotFound, name_taken
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
@@ -101,8 +101,15 @@ async def evaluated_update(
     ports: Ports, caller: Caller, stack: Stack, request: StackRequest
 ) -> tuple[Input, Evaluation]:
     """The input that an update would give the stack, and its evaluation, fully checked."""
-    old = await ports.store.input(stack.input_id) if request.existing else None
-    earlier = await evaluation_at(ports, stack, stack.input_id)
+    try:
+        old, earlier = await _before(ports, stack, request)
+    except NotFound:
+        # Another update has ended since the stack was read, and the input before it was dropped.
+        current = await ports.store.stack(stack.id)
+        if current is None or current.input_id == stack.input_id:
+            raise
+        stack = current
+        old, earlier = await _before(ports, stack, request)
     found = await evaluated(ports, stack, request, old, earlier)
     evaluation = found.evaluation
 
@@ -115,6 +122,14 @@ async def evaluated_update(
         raise DiagnosticError(fixed)
     await _check(ports, caller, stack, found)
     return found.given, evaluation
+
+
+async def _before(
+    ports: Ports, stack: Stack, request: StackRequest
+) -> tuple[Input | None, Evaluation]:
+    """Return the input that the request keeps values of, and the evaluation that it changes."""
+    old = await ports.store.input(stack.input_id) if request.existing else None
+    return old, await evaluation_at(ports, stack, stack.input_id)
 
 
 async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> None:
