@@ -59,9 +59,9 @@ def test_drift_shows_list_items_and_paths_of_nested_resources(
     assert lines[2].startswith("      - ")
     assert "443" in lines[2]
     assert "3389" not in found.output  # the stack did not add that rule
-    assert "? handle, other  OS::Heat::WaitConditionHandle  not compared:" in lines[4]
-    assert lines[5] == "drifting: 1 changed, 1 unchanged, 2 not compared"
-    assert "1 resource could not be compared; --verbose" in lines[6]
+    assert "? handle, other  OS::Heat::WaitConditionHandle  not compared:" in lines[3]
+    assert lines[4] == "drifting: 1 changed, 1 unchanged, 2 not compared"
+    assert "1 resource could not be compared; --verbose" in lines[5]
     verbose = service.run("drift", "drifting", "--verbose").output
     assert "    not compared: user_data" in verbose
     assert service.run("destroy", "drifting", "--yes").exit_code == 0

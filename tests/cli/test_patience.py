@@ -274,7 +274,8 @@ class _Between(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
-        loses = self.command in ("POST", "PUT", "DELETE") and self.command not in self.server.lost
+        changes = self.command in ("POST", "PUT", "DELETE") and "/preview" not in self.path
+        loses = changes and self.command not in self.server.lost
         if not loses or self.server.forwards:
             kept = ("X-Auth-Token", "Content-Type", "Accept")
             headers = {name: self.headers[name] for name in kept if name in self.headers}

@@ -280,7 +280,8 @@ def test_boto3_asks_about_templates(api: Any, steady: str) -> None:
         assert declared["Text"]["DefaultValue"] == "one"
         assert declared["Text"]["ParameterType"] == "String"
     assert api.estimate_template_cost(TemplateBody=BODY)["Url"]
-    assert api.describe_account_limits()["AccountLimits"] == []  # this service has none
+    limits = api.describe_account_limits()["AccountLimits"]
+    assert [limit["Name"] for limit in limits] == ["StackLimit"]
     code, _ = refused(api.validate_template, TemplateBody="{}")
     assert code == "ValidationError"
 
