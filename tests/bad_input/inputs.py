@@ -53,6 +53,8 @@ TYPED: Mapping[str, Any] = {
     "a map": {"member": {"1": {"Name": {}}}},
 }
 """What members of a protocol with types get."""
+OF_STS = {"GetCallerIdentity"}
+"""Actions that the CloudFormation API answers, and botocore knows of another service."""
 UNMADE = ("DeleteAlarms", "PutMetricAlarm")
 """Actions of CloudWatch that are refused whatever they are asked."""
 REFUSALS = (400, 409, 413, 501)
@@ -274,7 +276,7 @@ class Asker:
         running = running_in(self.scene.service.data_dir)
         assert running is not None
         for service, port, actions in (
-            ("cloudformation", running.cfn_port, CFN_ACTIONS.keys() - UNAVAILABLE.keys()),
+            ("cloudformation", running.cfn_port, CFN_ACTIONS.keys() - UNAVAILABLE.keys() - OF_STS),
             ("cloudwatch", running.cloudwatch_port, CLOUDWATCH_ACTIONS.keys() - set(UNMADE)),
         ):
             model = botocore.session.get_session().get_service_model(service)

@@ -129,7 +129,7 @@ def signal_it(stack: Stack) -> None:
     def is_there() -> bool:
         answer = service.request("GET", handle)
         there: str = answer.json().get("resource", {}).get("resource_status", "")
-        return there.endswith("COMPLETE")
+        return there.endswith("COMPLETE") and there != "INIT_COMPLETE"
 
     until(is_there, "the handle is there", SECONDS)
     answer = service.request("POST", f"{handle}/signal", {"status": "SUCCESS", "data": "well"})

@@ -163,7 +163,7 @@ def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() 
                 assert answer.status_code == 400
                 assert answer.json()["error"]["type"] == "InvalidBreakPointHook"
             listed = (await client.get(path)).json()["resources"]
-            assert [entry["resource_status"] for entry in listed] == ["INIT_COMPLETE"]
+            assert {entry["resource_status"] for entry in listed} == {"INIT_COMPLETE"}
             body = {"unset_hook": "pre-create"}
             assert (await client.post(f"{path}/a/signal", json=body)).status_code == 200
             assert await finish(lab) == "CREATE_COMPLETE"
