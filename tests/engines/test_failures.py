@@ -165,6 +165,14 @@ def test_what_was_due_while_no_engine_lived_has_timed_out(
             },
         }
         assert service.request("POST", "/stacks", body).status_code == 201
+
+        def has_started() -> bool:
+            shown = service.stack("late")
+            assert shown is not None
+            answer = service.request("GET", f"/stacks/late/{shown['id']}/resources/long")
+            return bool(answer.json()["resource"]["resource_status"] == "CREATE_IN_PROGRESS")
+
+        until(has_started, "an engine has started the create: its limit counts from there")
         asleep = engines(service)
         for engine in asleep:
             os.kill(engine.pid, signal.SIGSTOP)
