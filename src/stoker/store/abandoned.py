@@ -16,8 +16,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreFault
+from stoker.kernel.log import Log
 from stoker.store.encryption import Cipher
 
+log = Log(__name__)
+
+_CANCEL_SECONDS = 1.0
 _here = threading.local()
 
 
@@ -72,6 +76,12 @@ class Statements:
         self._lock = threading.Lock()
         self._connection: sa.Connection | None = None
         self._is_cancelled = False
+        self._cancelling = threading.Lock()
+
+    @property
+    def is_cancellable(self) -> bool:
+        """Whether a statement is being executed that no thread is cancelling."""
+        return self._connection is not None and not self._cancelling.locked()
 
     @contextmanager
     def on(self, connection: sa.Connection) -> Iterator[None]:
@@ -91,11 +101,19 @@ class Statements:
                     connection.invalidate()
 
     def cancel(self) -> None:
-        """Cancel the statement that is being executed, if there is one."""
-        with self._lock:
+        """Cancel the statement that is being executed, if there is one.
+
+        Blocks for a second at most: a database that hangs does not answer this request either.
+        """
+        with self._cancelling, self._lock:
             if self._connection is None:
                 return
             self._is_cancelled = True
             driver: Any = self._connection.connection.driver_connection
-            cancel = driver.interrupt if hasattr(driver, "interrupt") else driver.cancel
-            cancel()
+            if hasattr(driver, "interrupt"):
+                driver.interrupt()
+                return
+            try:
+                driver.cancel_safe(timeout=_CANCEL_SECONDS)
+            except Exception as error:  # noqa: BLE001 - it is tried again while the statement runs
+                log.info("a statement was not cancelled", reason=str(error))

@@ -12,6 +12,7 @@ the time limit of a request.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
@@ -144,11 +145,13 @@ class GroupRead:
 
     def _cancel(self, group: _Group) -> None:
         """Cancel the statements of a group until it has ended: one may be about to begin."""
-        if any(each is group for _, each in self._running.values()):
-            loop = asyncio.get_running_loop()
-            # on a thread: a server is asked over the network
-            loop.run_in_executor(None, group.statements.cancel)
-            loop.call_later(_CANCEL_AGAIN_SECONDS, self._cancel, group)
+        if not any(each is group for _, each in self._running.values()):
+            return
+        if group.statements.is_cancellable:
+            # A thread of its own, since a database that hangs keeps it: other requests need the
+            # threads of the event loop.
+            threading.Thread(target=group.statements.cancel, daemon=True).start()
+        asyncio.get_running_loop().call_later(_CANCEL_AGAIN_SECONDS, self._cancel, group)
 
     def _start(self) -> None:
         self._is_starting = False
