@@ -30,6 +30,8 @@ class ValueSizes:
         self._session = session
         self._added: dict[str, int] = {}
         """Bytes by row, less those that it had."""
+        self._total = 0
+        """The sum of these."""
         self._before: int | None = None
         """Bytes of the stack when the database was asked."""
         self._others = 0
@@ -47,28 +49,30 @@ class ValueSizes:
         if not added and row.id not in self._added:
             return
         before = self._added.get(row.id)
-        self._added[row.id] = added
+        self._note(row, added)
         if added <= (before or 0):
             return
-        total = sum(self._added.values())
         ports = self._session.ports
         limit = ports.limits.values_bytes_per_stack
-        if total - self._asked_at > limit // UNCHECKED:
-            self._asked_at = total
+        if self._total - self._asked_at > limit // UNCHECKED:
+            self._asked_at = self._total
             own, others = await ports.store.values_size(stack.root_id or stack.id, stack.id)
             if self._before is None:
                 self._before = own
             self._others = others
-            total = sum(self._added.values())  # others may have added to it meanwhile
-        together = (self._before or 0) + total
+        together = (self._before or 0) + self._total
         if together > limit:
             self._refuse(row, before, f"this stack would have {together} bytes", limit)
         if self._others and self._others + together > STACKS * limit:
             whole = f"this stack and those around and in it would have {self._others + together}"
             self._refuse(row, before, f"{whole} bytes", STACKS * limit)
 
+    def _note(self, row: Resource, added: int) -> None:
+        self._total += added - self._added.get(row.id, 0)
+        self._added[row.id] = added
+
     def _refuse(self, row: Resource, before: int | None, what: str, limit: int) -> None:
-        self._added[row.id] = before or 0
+        self._note(row, before or 0)
         raise refusal(
             "too-large",
             f"the properties and attributes of the resources of {what}, the limit is {limit}"
