@@ -7,7 +7,7 @@ from localcloud.http import Forbidden, RequestContext
 
 
 class Access(IntEnum):
-    """What a caller must be."""
+    """The requirement that a caller has to meet."""
 
     READER = 1
     MEMBER = 2

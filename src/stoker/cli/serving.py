@@ -302,7 +302,7 @@ def _configuration(options: ServeOptions) -> Any:
         "stack_domain_admin_password": admin["password"],
         # one machine has no tenants to protect from each other
         "max_resources_per_stack": -1,
-        # more than anybody needs, and an end of templates that make stacks by themselves
+        # more than a laptop needs; ends templates that create stacks without end
         "max_stacks_per_tenant": 10_000,
         "enable_stack_abandon": True,
         "enable_stack_adopt": True,

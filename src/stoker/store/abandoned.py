@@ -44,7 +44,7 @@ def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
 
 
 class AbandoningCipher:
-    """A cipher that raises :class:`ReadAbandonedError` instead of decrypting for nobody."""
+    """A cipher that raises :class:`ReadAbandonedError` once the result is not needed."""
 
     def __init__(self, cipher: Cipher) -> None:
         self._cipher = cipher

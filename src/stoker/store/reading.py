@@ -58,7 +58,7 @@ class _Entry(Struct, frozen=True, eq=False):
     owner: str = ""
 
     def is_wanted(self) -> bool:
-        """Whether somebody waits for the result. Any thread may ask."""
+        """Return True while a caller waits for the result. Thread-safe."""
         return not self.done.done()
 
 
@@ -69,7 +69,7 @@ class _Group(Struct, frozen=True, eq=False):
     statements: Statements = field(default_factory=Statements)
 
     def is_wanted(self) -> bool:
-        """Whether somebody waits for any of the results."""
+        """Return True while a caller waits for any of the results."""
         return any(entry.is_wanted() for entry in self.entries)
 
 
@@ -138,7 +138,7 @@ class GroupRead:
         return result
 
     def _abandon(self, entry: _Entry) -> None:
-        """End the group of a read that nobody waits for, unless somebody waits for another one."""
+        """Cancel the group of an abandoned read, unless another of its reads is awaited."""
         for _, group in self._running.values():
             if entry in group.entries and not group.is_wanted():
                 self._cancel(group)

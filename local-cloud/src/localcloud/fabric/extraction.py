@@ -73,7 +73,7 @@ class _Source(io.RawIOBase):
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
         self.header_bytes: int | None = _LONGEST_HEADER
-        """How much of a header may still be read; None for the content of a file."""
+        """Bytes of the header that may still be read; None for the content of a file."""
 
     def tell(self) -> int:
         return self._source.tell()

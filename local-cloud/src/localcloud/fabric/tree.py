@@ -23,7 +23,7 @@ DEEPEST = 400
 LAYER_PARTS = ("root", "upper")
 """What a disk holds: its root directory where there are no overlays, else what lies above."""
 _OWN_PARTS = (*LAYER_PARTS, "work", "blank", "seen", "seen-only")
-"""What the fabric reads, writes or mounts in the directory of a disk, volume or share."""
+"""Directories in a disk, volume or share that the fabric reads, writes or mounts."""
 _BENEATH = Resolve.BENEATH | Resolve.NO_SYMLINKS | Resolve.NO_MAGICLINKS
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 

@@ -20,7 +20,7 @@ class Signals(TypedDict):
 
 
 class KnownObject(TypedDict):
-    """What the stack knows of an object that a text mentions."""
+    """An object that a text mentions, as the stack records it."""
 
     id: str
     path: tuple[str, ...] | None

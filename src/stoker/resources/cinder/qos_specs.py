@@ -33,7 +33,7 @@ class QoSSpecs(RestResource):
     attributes = {"show": declare.SHOW}
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the name is a generated one, which carries the token."""
+        """Return True if the name is generated and so carries the token."""
         return not properties.get("name")
 
     def creation_body(self, call: Call) -> Object:
