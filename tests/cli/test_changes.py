@@ -122,3 +122,41 @@ def test_what_may_be_replaced_counts_as_a_loss_and_what_is_kept_does_not() -> No
     kept = {"change_reason": "not wanted", "keeps_object": True}
     losses = [c.is_loss for c in plan_of(("updated", may), ("deleted", kept)).changes]
     assert losses == [True, False]
+
+
+def members(names: list[str], **told: Any) -> list[tuple[str, dict[str, Any]]]:
+    return [("added", {"path": ["g", name], "resource_name": name, **told}) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        ([str(number) for number in range(300)], "g[0..299]  T"),
+        ([str(number) for number in range(1, 300, 2)], "g[1 and 149 others]  T"),
+        (["a", "b", "c", "d"], "g[a and 3 others]  T"),
+    ],
+)
+def test_equal_members_share_one_line(names: list[str], line: str) -> None:
+    plan = plan_of(*members(names))
+    assert shown(plan) == f"+ {line}"
+    assert len(plan.changes) == len(names)
+
+
+def test_members_are_folded_below_their_group() -> None:
+    group = ("added", {"path": ["g"], "resource_name": "g"})
+    plan = plan_of(group, *members([str(number) for number in range(5)]))
+    assert shown(plan) == "+ g  T\n    + [0..4]  T"
+
+
+def test_nested_members_are_folded_with_their_resources() -> None:
+    inside = [("added", {"path": ["g", name, "port"], "resource_name": "port"}) for name in "01234"]
+    assert shown(plan_of(*members(list("01234")), *inside)) == "+ g[0..4]  T\n    + port  T"
+
+
+def test_members_that_differ_are_shown_one_by_one() -> None:
+    names = ["0", "1", "2", "3"]
+    plan = plan_of(
+        *(("updated", {"path": ["g", n], "property_changes": [{**VALUE, "new": n}]}) for n in names)
+    )
+    assert shown(plan).count("because of value") == 4
+    assert len(shown(plan_of(*members(names[:3]))).splitlines()) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import click
@@ -42,6 +43,7 @@ _BECAUSE = {
 }
 """Reasons as the API names them; others say no more than the change itself."""
 _INDENT = "    "
+_FEW = 3  # more changes than this that look the same share one line
 
 Place = Callable[[str | None], str]
 """What a file of the API is called by the user; None is the template itself."""
@@ -196,15 +198,60 @@ def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
 
 
 def tree(changes: Iterable[Change]) -> str:
-    """The changes, those of nested stacks below the resources that these stand behind."""
+    """The changes, those of nested stacks below the resources that these stand behind.
+
+    Many changes in a row that look the same, as of members of a group, share one line.
+    """
     lines = []
     shown: set[tuple[str, ...]] = set()
-    for change in changes:
+    for change, alike in _folded(list(changes)):
         above = [n for n in range(1, len(change.path)) if change.path[:n] in shown]
-        name = "/".join(change.path[max(above, default=0) :])
-        lines += [_INDENT * len(above) + line for line in change.lines(name)]
+        *parts, name = change.path[max(above, default=0) :]
+        called = f"{'/'.join(parts)}[{_names(alike)}]" if alike else "/".join([*parts, name])
+        lines += [_INDENT * len(above) + line for line in change.lines(called)]
         shown.add(change.path)
     return "\n".join(lines)
+
+
+def _folded(changes: Sequence[Change]) -> Iterator[tuple[Change, Sequence[Change]]]:
+    """Yield the changes to show, each with all that it stands for, if there are several."""
+    for _, run in groupby(_blocks(changes), key=_look):
+        blocks = list(run)
+        heads = [block[0] for block in blocks]
+        if len(heads) > _FEW:
+            yield heads[0], heads
+            yield from _folded(blocks[0][1:])
+        else:
+            for head, *below in blocks:
+                yield head, ()
+                yield from _folded(below)
+
+
+def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
+    """Split changes into blocks: one change, and those inside of it that follow."""
+    blocks: list[list[Change]] = []
+    for change in changes:
+        if blocks and change.path[: len(blocks[-1][0].path)] == blocks[-1][0].path:
+            blocks[-1].append(change)
+        else:
+            blocks.append([change])
+    return blocks
+
+
+def _look(block: Sequence[Change]) -> Any:
+    """Return what is equal for blocks that differ in the name of their first resource only."""
+    above = block[0].path
+    return above[:-1], [(change.path[len(above) :], change.lines("")) for change in block]
+
+
+def _names(changes: Sequence[Change]) -> str:
+    """Return the names of alike changes: as a range, or the first name and a count."""
+    names = [change.name for change in changes]
+    if all(name.isdecimal() for name in names):
+        numbers = sorted(map(int, names))
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return f"{numbers[0]}..{numbers[-1]}"
+    return f"{names[0]} and {len(names) - 1} others"
 
 
 def summary(changes: Sequence[Change]) -> str:
