@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -107,6 +108,15 @@ def test_a_database_is_checked_and_upgraded(data_dir: Path, tmp_path: Path) -> N
     assert stoker(tmp_path / "other", "db", "upgrade").output == (
         f"The database has revision {REVISION}.\n"
     )
+
+
+def test_database_check_and_keys_print_json(data_dir: Path) -> None:
+    checked = json.loads(stoker(data_dir, "db", "check", "--json").stdout)
+    assert checked == {"revision": REVISION, "faults": []}
+    newest = json.loads(stoker(data_dir, "db", "keys", "--json").stdout)["newest"]
+    stoker(data_dir, "db", "rotate-key")
+    rotated = stoker(data_dir, "db", "keys", "--json")
+    assert (rotated.exit_code, json.loads(rotated.stdout)["needed"]) == (1, [newest])
 
 
 def test_a_backup_is_a_database_without_the_key(data_dir: Path, tmp_path: Path) -> None:

@@ -71,6 +71,13 @@ def test_a_good_file_has_nothing_wrong(tmp_path: Path, rules: object) -> None:
     assert "nothing is wrong" in result.output
 
 
+def test_policy_check_prints_json(tmp_path: Path) -> None:
+    good = run("check", file(tmp_path, {"stacks:show": "!"}), "--role", "reader", "--json")
+    assert "stacks:index" in json.loads(good.stdout)["allowed"]
+    bad = run("check", file(tmp_path, {"stacks:idnex": "!"}), "--json")
+    assert (bad.exit_code, len(json.loads(bad.stdout)["findings"])) == (1, 1)
+
+
 def test_what_a_role_may_do_with_a_file_is_listed(tmp_path: Path) -> None:
     rules = {"stacks:show": "role:auditor"}
     allowed = run("check", file(tmp_path, rules), "--role", "auditor").output.split()

@@ -85,6 +85,8 @@ def test_engines_of_a_database_are_listed_with_what_they_have_reported(
     where = ("--database", told, "--data-dir", str(tmp_path / "none"))
     expected = {"e-alive": ("here", "11", "up"), "e-dead": ("there", "22", "down")}
     assert statuses(stoker("service", "list", *where)) == expected
+    data = json.loads(stoker("service", "list", "--json", *where).stdout)
+    assert {each["id"]: each["up"] for each in data} == {"e-alive": True, "e-dead": False}
     old = CliRunner().invoke(heat_manage.main, [*where, "service", "list"])
     assert statuses(old) == expected
     assert not (tmp_path / "none").exists()

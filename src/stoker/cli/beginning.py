@@ -67,7 +67,7 @@ class Beginning(Struct, frozen=True):
         body = {**wanted.update_body(), **settings}
         last = self.patience.ask(partial(last_event_id, self.client, existing))
         self.patience.begin(
-            partial(wanted.send, self.client, "PUT", existing.path, body),
+            partial(wanted.send, self.client, wanted.method, existing.path, body),
             partial(has_begun, self.client, existing, "UPDATE", last),
         )
         stack = begun_on(self.client, wanted.name, self.patience)
@@ -142,6 +142,6 @@ class Beginning(Struct, frozen=True):
             harmful = [each for each in harmful if (each.stack_name, each.name) not in failed]
         if not harmful:
             return
-        click.echo(tree(changes))
+        click.echo(tree(changes), file=self.console.file)
         question = f"{wanted.name}: {summary(changes)}. Go ahead?"
         confirm_changes(question, harmful, self.client)

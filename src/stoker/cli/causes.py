@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import IO, Any
 
 import click
 from msgspec import Struct
@@ -235,14 +235,17 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
 
 
 def print_steps(
-    found: Explanation, server: str | None = None, shown_as: ShownAs | None = None
+    found: Explanation,
+    server: str | None = None,
+    shown_as: ShownAs | None = None,
+    file: IO[str] | None = None,
 ) -> None:
-    """What next, after a failure; ``server`` is one whose console may tell more."""
+    """Print the next steps after a failure. The console of ``server`` may say more."""
     steps = list(steps_of(found, server, shown_as))
     if steps:
-        click.echo("\n" + click.style("What next", bold=True))
+        click.echo("\n" + click.style("What next", bold=True), file=file)
     for step in steps:
-        click.echo(f"  {step}")
+        click.echo(f"  {step}", file=file)
 
 
 def steps_of(

@@ -23,7 +23,7 @@ def confirm(question: str, client: Client | None = None) -> None:
     if client is not None and client.foreign_cloud:
         question = f"{question.removesuffix('?')}, on {client.foreign_cloud}?"
     try:
-        agreed = click.confirm(question)
+        agreed = click.confirm(question, err=not sys.stdout.isatty())
     except click.Abort:
         if sys.stdin.isatty():
             raise

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
+import click
 from rich.console import Console
+
+
+def console_beside(*, as_json: bool) -> Console:
+    """Return a console for progress: the error output where the standard output is JSON."""
+    return Console(stderr=as_json)
+
+
+def print_json(data: Any) -> None:
+    """Print the result of a command with ``--json``: one document."""
+    click.echo(json.dumps(data, indent=2))
 
 
 def say(console: Console, text: str, style: str = "") -> None:

@@ -75,6 +75,8 @@ environments = click.option(
     help="Environment file; repeatable, merged in order.",
 )
 
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
 wait = click.option(
     "--wait/--no-wait", default=True, show_default=True, help="Wait for the end and show progress."
 )

@@ -80,14 +80,14 @@ def print_failure(
     ``shown_as`` names the files of the template, where they are known.
     """
     found, _ = explanation_of(client, stack, None, shown_as)
-    click.echo()
+    click.echo(file=console.file)
     for line in lines_of(found, datetime.now(UTC)):
-        click.echo(line)
+        click.echo(line, file=console.file)
     failed = any(cause.was_waited_for for cause in found.causes)
     servers = _servers(client, stack) if failed else {}
     for path, server in list(servers.items())[:_MOST_CONSOLES]:
         _print_console(console, client, path, server)
-    print_steps(found, next(iter(servers), None), shown_as)
+    print_steps(found, next(iter(servers), None), shown_as, console.file)
 
 
 def _servers(client: Client, stack: Stack) -> dict[str, Resource]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from stoker.cli.client import Client, Refused, parsed
 
@@ -165,6 +166,20 @@ def resources_of(client: Client, stack: Stack) -> list[Resource]:
     """All resources of a stack and of the stacks nested in it."""
     answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
     return _parsed(_each(_resource), answer, "resources")
+
+
+def as_data(client: Client, stack: Stack) -> dict[str, Any]:
+    """Return a stack with its outputs and resources, as ``--json`` prints it."""
+    return {
+        "name": stack.name,
+        "id": stack.id,
+        "state": stack.state,
+        "reason": stack.reason,
+        "created": stack.created,
+        "updated": stack.updated,
+        "outputs": {output.name: output.value for output in stack.outputs},
+        "resources": [asdict(resource) for resource in resources_of(client, stack)],
+    }
 
 
 def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:

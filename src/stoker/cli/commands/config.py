@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from stoker.cli import configuration, options
+from stoker.cli.console import print_json
 from stoker.cli.failures import BadInput, CommandFailed
 from stoker.config.checking import Kind
 from stoker.config.files import ConfigFiles, usual_files
@@ -33,8 +35,9 @@ def command() -> None:
     is_flag=True,
     help="Also log in to the identity service and connect to the database.",
 )
+@options.as_json
 @options.config_files
-def check(files: tuple[Path, ...], config: ConfigFiles, online: bool) -> None:
+def check(files: tuple[Path, ...], config: ConfigFiles, online: bool, as_json: bool) -> None:
     """Report what is wrong in configuration files, and what in them has no effect.
 
     Each line names file, line and option, and what to do. Without files, those are checked that
@@ -59,12 +62,16 @@ def check(files: tuple[Path, ...], config: ConfigFiles, online: bool) -> None:
     findings = configuration.findings_in(named)
     if online and not any(finding.kind is Kind.WRONG for finding in findings):
         findings = [*configuration.found_online(named), *findings]
-    for finding in findings:
-        click.echo(str(finding))
+    if as_json:
+        print_json([{**asdict(each), "file": str(each.file)} for each in findings])
+    else:
+        for finding in findings:
+            click.echo(str(finding))
     faults = sum(finding.kind in _FAULTS for finding in findings)
     if faults:
         raise CommandFailed(f"{faults} {'line needs' if faults == 1 else 'lines need'} a change")
-    click.echo(f"{', '.join(map(str, named.all()))}: nothing to do")
+    if not as_json:
+        click.echo(f"{', '.join(map(str, named.all()))}: nothing to do")
 
 
 @command.command("sample")

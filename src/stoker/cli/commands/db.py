@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from stoker.administration import Administration
+from stoker.cli import options
 from stoker.cli.administered import administered
 from stoker.cli.confirmation import confirm
+from stoker.cli.console import print_json
 from stoker.cli.data_dir import DataDirLock, running_in
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import FAILED, CommandFailed
 
 DAY = 86_400.0
 
@@ -48,8 +51,9 @@ def upgrade(administration: Administration, **_: Any) -> None:
 
 
 @command.command("check")
+@options.as_json
 @administered
-def check(administration: Administration, **_: Any) -> None:
+def check(administration: Administration, as_json: bool, **_: Any) -> None:
     """Check that the database is sound; change nothing. Exit code 1 if it is not.
 
     \b
@@ -57,9 +61,13 @@ def check(administration: Administration, **_: Any) -> None:
       stoker db check
     """
     faults = administration.faults()
+    revision = None if faults else administration.revision()
+    if as_json:
+        print_json({"revision": revision, "faults": faults})
     if faults:
         raise CommandFailed("\n".join(faults))
-    click.echo(f"The database is sound; it has revision {administration.revision()}.")
+    if not as_json:
+        click.echo(f"The database is sound; it has revision {revision}.")
 
 
 @command.command("backup")
@@ -142,8 +150,9 @@ def purge(
 
 
 @command.command("keys")
+@options.as_json
 @administered
-def keys(administration: Administration, **_: Any) -> None:
+def keys(administration: Administration, as_json: bool, **_: Any) -> None:
     """Say which keys have encrypted what is stored, and whether earlier ones may go.
 
     Exit code 1 while something is encrypted with an earlier key.
@@ -153,6 +162,9 @@ def keys(administration: Administration, **_: Any) -> None:
       stoker db keys
     """
     found = administration.keys()
+    if as_json:
+        print_json({"newest": found.newest, "texts": found.texts, "needed": list(found.earlier)})
+        sys.exit(FAILED if found.earlier else 0)
     click.echo(f"{found.newest}  {found.texts.get(found.newest, 0)} texts  encrypts")
     for key, count in found.earlier.items():
         click.echo(f"{key}  {count} texts  still needed")

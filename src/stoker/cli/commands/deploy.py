@@ -13,7 +13,7 @@ from rich.console import Console
 from stoker.cli import options as shared
 from stoker.cli.beginning import Beginning, Begun
 from stoker.cli.client import Client
-from stoker.cli.console import say
+from stoker.cli.console import console_beside, print_json, say
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import BadInput
 from stoker.cli.outcome import end_with_failure, print_failed_user_data, print_outputs
@@ -21,6 +21,7 @@ from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.saved_plans import read_plan
 from stoker.cli.service import connect, start_detached
+from stoker.cli.stacks import as_data
 from stoker.cli.target import Target
 from stoker.cli.wanted import Given, stack_arguments
 
@@ -41,6 +42,7 @@ from stoker.cli.wanted import Given, stack_arguments
     is_flag=True,
     help="Do not ask before something is replaced, interrupted or deleted.",
 )
+@shared.as_json
 @shared.wait
 @shared.service
 def command(
@@ -49,6 +51,7 @@ def command(
     rollback: bool,
     tags: str | None,
     yes: bool,
+    as_json: bool,
     wait: bool,
     target: Target,
 ) -> None:
@@ -57,7 +60,8 @@ def command(
     Shows progress, then the outputs. On failure: the cause, the server consoles, and what to do
     next. Before an update replaces, interrupts or deletes working resources, shows the plan and
     asks; asks separately before data is deleted, as that of a volume. With --yes, asks nothing.
-    Ctrl-C stops the output; the deployment continues.
+    Ctrl-C stops the output; the deployment continues. With --json, progress goes to the error
+    output, and the stack with its outputs and resources is printed as JSON at the end.
 
     TEMPLATE may be a plan that "stoker plan --out" has saved: exactly that is done, without
     asking, or nothing if the stack has changed since.
@@ -73,9 +77,10 @@ def command(
       stoker deploy examples/web-app.yaml -P title='Good morning'
       stoker deploy app.yaml -e production.yaml --name shop --rollback
       stoker plan app.yaml --out next.plan; stoker deploy next.plan
+      stoker deploy app.yaml --json | jq -r .outputs.url
       OS_CLOUD=mycloud stoker deploy app.yaml --no-wait
     """
-    console = Console()
+    console = console_beside(as_json=as_json)
     settings: dict[str, Any] = {"disable_rollback": not rollback}
     if timeout is not None:
         settings["timeout_mins"] = timeout
@@ -93,13 +98,15 @@ def command(
         beginning = Beginning(client, console, Patience())
         begun = begin(beginning)
         if wait:
-            _follow(beginning, begun, rollback=rollback)
+            _follow(beginning, begun, rollback=rollback, as_json=as_json)
         else:
             stack = begun.stack
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
+            if as_json:
+                print_json(as_data(client, stack))
 
 
-def _follow(beginning: Beginning, begun: Begun, *, rollback: bool) -> None:
+def _follow(beginning: Beginning, begun: Begun, *, rollback: bool, as_json: bool) -> None:
     """Show the operation until it ends, and what has come of it."""
     client, console = beginning.client, beginning.console
     ended = follow_or_leave(
@@ -111,9 +118,12 @@ def _follow(beginning: Beginning, begun: Begun, *, rollback: bool) -> None:
         planned=begun.planned,
         patience=beginning.patience,
     )
+    if as_json:
+        print_json(as_data(client, ended))
     if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
         end_with_failure(console, client, ended, begun.shown_as)
-    print_outputs(console, ended.outputs)
+    if not as_json:
+        print_outputs(console, ended.outputs)
     print_failed_user_data(console, client, ended)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from click.core import ParameterSource
 from msgspec.structs import asdict
 
 from stoker.cli import options as shared
+from stoker.cli.console import print_json
 from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
@@ -23,7 +23,7 @@ _PORT = click.IntRange(0, 65535)
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.as_json
 @click.option("--port", type=_PORT, default=DEFAULT_API_PORT, envvar="STOKER_PORT")
 @click.option("--cfn-port", type=_PORT, default=DEFAULT_CFN_PORT, envvar="STOKER_CFN_PORT")
 @click.option(
@@ -53,7 +53,7 @@ def command(as_json: bool, data_dir: Path, **ports: int) -> None:
     named = {f"--{name.replace('_', '-')}": number for name, number in ports.items() if number}
     checks = examine(data_dir, named, frozenset(filter(None, own)), _chosen())
     if as_json:
-        click.echo(json.dumps([asdict(check) for check in checks], indent=2))
+        print_json([asdict(check) for check in checks])
     else:
         for check in checks:
             click.echo(_line(check))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -10,12 +9,11 @@ from functools import partial
 from typing import Any
 
 import click
-from rich.console import Console
 
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client, parsed
-from stoker.cli.console import say
+from stoker.cli.console import console_beside, print_json, say
 from stoker.cli.differences import difference, instead_of
 from stoker.cli.failures import DRIFTED
 from stoker.cli.naming import paths_of, the_stack
@@ -35,7 +33,7 @@ _MOST_NAMES = 3
 @click.argument("name", shell_complete=completing.stacks)
 @click.option("--repair", is_flag=True, help="Then update the stack with converge.")
 @click.option("-v", "--verbose", is_flag=True, help="List what could not be compared.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.as_json
 @shared.wait
 @shared.service
 def command(
@@ -55,12 +53,14 @@ def command(
       stoker drift web-app
       stoker drift web-app --repair
     """
-    console = Console()
+    console = console_beside(as_json=as_json)
     with closing(connect(target)) as client:
         stack = the_stack(client, name)
         found = _drift(client, stack)
-        show = _print_json if as_json else partial(_print, client, stack, verbose=verbose)
-        show(found)
+        show = print_json if as_json else partial(_print, client, stack, verbose=verbose)
+        mends = repair and _has_drifted(found)
+        if not (as_json and mends and wait):  # One document: the state after the repair.
+            show(found)
         if not _has_drifted(found):
             return
         if not repair:
@@ -87,10 +87,6 @@ def _drift(client: Client, stack: Stack) -> Mapping[str, Any]:
 
 def _has_drifted(found: Mapping[str, Any]) -> bool:
     return bool(found["drifted"])
-
-
-def _print_json(found: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(found, indent=2))
 
 
 def _print(client: Client, stack: Stack, found: Mapping[str, Any], *, verbose: bool) -> None:

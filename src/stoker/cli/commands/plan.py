@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,6 +13,7 @@ import click
 from stoker.cli import options as shared
 from stoker.cli.changes import Plan, plan_of_delete, summary, tree
 from stoker.cli.client import Client
+from stoker.cli.console import print_json
 from stoker.cli.failures import FAILED, BadInput, CommandFailed
 from stoker.cli.naming import the_stack
 from stoker.cli.retry import handles_to_renew
@@ -59,7 +59,7 @@ def _failing() -> Iterator[None]:
     metavar="FILE",
     help="Save the plan; stoker deploy FILE carries out just that.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.as_json
 @shared.service
 def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target: Target) -> None:
     """Show what "stoker deploy" with the same arguments would change. Changes nothing.
@@ -90,7 +90,7 @@ def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target
             "action": saved.action,
             "changes": [change.as_data() for change in plan.changes],
         }
-        click.echo(json.dumps(data, indent=2))
+        print_json(data)
     else:
         if plan.changes:
             click.echo(tree(plan.changes))

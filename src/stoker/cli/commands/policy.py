@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from stoker.cli import options
+from stoker.cli.console import print_json
 from stoker.cli.failures import BadInput, CommandFailed
 from stoker.policies import allowed_by, findings_in, sample
 
@@ -35,7 +37,8 @@ def print_sample() -> None:
 @command.command("check")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--role", "roles", multiple=True, help="Print what this role may do; repeatable.")
-def check(file: Path, roles: tuple[str, ...]) -> None:
+@options.as_json
+def check(file: Path, roles: tuple[str, ...], as_json: bool) -> None:
     """Say what is wrong in a policy file, in YAML or JSON.
 
     With --role, print the rules that let somebody with these roles through, in the own project,
@@ -52,12 +55,13 @@ def check(file: Path, roles: tuple[str, ...]) -> None:
         findings = findings_in(file)
     except ValueError as error:
         raise BadInput(str(error)) from None
-    for finding in findings:
-        click.echo(finding)
+    allowed = allowed_by(file, frozenset(roles)) if roles and not findings else []
+    if as_json:
+        print_json({"findings": findings, "allowed": allowed})
+    else:
+        for line in [*findings, *allowed]:
+            click.echo(line)
     if findings:
         raise CommandFailed(f"{file}: {len(findings)} wrong")
-    if roles:
-        for rule in allowed_by(file, frozenset(roles)):
-            click.echo(rule)
-    else:
+    if not (roles or as_json):
         click.echo(f"{file}: nothing is wrong")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
+from stoker.cli import options
 from stoker.cli.administered import administered
+from stoker.cli.console import print_json
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
 
 
@@ -21,8 +24,9 @@ def command() -> None:
 
 
 @command.command("list")
+@options.as_json
 @administered
-def list_engines(conf: Any, **_: Any) -> None:
+def list_engines(conf: Any, as_json: bool, **_: Any) -> None:
     """List the engines of the database, and which of them have reported lately.
 
     Without a database, it is that of the service that runs in the data directory; where that
@@ -34,7 +38,11 @@ def list_engines(conf: Any, **_: Any) -> None:
       stoker service list --config-file /etc/stoker/stoker.conf
       stoker service list --database postgresql+psycopg://stoker@db/stoker
     """
-    print_engines(engines_of(conf))
+    engines = engines_of(conf)
+    if as_json:
+        print_json([asdict(engine) for engine in engines])
+    else:
+        print_engines(engines)
 
 
 @command.command("clean")

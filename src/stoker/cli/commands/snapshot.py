@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -15,7 +14,7 @@ from rich.console import Console
 from stoker.cli import options as shared
 from stoker.cli.client import Client, Refused, parsed
 from stoker.cli.confirmation import confirm
-from stoker.cli.console import say, table
+from stoker.cli.console import print_json, say, table
 from stoker.cli.failures import BadInput, CommandFailed
 from stoker.cli.naming import the_stack
 from stoker.cli.outcome import end_with_failure
@@ -28,7 +27,6 @@ from stoker.cli.target import Target
 _TITLES = ("Snapshot", "State", "Created", "Id")
 _PAUSE_SECONDS = 0.3
 _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("snapshot")
@@ -71,7 +69,7 @@ def create(stack_name: str, name: str | None, wait: bool, target: Target) -> Non
 
 @command.command("list")
 @click.argument("stack_name", metavar="STACK")
-@_as_json
+@shared.as_json
 @shared.service
 def index(stack_name: str, as_json: bool, target: Target) -> None:
     """List the snapshots of STACK.
@@ -85,7 +83,7 @@ def index(stack_name: str, as_json: bool, target: Target) -> None:
         stack = the_stack(client, stack_name)
         found = _snapshots(client, stack)
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
     elif not found:
         say(console, f"{stack.name} has no snapshots; stoker snapshot create {stack.name}")
     else:
@@ -96,7 +94,7 @@ def index(stack_name: str, as_json: bool, target: Target) -> None:
 @command.command("show")
 @click.argument("stack_name", metavar="STACK")
 @click.argument("snapshot")
-@_as_json
+@shared.as_json
 @shared.service
 def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
     """Show SNAPSHOT of STACK, with the objects that it brings back.
@@ -110,7 +108,7 @@ def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
     with closing(connect(target)) as client:
         found = _the_snapshot(client, the_stack(client, stack_name), snapshot)
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     for title, key in (("Name", "name"), ("Id", "id"), ("State", "status"),
                        ("Reason", "status_reason"), ("Created", "creation_time")):  # fmt: skip

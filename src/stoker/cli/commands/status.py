@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from shutil import disk_usage
-from typing import Any
 
 import click
-from msgspec.structs import asdict
 from rich.console import Console
 
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client
-from stoker.cli.console import say, table, table_width
+from stoker.cli.console import print_json, say, table, table_width
 from stoker.cli.data_dir import running_in
 from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
 from stoker.cli.progress import event_line, follow_or_leave
 from stoker.cli.service import connect
-from stoker.cli.stacks import Stack, last_event_id, last_events, list_stacks, resources_of
+from stoker.cli.stacks import (
+    Stack,
+    as_data,
+    last_event_id,
+    last_events,
+    list_stacks,
+    refresh,
+    resources_of,
+)
 from stoker.cli.target import Target
 from stoker.cli.tree import Clocks, as_tree, print_tree
 
@@ -38,7 +43,7 @@ _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
     "-f", "--follow", "following", is_flag=True, help="Keep watching until the operation ends."
 )
 @click.option("--events", "count", default=10, show_default=True, help="Number of events to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.as_json
 @shared.service
 def command(name: str | None, following: bool, count: int, as_json: bool, target: Target) -> None:
     """Show the service and all stacks, or the stack NAME (or id).
@@ -55,28 +60,19 @@ def command(name: str | None, following: bool, count: int, as_json: bool, target
     console = Console()
     with closing(connect(target)) as client:
         if as_json:
-            stacks = list_stacks(client) if name is None else [the_stack(client, name)]
-            shown = [_as_data(client, stack) for stack in stacks]
-            click.echo(json.dumps(shown[0] if name is not None else shown, indent=2))
+            if name is None:
+                # The list has no outputs.
+                stacks = [refresh(client, each, outputs=True) for each in list_stacks(client)]
+            else:
+                stacks = [the_stack(client, name)]
+            shown = [as_data(client, stack) for stack in stacks]
+            print_json(shown[0] if name is not None else shown)
         elif name is None:
             _overview(console, client, target)
         elif following:
             _follow(console, client, the_stack(client, name))
         else:
             _show(console, client, the_stack(client, name), count)
-
-
-def _as_data(client: Client, stack: Stack) -> dict[str, Any]:
-    return {
-        "name": stack.name,
-        "id": stack.id,
-        "state": stack.state,
-        "reason": stack.reason,
-        "created": stack.created,
-        "updated": stack.updated,
-        "outputs": {output.name: output.value for output in stack.outputs},
-        "resources": [asdict(resource) for resource in resources_of(client, stack)],
-    }
 
 
 def _overview(console: Console, client: Client, target: Target) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -11,6 +10,7 @@ import click
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.causes import explanation_of, lines_of, print_steps
+from stoker.cli.console import print_json
 from stoker.cli.naming import the_stack
 from stoker.cli.service import connect
 from stoker.cli.target import Target
@@ -19,7 +19,7 @@ from stoker.cli.target import Target
 @click.command("why")
 @click.argument("stack", shell_complete=completing.stacks)
 @click.argument("resource", required=False, shell_complete=completing.resources)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.as_json
 @shared.service
 def command(stack: str, resource: str | None, as_json: bool, target: Target) -> None:
     """Say why STACK, or its RESOURCE, waits, failed or was replaced, and what to do.
@@ -38,7 +38,7 @@ def command(stack: str, resource: str | None, as_json: bool, target: Target) -> 
     with closing(connect(target)) as client:
         found, answer = explanation_of(client, the_stack(client, stack), resource)
     if as_json:
-        click.echo(json.dumps(answer["why"], indent=2))
+        print_json(answer["why"])
         return
     for line in lines_of(found, datetime.now(UTC)):
         click.echo(line)
