@@ -181,6 +181,64 @@ def test_status_as_json_has_resources_and_outputs(service: Served, web_app: str)
     assert {r["name"] for r in shown["resources"]} >= {"server", "network", "ready"}
 
 
+def test_status_list_as_json_has_outputs(service: Served, web_app: str) -> None:
+    stacks = json.loads(service.run("status", "--json").stdout)
+    outputs = {stack["name"]: stack["outputs"] for stack in stacks}
+    assert outputs["web-app"]["url"].startswith("http://127.")
+
+
+def test_deploy_as_json_prints_the_stack_alone_on_standard_output(
+    service: Served, web_app: str
+) -> None:
+    done = service.run(*WEB_APP, *PORT, "--json")
+    stack = json.loads(done.stdout)
+    assert (done.exit_code, stack["state"]) == (0, "UPDATE_COMPLETE")
+    assert stack["outputs"]["url"].startswith("http://127.")
+    assert "UPDATE_COMPLETE" in done.stderr
+
+
+def test_failed_deploy_as_json_prints_the_cause_on_standard_error(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "broken.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources: {x: {type: 'OS::Heat::TestResource', properties: {fail: true}}}\n"
+    )
+    done = service.run("deploy", str(template), "--json")
+    assert (done.exit_code, json.loads(done.stdout)["state"]) == (1, "CREATE_FAILED")
+    assert "What next" in done.stderr
+
+
+def test_deploy_with_existing_keeps_earlier_parameters(service: Served, tmp_path: Path) -> None:
+    template, plan = tmp_path / "remembered.yaml", tmp_path / "next.plan"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "parameters: {a: {type: string, default: one}, b: {type: string, default: two}}\n"
+        "resources: {x: {type: 'OS::Heat::Value', properties: {value: {get_param: a}}}}\n"
+        "outputs: {a: {value: {get_param: a}}, b: {value: {get_param: b}}}\n"
+    )
+
+    def outputs(*arguments: str) -> dict[str, str]:
+        done = service.run("deploy", *arguments, "--yes", "--json")
+        return dict(json.loads(done.stdout)["outputs"])
+
+    assert outputs(str(template), "-P", "a=new") == {"a": "new", "b": "two"}
+    kept = ("-P", "b=newer", "--existing")
+    assert service.run("plan", str(template), *kept, "--out", str(plan)).exit_code in (0, 2)
+    assert outputs(str(template), *kept) == {"a": "new", "b": "newer"}
+    changed = service.run("plan", str(template), "-P", "a=third", "--existing", "--out", str(plan))
+    assert changed.exit_code == 2
+    assert outputs(str(plan)) == {"a": "third", "b": "newer"}
+    assert outputs(str(template)) == {"a": "one", "b": "two"}
+
+
+def test_template_from_standard_input_is_deployed(service: Served) -> None:
+    template = "heat_template_version: 2018-08-31\noutputs: {o: {value: piped}}\n"
+    done = service.run("deploy", "-", "--name", "piped", "--json", text=template)
+    assert json.loads(done.stdout)["outputs"] == {"o": "piped"}
+
+
 @pytest.mark.parametrize("named", [("web-app",), ("web-app/server",), ("web-app", "server")])
 def test_logs_finds_a_server_by_its_stack(
     service: Served, web_app: str, named: tuple[str, ...]

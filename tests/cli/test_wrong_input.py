@@ -103,19 +103,16 @@ def test_another_kind_of_document_is_recognised(tmp_path: Path, text: str, said:
 
 
 @pytest.mark.parametrize("command", ["validate", "deploy", "plan"])
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("-", "not from standard input"),
-        ("https://example.com/a/x.yaml", "curl -fLo x.yaml https://example.com/a/x.yaml"),
-    ],
-)
-def test_a_template_that_is_no_file_is_refused_with_advice(
-    command: str, name: str, said: str
-) -> None:
-    refused = stoker(command, name)
+def test_template_address_is_refused_with_advice(command: str) -> None:
+    refused = stoker(command, "https://example.com/a/x.yaml")
     assert refused.exit_code in (1, 2)
-    assert said in refused.output
+    assert "curl -fLo x.yaml https://example.com/a/x.yaml" in refused.output
+
+
+def test_template_from_standard_input_requires_name() -> None:
+    refused = stoker("deploy", "-", text="heat_template_version: 2018-08-31\n")
+    assert refused.exit_code == 2
+    assert "give the stack a --name" in refused.output
 
 
 def test_a_dead_identity_service_of_the_environment_is_named(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os.path
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from posixpath import join, normpath
@@ -27,6 +28,7 @@ from stoker.kernel.diagnostics import Path as DataPath
 from stoker.template.source.source import MAX_BYTES, Source, read
 from stoker.template.versions import VERSION_KEYS
 
+STDIN = Path("-")
 TEMPLATES = (".yaml", ".yml", ".json", ".template")
 _DOWNLOAD_SECONDS = 30.0
 
@@ -60,7 +62,9 @@ def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
     Raises :class:`BadInput` for documents that cannot be read and :class:`BadDocument` for those
     that are no YAML.
     """
-    text = _read_file(template)
+    text = _read_input(template)
+    if template == STDIN:
+        template = Path("<stdin>")
     gathering = _Gathering(template.parent)
     gathering.references(_source(text, template), None, str(template.parent), str(template))
     names = [gathering.environment(path) for path in environments]
@@ -86,7 +90,7 @@ class _Gathering:
 
     def environment(self, path: Path) -> str:
         """Gather an environment; returns its name among the files."""
-        text = _read_file(path)
+        text = _read_input(path)
         name = _posix(os.path.relpath(path, self._root))
         source = _source(text, path)
         registry = source.data.get("resource_registry") if isinstance(source.data, Mapping) else {}
@@ -219,6 +223,19 @@ def _beside(directory: str, name: str) -> str:
 
 def _local(place: str) -> str:
     return unquote(urlsplit(place).path) if place.startswith("file://") else place
+
+
+def _read_input(path: Path) -> str:
+    """Read a document that the command line names."""
+    if path != STDIN:
+        return _read_file(path)
+    content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise BadInput(f"the standard input is larger than {MAX_BYTES} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise BadInput("the standard input is not UTF-8 text") from None
 
 
 def _read_file(path: Path) -> str:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from stoker.cli.changes import Plan, plan_of_create, plan_of_update
 from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
-from stoker.cli.files import Bundle, bundle
+from stoker.cli.files import STDIN, Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.given_values import finding_where_given
 from stoker.cli.options import environments, name_and_value, parameters
@@ -25,20 +25,17 @@ from stoker.kernel.addresses import STACK_NAME
 
 
 class TemplateFile(click.Path):
-    """A template on disk; anything else is refused with what to do instead."""
+    """A template in a file, or "-" for standard input; an address is refused with advice."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path. Raises :class:`BadInput`."""
         text = str(value)
-        if text == "-":
-            raise BadInput(
-                "templates are read from files, not from standard input: write it into a file"
-                " first, as with: cat > app.yaml"
-            )
+        if text == str(STDIN):
+            return STDIN
         if text.startswith(("http://", "https://")):
             name = text.rstrip("/").rpartition("/")[2] or "template.yaml"
             raise BadInput(
-                f"templates are read from files, not from addresses: curl -fLo {name} {text}"
+                f"templates are read from files or standard input (-): curl -fLo {name} {text}"
             )
         return super().convert(value, param, ctx)
 
@@ -67,6 +64,12 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         is_flag=True,
         help="Of an update: repair what others have changed or deleted, too.",
     ),
+    click.option(
+        "--existing",
+        is_flag=True,
+        help="Of an update: keep parameters and environments of the last deployment that are not"
+        " given again.",
+    ),
 )
 
 
@@ -77,6 +80,13 @@ class Wanted(Struct, frozen=True):
     sent: Bundle
     values: Mapping[str, str]
     converge: bool = False
+    existing: bool = False
+    """Parameters and environments are added to those of the stack."""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method of an update."""
+        return "PATCH" if self.existing else "PUT"
 
     def body(self) -> dict[str, Any]:
         """The part of a request for a new stack that describes it."""
@@ -91,14 +101,15 @@ class Wanted(Struct, frozen=True):
 
     def update_body(self) -> dict[str, Any]:
         """The same for a stack that exists."""
-        return {**self.body(), "converge": True} if self.converge else self.body()
+        flags = {"converge": self.converge, "existing": self.existing}
+        return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
 
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
         """What a deployment would change in a stack, and in those nested in it."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
         query = urlencode(asked, doseq=True)
-        answer = self.send(client, "PUT", f"{stack.path}/preview?{query}", self.update_body())
+        answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)
 
     def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
@@ -138,11 +149,19 @@ class Given(Struct, frozen=True):
     """Files with values of parameters."""
     name: str | None
     converge: bool
+    existing: bool
 
     @property
     def is_template_alone(self) -> bool:
         """Whether nothing is said beside the template."""
-        return not (self.environments or self.values or self.files or self.name or self.converge)
+        return not (
+            self.environments
+            or self.values
+            or self.files
+            or self.name
+            or self.converge
+            or self.existing
+        )
 
     def wanted(self) -> Wanted:
         """The stack that is described. Raises :class:`BadInput` for what cannot be read."""
@@ -150,7 +169,9 @@ class Given(Struct, frozen=True):
         if sent.missing:
             raise BadDocument(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
-        return Wanted(self.name or _name_of(self.template), sent, values, self.converge)
+        return Wanted(
+            self.name or _name_of(self.template), sent, values, self.converge, self.existing
+        )
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,9 +185,10 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         parameter_files: dict[str, str],
         name: str | None,
         converge: bool,
+        existing: bool,
         **others: Any,
     ) -> Any:
-        given = Given(template, environments, parameters, parameter_files, name, converge)
+        given = Given(template, environments, parameters, parameter_files, name, converge, existing)
         return command(given=given, **others)
 
     decorated: Callable[..., Any] = with_given
@@ -177,6 +199,8 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _name_of(template: Path) -> str:
     """The name of a stack for which none is given."""
+    if template == STDIN:
+        raise BadInput("a template from standard input has no name; give the stack a --name")
     name = template.stem
     if STACK_NAME.fullmatch(name):
         return name
