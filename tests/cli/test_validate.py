@@ -303,3 +303,79 @@ def test_what_only_the_service_can_know_is_no_error(tmp_path: Path) -> None:
     done = stoker("validate", "--format", "json", str(template))
     found = [(f["severity"], f["code"], f["line"]) for f in json.loads(done.output)]
     assert (done.exit_code, found) == (0, [("warning", "unfetched-file", 4)])
+
+
+def test_validate_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "message.txt").write_text("hello")
+    monkeypatch.chdir(tmp_path)
+    template = (
+        "heat_template_version: 2018-08-31\noutputs:\n  o: {value: {get_file: message.txt}}\n"
+    )
+    good = stoker("validate", "-", text=template)
+    assert (good.exit_code, good.output) == (0, "-: OK\n")
+    bad = stoker("validate", "-", text=template + "parametres: {}\n")
+    assert bad.exit_code == 2
+    assert "<stdin>:4:1: error" in bad.output
+
+
+def test_file_named_by_a_template_is_never_standard_input(tmp_path: Path) -> None:
+    template = "heat_template_version: 2018-08-31\noutputs:\n  o: {value: {get_file: ./-}}\n"
+    done = stoker("validate", "-", text=template)
+    assert 'there is no file "-"' in done.output
+
+
+REPEATED_KEY = """heat_template_version: 2018-08-31
+resources:
+  port:
+    type: OS::Neutron::Port
+    properties: {network: private}
+  port:
+    type: OS::Nova::Server
+    properties: {flavor: m1.tiny, image: host, networks: [{port: {get_resource: port}}]}
+"""
+
+
+def test_repeated_key_is_reported_before_its_consequences(tmp_path: Path) -> None:
+    path = tmp_path / "repeated.yaml"
+    path.write_text(REPEATED_KEY)
+    first, *_, other = [line for line in stoker("validate", str(path)).output.splitlines()
+                        if line.startswith(str(path))]  # fmt: skip
+    assert 'the key "port" is given twice' in first
+    assert "Circular Dependency" in other
+
+
+ADDRESSES = """heat_template_version: 2018-08-31
+parameters: {{wanted: {{type: boolean, default: true}}}}
+conditions: {{wanted: {{get_param: wanted}}}}
+resources:
+  net: {{type: OS::Neutron::Net}}
+  a:
+    type: OS::Neutron::Port
+    properties: {{network: {{get_resource: net}}, fixed_ips: [{{ip_address: 10.0.0.4}}]}}
+  b:
+    type: OS::Nova::Server
+    {condition}
+    properties:
+      flavor: m1.tiny
+      image: host
+      networks: [{{network: {network}, fixed_ip: {address}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "network", "condition", "warned"),
+    [
+        ("10.0.0.4", "{get_resource: net}", "", True),
+        ("10.0.0.5", "{get_resource: net}", "", False),
+        ("10.0.0.4", "private", "", False),
+        ("10.0.0.4", "{get_resource: net}", "condition: wanted", False),
+    ],
+)
+def test_equal_fixed_addresses_are_reported_with_both_lines(
+    tmp_path: Path, address: str, network: str, condition: str, warned: bool
+) -> None:
+    path = tmp_path / "addresses.yaml"
+    path.write_text(ADDRESSES.format(address=address, network=network, condition=condition))
+    done = stoker("validate", str(path))
+    assert done.exit_code == 0
+    assert (f"{path}:15:" in done.output, "(line 8)" in done.output) == (warned, warned)

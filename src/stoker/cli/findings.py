@@ -82,11 +82,18 @@ def has_errors(found: Iterable[Finding]) -> bool:
 
 def as_text(found: Sequence[Finding], texts: Mapping[str, str]) -> str:
     """All findings, each with the line of the document that it is about, and how many there are."""
+    found = sorted(found, key=_cause_first(found))
     lines = {file: [visible(line) for line in text.splitlines()] for file, text in texts.items()}
     blocks = [_block(_visible(finding), lines.get(finding.file, ())) for finding in found]
     errors = sum(finding.severity == "error" for finding in found)
     counts = [_count(errors, "error"), _count(len(found) - errors, "warning")]
     return "\n".join([*blocks, ", ".join(count for count in counts if count)])
+
+
+def _cause_first(found: Sequence[Finding]) -> Callable[[Finding], tuple[int, bool]]:
+    """Return a sort key: by file, and in a file repeated keys first, which cause other findings."""
+    order = {file: number for number, file in enumerate(dict.fromkeys(f.file for f in found))}
+    return lambda finding: (order[finding.file], finding.code != "duplicate-key")
 
 
 def as_json(found: Iterable[Finding]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
 from stoker.clouds.security_groups import group_ids, named_groups
-from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.resources.declare import records_in
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
@@ -154,6 +155,14 @@ class Port(RestResource):
     ) -> frozenset[str]:
         """The subnets of the port's network: the port takes its address from one of them."""
         return frozenset(subnets_of(given(properties, "network", "network_id"), others))
+
+    def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
+        """Return the addresses in ``fixed_ips``."""
+        network = given(properties, "network", "network_id")
+        return [
+            (("fixed_ips", index, "ip_address"), network, entry.get("ip_address"))
+            for index, entry in records_in(properties.get("fixed_ips"))
+        ]
 
 
 def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:

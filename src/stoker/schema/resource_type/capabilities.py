@@ -282,6 +282,17 @@ class NamesResources(Protocol):
 
 
 @runtime_checkable
+class RequestsAddresses(Protocol):
+    """The type has properties with fixed addresses, each of which only one port can have."""
+
+    def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
+        """Return the path from the property, the network and the address of each.
+
+        Networks and addresses may be Unknown.
+        """
+
+
+@runtime_checkable
 class DependsImplicitly(Protocol):
     """The type needs other resources that its properties do not name by reference."""
 

@@ -25,6 +25,7 @@ from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of, shown
 from stoker.template.document import Template, unknown_keys
 from stoker.template.evaluate.circles import circle_findings
+from stoker.template.evaluate.fixed_addresses import fixed_address_findings
 from stoker.template.evaluate.misspelled_functions import misspelled_functions
 from stoker.template.evaluate.policies import UNSUPPORTED, policy_diagnostics
 from stoker.template.evaluate.static_analysis import StaticAnalysis
@@ -68,6 +69,7 @@ def resource_diagnostics(
         values.extend(analysis.objections)
         values.extend(_unknown_names(template, analysis, analyses))
     warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
+    warnings += fixed_address_findings(template, analyses)
     return [*form, *references, *circle_findings(template, dependencies), *values, *warnings]
 
 

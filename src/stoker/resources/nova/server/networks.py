@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.kernel.diagnostics import Path
 from stoker.resources.declare import records_in
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
@@ -39,6 +40,18 @@ def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
         if not entry.get("port"):
             dependencies |= subnets_of(entry.get("network") or entry.get("uuid"), others)
     return frozenset(dependencies)
+
+
+def fixed_addresses(properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
+    """Return the fixed addresses of the ports that are created with a server."""
+    return [
+        (
+            ("networks", index, "fixed_ip"),
+            entry.get("network") or entry.get("uuid"),
+            entry.get("fixed_ip"),
+        )
+        for index, entry in records_in(properties.get("networks"))
+    ]
 
 
 class _Present(Struct, frozen=True):

@@ -23,7 +23,7 @@ from stoker.resources.nova.server.create import (
     takes_deployments,
     user_data,
 )
-from stoker.resources.nova.server.networks import subnets_needed
+from stoker.resources.nova.server.networks import fixed_addresses, subnets_needed
 from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports
 from stoker.resources.nova.server.power import (
     IMAGE,
@@ -53,6 +53,7 @@ class Server(HoldsPorts, ManagedType):
     attributes = ATTRIBUTES
     live = staticmethod(live_properties)
     claim = staticmethod(claim_ports)
+    requested_addresses = staticmethod(fixed_addresses)
 
     def create(self, call: Call) -> Outcome:
         """Credentials and ports first, then the server, then wait until it is active."""
