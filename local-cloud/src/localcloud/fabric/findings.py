@@ -50,7 +50,6 @@ class Findings(Struct, frozen=True):
             switch = Path(path)
             if switch.exists() and switch.read_text().strip() == refusing:
                 remedies.append(f"{switch.name} is {refusing}: {remedy}")
-        lack = f"user namespaces are refused ({cause}); " + "; ".join(
-            remedies or [CONTAINER_REMEDY]
-        )
+        advice = "; ".join(remedies or [CONTAINER_REMEDY])
+        lack = f"user namespaces are refused: {advice} (the kernel says: {cause})"
         return Findings(Capabilities(False, False, False, False, (lack,)))
