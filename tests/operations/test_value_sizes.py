@@ -101,3 +101,18 @@ def test_values_of_nested_stacks_are_bounded_together(stacks: int, outcome: str)
         assert ("around and in it" in ended) == (outcome == "CREATE_FAILED")
 
     in_lab(story)
+
+
+def test_attributes_of_a_new_resource_count_beside_its_properties() -> None:
+    async def story(lab: Lab) -> None:
+        strict = Strict(lab, 100_000)
+        handed_on = {
+            f"r{number}": thing(value={"get_attr": [f"r{number - 1}", "value"]})
+            for number in range(1, 9)
+        }
+        ended = await strict.create(template({"r0": thing(value=TEXT * 10), **handed_on}))
+        assert ended.startswith("CREATE_FAILED"), ended
+        assert "max_values_size_per_stack" in ended
+        assert await strict.size() < 110_000
+
+    in_lab(story)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -200,18 +199,27 @@ class MachineError(Exception):
         self.in_flight = lack == _MEMORY
 
 
-@contextlib.contextmanager
-def machine_errors() -> Iterator[None]:
+class _MachineErrors:
+    """Without state, and no generator: it is entered three times for each resource."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, MachineError):
+            lack = lack_of(error)
+            if lack is not None:
+                raise MachineError(lack, error) from error
+
+
+_MACHINE_ERRORS = _MachineErrors()
+
+
+def machine_errors() -> contextlib.AbstractContextManager[None]:
     """Raise what the machine lacks as :class:`MachineError`, whatever error reports it."""
-    try:
-        yield
-    except MachineError:
-        raise
-    except Exception as error:
-        lack = lack_of(error)
-        if lack is None:
-            raise
-        raise MachineError(lack, error) from error
+    return _MACHINE_ERRORS
 
 
 def lack_of(error: BaseException) -> str | None:

@@ -8,11 +8,15 @@ has is summed up by the database, and only once there is more than a little to a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import is_
+from typing import Any
+
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Resource
 from stoker.kernel.diagnostics import DiagnosticError, refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
-from stoker.kernel.json_tree import weigh
+from stoker.kernel.json_tree import estimated_bytes
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 
@@ -20,7 +24,6 @@ STACKS = 8
 """Times the limit of one stack is that of all stacks nested in each other."""
 UNCHECKED = 16
 """The part of the limit that a session may add before it asks the database."""
-_OCTETS_OF_VALUE = 8
 
 
 class ValueSizes:
@@ -28,6 +31,11 @@ class ValueSizes:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._is_new = not session.rows
+        self._had: dict[str, int] = {}
+        """Bytes by row, before the session changed it."""
+        self._parts: dict[str, list[tuple[Mapping[str, Any], int]]] = {}
+        """The values of each row that were counted last, and their bytes."""
         self._added: dict[str, int] = {}
         """Bytes by row, less those that it had."""
         self._total = 0
@@ -44,28 +52,45 @@ class ValueSizes:
 
         Raises DiagnosticError where the stack, or the stacks around and in it, would have too many.
         """
-        stack, known = self._session.stack, self._session.rows.get(row.id)
-        added = size_of(row) - (0 if known is None else size_of(known))
+        if row.id not in self._had:
+            known = self._session.rows.get(row.id)
+            if known is not None and all(map(is_, _values_of(row), _values_of(known))):
+                return
+            self._had[row.id] = 0 if known is None else self._size_of(known)
+        added = self._size_of(row) - self._had[row.id]
         if not added and row.id not in self._added:
             return
         before = self._added.get(row.id)
         self._note(row, added)
         if added <= (before or 0):
             return
-        ports = self._session.ports
-        limit = ports.limits.values_bytes_per_stack
+        limit = self._session.ports.limits.values_bytes_per_stack
         if self._total - self._asked_at > limit // UNCHECKED:
             self._asked_at = self._total
-            own, others = await ports.store.values_size(stack.root_id or stack.id, stack.id)
-            if self._before is None:
-                self._before = own
-            self._others = others
+            await self._ask()
         together = (self._before or 0) + self._total
         if together > limit:
             self._refuse(row, before, f"this stack would have {together} bytes", limit)
         if self._others and self._others + together > STACKS * limit:
             whole = f"this stack and those around and in it would have {self._others + together}"
             self._refuse(row, before, f"{whole} bytes", STACKS * limit)
+
+    async def _ask(self) -> None:
+        """Ask the database for the bytes of the stack and of its tree.
+
+        There are none where the stack is new and alone. A row that waits for the answer falls
+        behind those with which it would be committed.
+        """
+        stack, rows = self._session.stack, self._session.rows
+        is_alone = stack.root_id is None and not any(row.nested_id for row in rows.values())
+        if self._is_new and is_alone:
+            return
+        own, others = await self._session.ports.store.values_size(
+            stack.root_id or stack.id, stack.id
+        )
+        if self._before is None:
+            self._before = own
+        self._others = others
 
     def _note(self, row: Resource, added: int) -> None:
         self._total += added - self._added.get(row.id, 0)
@@ -96,9 +121,28 @@ class ValueSizes:
             return Failed(error.first.message, outcome.physical_id, data=outcome.data)
         return outcome
 
+    def _size_of(self, row: Resource) -> int:
+        """The bytes of what users can fill in a row, an estimate.
 
-def size_of(row: Resource) -> int:
-    """The bytes of what users can fill in a row; an estimate that costs little."""
-    values = [dict(row.properties), dict(row.attributes), dict(row.metadata)]
-    counted, _, octets = weigh(values, keys=True)
-    return octets + _OCTETS_OF_VALUE * counted
+        A row is counted several times while it is created, and most of its values are the same
+        objects then.
+        """
+        before = self._parts.get(row.id)
+        values = _values_of(row)
+        if before is None:
+            parts = [(value, _bytes_of(value)) for value in values]
+        else:
+            parts = [
+                part if part[0] is value else (value, _bytes_of(value))
+                for value, part in zip(values, before, strict=True)
+            ]
+        self._parts[row.id] = parts
+        return sum(size for _, size in parts)
+
+
+def _values_of(row: Resource) -> tuple[Mapping[str, Any], ...]:
+    return row.properties, row.attributes, row.metadata
+
+
+def _bytes_of(value: Mapping[str, Any]) -> int:
+    return estimated_bytes(value if type(value) is dict else dict(value)) if value else 0
