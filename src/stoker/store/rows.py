@@ -63,7 +63,10 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
         elif value is not None:
             row[name] = empty
     if form.measured:
-        row["size"] = sum(len(row[name] or "") for name in form.measured)
+        size = 0
+        for name in form.measured:
+            size += len(row[name] or "")
+        row["size"] = size
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None

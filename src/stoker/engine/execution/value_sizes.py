@@ -9,7 +9,6 @@ has is summed up by the database, and only once there is more than a little to a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import is_
 from typing import Any
 
 from stoker.engine.execution.session import Session
@@ -24,6 +23,7 @@ STACKS = 8
 """Times the limit of one stack is that of all stacks nested in each other."""
 UNCHECKED = 16
 """The part of the limit that a session may add before it asks the database."""
+_NOTHING: Mapping[str, Any] = {}
 
 
 class ValueSizes:
@@ -54,7 +54,7 @@ class ValueSizes:
         """
         if row.id not in self._had:
             known = self._session.rows.get(row.id)
-            if known is not None and all(map(is_, _values_of(row), _values_of(known))):
+            if known is not None and _is_same(row, known):
                 return
             self._had[row.id] = 0 if known is None else self._size_of(known)
         added = self._size_of(row) - self._had[row.id]
@@ -128,21 +128,20 @@ class ValueSizes:
         objects then.
         """
         before = self._parts.get(row.id)
-        values = _values_of(row)
         if before is None:
-            parts = [(value, _bytes_of(value)) for value in values]
-        else:
-            parts = [
-                part if part[0] is value else (value, _bytes_of(value))
-                for value, part in zip(values, before, strict=True)
-            ]
-        self._parts[row.id] = parts
-        return sum(size for _, size in parts)
+            before = self._parts[row.id] = [(_NOTHING, 0)] * 3
+        size = 0
+        for index, values in enumerate((row.properties, row.attributes, row.metadata)):
+            if before[index][0] is not values:
+                before[index] = values, estimated_bytes(dict(values)) if values else 0
+            size += before[index][1]
+        return size
 
 
-def _values_of(row: Resource) -> tuple[Mapping[str, Any], ...]:
-    return row.properties, row.attributes, row.metadata
-
-
-def _bytes_of(value: Mapping[str, Any]) -> int:
-    return estimated_bytes(value if type(value) is dict else dict(value)) if value else 0
+def _is_same(one: Resource, other: Resource) -> bool:
+    """Whether two states of a row have the same values."""
+    return (
+        one.properties is other.properties
+        and one.attributes is other.attributes
+        and one.metadata is other.metadata
+    )
