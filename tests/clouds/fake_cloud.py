@@ -206,6 +206,10 @@ class FakeCloud:
             port["network_id"] == found["id"] for port in self.all("ports")
         ):
             raise Refusal(409, "ports are still in use on the network")
+        if kind == "security-groups":
+            rules = self._filtered("security-group-rules", {"security_group_id": found["id"]})
+            for rule in rules:
+                del self.tables["security-group-rules"][rule["id"]]
         del self.tables[kind][found["id"]]
         return None
 

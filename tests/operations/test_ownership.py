@@ -302,7 +302,7 @@ class Part(Thing):
     """A part of something that several resources share."""
 
     type_name = "Sim::Part"
-    shares = ("fixed",)
+    shares = frozenset({"part"})
     seen: ClassVar[list[tuple[str, list[str]]]] = []
 
     def create(self, call: Call) -> Outcome:
@@ -313,8 +313,11 @@ class Part(Thing):
         self.note(call)
         return super().delete(call)
 
+    def parts(self, call: Call) -> set[str]:
+        return {call.properties["value"]}
+
     def note(self, call: Call) -> None:
-        entry = (f"{call.action} {call.name}", sorted(each["value"] for each in call.others))
+        entry = (f"{call.action} {call.name}", sorted(call.shared))
         if entry not in self.seen:
             self.seen.append(entry)
 
@@ -326,29 +329,29 @@ class Registry(Types):
         return Part() if type_name == Part.type_name else super().find(type_name)
 
 
-def part(value: str, fixed: str, depends_on: str | None = None) -> dict[str, Any]:
-    return {**thing(depends_on, value=value, fixed=fixed), "type": "Sim::Part"}
+def part(value: str, depends_on: str | None = None) -> dict[str, Any]:
+    return {**thing(depends_on, value=value), "type": "Sim::Part"}
 
 
-def test_a_part_knows_the_other_resources_with_a_part_in_the_same_object() -> None:
+def test_calls_have_the_parts_that_other_resources_declare() -> None:
     world = World(1, types=Registry())
     world.cloud.trouble = 0.0
     Part.seen.clear()
 
     async def story(lab: Lab) -> None:
-        first = {"a": part("1", "x"), "b": part("2", "x", "a"), "other": part("3", "y", "b")}
+        first = {"a": part("1"), "b": part("2", "a"), "other": part("3", "b")}
         await lab.create(template(first))
-        await lab.update(template({"new": part("1", "x"), "b": first["b"] | {"depends_on": "new"}}))
+        await lab.update(template({"new": part("4"), "b": first["b"] | {"depends_on": "new"}}))
         await lab.delete()
 
     world.live(lambda engine: story(Lab(engine, world)))
     assert Part.seen == [
         ("CREATE a", []),
         ("CREATE b", ["1"]),
-        ("CREATE other", []),
-        ("CREATE new", ["1", "2"]),  # also of the resource that is going to be removed
-        ("DELETE other", []),
-        ("DELETE a", ["1", "2"]),
+        ("CREATE other", ["1", "2"]),
+        ("CREATE new", ["1", "2", "3"]),  # also of resources that are going to be removed
+        ("DELETE other", ["2", "4"]),
+        ("DELETE a", ["2", "4"]),
         ("DELETE b", []),
         ("DELETE new", []),
     ]

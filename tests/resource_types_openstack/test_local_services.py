@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.clouds.certificates import certificate
+from tests.clouds.driving import Row, checked
 from tests.clouds.local_cloud import running_cloud
-from tests.resource_types_openstack.harness import Ground
+from tests.resource_types_openstack.harness import TYPES, Ground
 from tests.resource_types_openstack.services import (
     aodh,
     barbican,
@@ -31,7 +32,7 @@ from stoker.clouds.collection import send
 from stoker.clouds.collections import NETWORKS, ROUTERS, SUBNETS
 from stoker.kernel.values import replace
 from stoker.resources.neutron.ec2 import connect, disconnect, routers_at
-from stoker.schema.resource_type import Failed
+from stoker.schema.resource_type import Done, Failed, Update
 
 _SERVICES = (
     aodh, barbican, designate, ec2, glance, keystone, manila, mistral, nova, object_store, octavia,
@@ -111,3 +112,66 @@ def test_a_subnet_is_not_taken_from_a_router_outside_of_its_virtual_private_clou
         finally:
             disconnect(cloud, foreign, subnet)
             ROUTERS.delete(cloud, foreign)
+
+
+def _roles(ground: Ground, user: str) -> set[str]:
+    answer = send(
+        ground.connections["admin"].identity, "GET", "/role_assignments", params={"user.id": user}
+    )
+    return {item["role"]["id"] for item in answer["role_assignments"]}
+
+
+def test_a_role_assignment_takes_the_roles_that_it_gave_and_no_others(ground: Ground) -> None:
+    case = next(each for each in keystone.CASES if each.type_name.endswith("UserRoleAssignment"))
+    with ground.prepared(
+        replace(case, dependencies={**case.dependencies, "@theirs": keystone.ROLE})
+    ):
+        row = ground.row(case, case.given)
+        row.create()
+        role, theirs, user, project = (
+            ground.ids[word] for word in ("@role", "@theirs", "@user", "@project")
+        )
+        path = f"/projects/{project}/users/{user}/roles/{theirs}"
+        send(row.cloud.identity, "PUT", path)
+        assert _roles(ground, user) == {role, theirs}
+        # The name in the properties means another role by now.
+        row.given = {**row.given, "roles": [{"role": theirs, "project": project}]}
+        assert isinstance(row.delete(), Done)
+        assert _roles(ground, user) == {theirs}
+
+
+def test_a_role_that_two_resources_give_stays_until_both_are_gone(ground: Ground) -> None:
+    case = next(each for each in keystone.CASES if each.type_name.endswith("UserRoleAssignment"))
+    with ground.prepared(case):
+        user = ground.ids["@user"]
+        row = ground.row(case, case.given)
+        row.create()
+        given = {**keystone.USER.given, "roles": ground.place(case.given["roles"])}
+        owner = ground.row(keystone.USER, given)
+        owner.physical_id = user
+        shared = frozenset(keystone.USER.type.parts(owner.call("READ")))
+        assert shared == frozenset(row.type.parts(row.call("READ")))
+        assert isinstance(row.run("DELETE", shared=shared), Done)
+        assert _roles(ground, user) == {ground.ids["@role"]}
+        assert isinstance(row.run("DELETE"), Done)
+        assert _roles(ground, user) == set()
+
+
+def test_sharing_with_all_stays_while_a_policy_of_the_stack_grants_it(ground: Ground) -> None:
+    admin = ground.connections["admin"]
+    network = Row(TYPES.find("OS::Neutron::Net"), admin, {"shared": True}).create()
+    try:
+        grant = {"object_type": "network", "object_id": network.physical_id, "target_tenant": "*"}
+        given = {**grant, "action": "access_as_shared"}
+        policy = Row(TYPES.find("OS::Neutron::RBACPolicy"), admin, given)
+        shared = frozenset(network.type.parts(network.call("READ")))
+        assert shared == frozenset(policy.type.parts(policy.call("READ")))
+        before = checked(network.type, {"shared": True})
+        network.given = {"shared": False}
+        update = Update(before, frozenset({"shared"}))
+        assert isinstance(network.run("UPDATE", update=update, shared=shared), Done)
+        assert NETWORKS.get(admin, network.physical_id)["shared"] is True
+        assert isinstance(network.run("UPDATE", update=update), Done)
+        assert NETWORKS.get(admin, network.physical_id)["shared"] is False
+    finally:
+        network.delete()

@@ -19,6 +19,15 @@ Freed = Mapping[str, Any]
 """``fixed_ips`` of a port, and ``floating_ips``: floating IP -> address that it led to."""
 
 
+LEADS = "floating IP association"
+"""The kind of parts that associations of floating IPs are."""
+
+
+def association_part(floating_ip: str) -> str:
+    """The association of a floating IP, whichever port it leads to."""
+    return f"{LEADS} {floating_ip}"
+
+
 def associations(cloud: Any, floating_ip: str) -> list[str]:
     """The association of a floating IP, as ``<floating IP>:<port>``, if it has one."""
     found = FLOATING_IPS.find(cloud, floating_ip) or {}

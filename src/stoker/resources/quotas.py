@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from stoker.clouds.collection import Object, send
@@ -13,6 +13,9 @@ from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import SUPPORTED, SupportStatus
 
 PROJECT = declare.by_name("keystone.project", "Project", required=True)
+
+_LIMITS = "quota"
+"""The kind of parts that the limits of a project are."""
 
 
 def limit(words: str, support: SupportStatus = SUPPORTED) -> Property:
@@ -27,7 +30,7 @@ class ProjectQuota(ManagedType):
 
     unique = True
     finds_own = True
-    shares = ("project",)
+    shares = frozenset({_LIMITS})
     proxy: ClassVar[str]
     """Attribute of the connection that speaks to the service."""
     path: ClassVar[str]
@@ -50,10 +53,14 @@ class ProjectQuota(ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Go back to the defaults, unless another resource sets the limits of the project too."""
-        if call.physical_id is not None and not call.others:
+        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
             with gone_is_fine():
                 self._ask(call, "DELETE")
         return Done()
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The limits of the project at the service."""
+        return {f"{_LIMITS} {self.path}/{call.properties['project']}"}
 
     def find(self, call: Call) -> str | None:
         """The limits, if they are as they should be."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.records import Action, Resource
+from stoker.engine.model.records import Resource
 from stoker.kernel.addresses import OWN_ID, StackAddress
+from stoker.kernel.errors import NotFound
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.kernel.values import replace
 from stoker.schema.properties import NameLookup, Property
@@ -24,6 +27,8 @@ from stoker.schema.resource_type.call import NO_SNAPSHOT, NO_UPDATE
 from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
+
+_LIKE_AN_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 def make_call(
@@ -59,22 +64,7 @@ def make_call(
         signalling=signalling,
         snapshot=snapshot,
         signal=signal,
-        others=_others(stack_rows, row, type_) if type_.shares else (),
     )
-
-
-def _others(stack_rows: StackRows, row: Resource, type_: ResourceType) -> list[Mapping[str, Any]]:
-    """Properties of other resources that have a part in the object of a row."""
-    creates = row.action is Action.CREATE
-    return [
-        other.properties
-        for other in stack_rows.rows.values()
-        if other.implementation == row.implementation
-        and other.id != row.id
-        and other.physical_id is not None
-        and (creates or stack_rows.stays(other))
-        and all(other.properties.get(name) == row.properties.get(name) for name in type_.shares)
-    ]
 
 
 async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
@@ -176,6 +166,35 @@ def _finds(declared: Property) -> bool:
         return True
     inner = [*(declared.entries or {}).values(), *([declared.items] if declared.items else [])]
     return any(_finds(entry) for entry in inner)
+
+
+def resolved(
+    stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The properties with ids in the places of names. Blocks.
+
+    Raises :class:`stoker.kernel.errors.NotFound` for a name that means nothing.
+    """
+    lookups = lookups_of(type_, properties)
+    if not lookups:
+        return properties
+    found = stack_rows.ports.clouds.lookup(stack_rows.stack, lookups)
+    return with_ids(properties, lookups, dict(enumerate(found)))
+
+
+def resolved_where_known(
+    stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The properties with ids in the places of those names that still mean something. Blocks."""
+    found = {}
+    lookups = lookups_of(type_, properties)
+    for index, lookup in enumerate(lookups):
+        found[index] = lookup.value
+        if _LIKE_AN_ID.fullmatch(lookup.value):
+            continue
+        with suppress(NotFound):
+            [found[index]] = stack_rows.ports.clouds.lookup(stack_rows.stack, [lookup])
+    return with_ids(properties, lookups, found) if lookups else properties
 
 
 def with_ids(

@@ -16,23 +16,22 @@ is found later was made by our request.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stoker.engine.execution.ownership import Holder, Ownership, is_unproven
+from stoker.engine.execution.ownership import is_unproven
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
+from stoker.engine.execution.vacancy import Vacancy
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import MachineError, NotFound, Refused, is_final
+from stoker.kernel.errors import MachineError, NotFound, is_final
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.resource_type import (
     Adopts,
-    Call,
-    Contends,
     Failed,
     ManagedType,
     Outcome,
@@ -60,7 +59,7 @@ class Creating:
         self._session = session
         self._waiting = waiting
         self._calls = calls
-        self._ownership = Ownership(session)
+        self._vacancy = Vacancy(session, calls)
 
     async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
         """The row, and the answer to a create that may make an object unseen.
@@ -73,7 +72,7 @@ class Creating:
         until = self._landed_by(row)
         while True:
             if row.physical_id is None and not row.asked and is_unproven(work.type, row.properties):
-                row, held = await self._vacancy(row, work)
+                row, held = await self._vacancy.check(row, work)
                 if held is not None:
                     return row, held
             sent = _Sent(row, self._session)
@@ -102,44 +101,6 @@ class Creating:
                     attempt += 1
                     continue
             return await self._unless_made(row, work, outcome, until)
-
-    async def _vacancy(self, row: Resource, work: Work) -> tuple[Resource, Outcome | None]:
-        """Make sure that a create does not meet an object of others.
-
-        Returns an outcome where the request must not be sent: a failure, or the object that an
-        outgoing resource of the tree has handed over.
-        """
-        type_ = work.type
-        assert can(type_, Adopts)
-        ids = await self._seen(row, work, type_.occupants if can(type_, Contends) else type_.find)
-        if not ids:
-            return row, None
-        holder = await self._ownership.holder(row, type_, ids)
-        if holder is not None and holder.is_being_removed:
-            return row, Wait(_REMOVAL_PAUSE_SECONDS, reason=f"{holder.row.name} is being removed")
-        if holder is None or not holder.leaves:
-            return row, Failed(_occupied(type_, ids[0], holder, self._session))
-        alike = row.properties == holder.row.properties
-        if not alike and type_.link:
-            alike = not can(type_, Contends) or ids[:1] == await self._seen(row, work, type_.find)
-        if not alike or holder.row.action is Action.DELETE:
-            return row, None  # the cloud decides, and a rejection changes nothing
-        return await self._ownership.hand_over(row, holder, ids[0]), Wait(after=0.0)
-
-    async def _seen(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> list[str]:
-        """The ids that a method sees; none too where that what it asks about is gone."""
-        try:
-            seen = await self._calls.ask(row, replace(work, method=method))
-        except NotFound:
-            return []
-        except Refused as refused:
-            cause = refused.__cause__
-            if isinstance(cause, Exception) and self._session.ports.faults.is_not_found(cause):
-                return []
-            raise
-        if isinstance(seen, str):
-            return [seen]
-        return list(seen or ())
 
     def _landed_by(self, row: Resource) -> float:
         """When no request that the row records can take effect any more; 0 for none."""
@@ -314,13 +275,3 @@ class _Sent:
         self.row = replace(self.before, asked=asked)
         await self._session.commit(resources=[self.row])
         self.made = True
-
-
-def _occupied(type_: ManagedType, found: str, holder: Holder | None, session: Session) -> str:
-    """Why a create is not sent: the object that stands in its way, and whose it is."""
-    what = f"the {type_.link or type_.type_name} {found} already exists"
-    if holder is None:
-        return f"{what}. This stack did not create it, so it is left unchanged"
-    own = holder.stack.id == session.stack.id
-    where = "this stack" if own else f"the stack {holder.stack.name}"
-    return f"{what}. It belongs to the resource {holder.row.name} of {where}"

@@ -65,6 +65,8 @@ class StackRows:
         }
         self.wanted: frozenset[str] | None = None
         """Names of the resources that the operation under way keeps; None where it keeps all."""
+        self.targets: dict[str, Mapping[str, Any]] = {}
+        """By row: the properties that an update of types with shared parts brings it to."""
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
         self.creation_signals: Mapping[str, Mapping[str, bool]] = {}
@@ -141,6 +143,11 @@ class StackRows:
                 )
         self.signals, self.hook_releases = by_resource, releases
         self.creation_signals = creations
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether the operation under way removes all resources."""
+        return self.wanted is not None and not self.wanted
 
     def stays(self, row: Resource) -> bool:
         """Whether the operation under way keeps a resource."""

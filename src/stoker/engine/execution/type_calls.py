@@ -15,12 +15,13 @@ from msgspec import Struct
 
 from stoker.engine.execution.calls import (
     handed_on,
-    lookups_of,
     make_call,
-    with_ids,
+    resolved,
+    resolved_where_known,
     with_software,
 )
 from stoker.engine.execution.session import Session, StackRows, may_land_late
+from stoker.engine.execution.shared_parts import is_shared, shared_parts, sharers
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
@@ -50,8 +51,10 @@ _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SN
 _ABOUT_OBJECT = frozenset(("read", "check", "live"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
-_LOOKING = _ABOUT_OBJECT | {"find", "occupants"}
+_LOOKING = _ABOUT_OBJECT | {"find", "occupants", "declarers"}
 """Methods that change nothing: it does not matter when they are done."""
+_SHARING = frozenset(("create", "update", "delete"))
+"""Methods that add and remove parts which other resources may declare too."""
 _REMOVING = frozenset(("delete", "delete_snapshot"))
 """Methods for which it is well that there is nothing."""
 TRIED_AGAIN = "; it is tried again"
@@ -276,26 +279,26 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
     if work.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack
+    others = sharers(stack_rows, row, type_) if method.__name__ in _SHARING else ()
+    if type_.shares and method.__name__ == "update":
+        stack_rows.targets[row.id] = work.properties
 
     def connected() -> Any:
         made = replace(call, cloud=ports.clouds.connection(stack))
         looks = can(type_, Adopts) and method == type_.find
         if looks or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
-            made = replace(made, properties=_with_ids(stack_rows, type_, made.properties))
+            made = replace(made, properties=resolved(stack_rows, type_, made.properties))
             if made.update.previous and row.action is Action.UPDATE:
-                previous = _with_ids(stack_rows, type_, made.update.previous)
+                previous = resolved(stack_rows, type_, made.update.previous)
                 made = replace(made, update=replace(made.update, previous=previous))
+        elif method.__name__ == "delete":
+            # What the object was made of may be gone, or have another name.
+            known = resolved_where_known(stack_rows, type_, made.properties)
+            made = replace(made, properties=known)
+        if others:
+            made = replace(made, shared=shared_parts(stack_rows, others, made))
+            if method.__name__ == "delete" and is_shared(type_, made):
+                return Done()
         return method(made)
 
     return connected
-
-
-def _with_ids(
-    stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """The properties with ids in the places of names."""
-    lookups = lookups_of(type_, properties)
-    if not lookups:
-        return properties
-    found = stack_rows.ports.clouds.lookup(stack_rows.stack, lookups)
-    return with_ids(properties, lookups, dict(enumerate(found)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from stoker.clouds.collections import QOS_SPECS
@@ -13,6 +13,9 @@ from stoker.schema.support import since
 
 _BEFORE = "before"
 """Key of the data: those of the types that had the specs before the create."""
+_TYPES = "types"
+"""Key of the data: ids of the types that the resource has associated, or is about to."""
+_ASSOCIATED = "QoS association"
 
 
 class QoSAssociation(ManagedType):
@@ -24,7 +27,7 @@ class QoSAssociation(ManagedType):
     support = since("8.0.0")
     unique = True
     finds_own = True
-    shares = ("qos_specs",)
+    shares = frozenset({_ASSOCIATED})
     properties = {
         "qos_specs": declare.by_name("cinder.qos_specs", "QoS specs", required=True),
         "volume_types": declare.sequence(
@@ -39,25 +42,33 @@ class QoSAssociation(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Associate the types. Those that have the specs already are recorded first, and stay."""
         if _BEFORE not in call.data:
-            wanted = set(call.properties["volume_types"]) - _of_others(call)
-            before = sorted(wanted & _associated(call))
-            return Wait(after=0.0, data={**call.data, _BEFORE: before})
+            wanted = call.properties["volume_types"]
+            before = sorted(_unshared(call, wanted) & _associated(call))
+            return Wait(after=0.0, data={**call.data, _BEFORE: before, _TYPES: sorted(wanted)})
         self._bring(call, set())
         return Done(call.physical_name)
 
     def update(self, call: Call) -> Outcome:
-        """Associate those that have come, and let go of those that have gone."""
-        self._bring(call, set(call.update.previous.get("volume_types") or ()))
-        return Done()
+        """Record and associate the new types, then let go of those that have gone."""
+        wanted = set(call.properties["volume_types"])
+        known = set(call.data.get(_TYPES, call.update.previous.get("volume_types") or ()))
+        if wanted - known:
+            return Wait(after=0.0, data={**call.data, _TYPES: sorted(wanted | known)})
+        self._bring(call, known)
+        return Done(data={**call.data, _TYPES: sorted(wanted)})
 
     def delete(self, call: Call) -> Outcome:
         """Let go of all types."""
         if call.physical_id is not None:
             with gone_is_fine():
-                kinds = set(call.properties["volume_types"]) - _kept(call)
-                for kind in sorted(_associated(call) & kinds):
+                known = call.data.get(_TYPES, call.properties["volume_types"])
+                for kind in sorted(_associated(call) & _own(call, known)):
                     _ask(call, "disassociate", kind)
         return Done()
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The types that have the specs."""
+        return {_part(call, kind) for kind in call.properties["volume_types"]}
 
     def find(self, call: Call) -> str | None:
         """The association, if all the types have the specs."""
@@ -88,18 +99,22 @@ class QoSAssociation(ManagedType):
         wanted, present = set(call.properties["volume_types"]), _associated(call)
         for kind in sorted(wanted - present):
             _ask(call, "associate", kind)
-        for kind in sorted((before & present) - wanted - _kept(call)):
+        for kind in sorted(_own(call, before & present) - wanted):
             _ask(call, "disassociate", kind)
 
 
-def _of_others(call: Call) -> set[str]:
-    """The types that other resources of the stack associate with the same specs."""
-    return {str(kind) for each in call.others for kind in each.get("volume_types") or ()}
+def _part(call: Call, kind: str) -> str:
+    return f"{_ASSOCIATED} {call.properties['qos_specs']} {kind}"
 
 
-def _kept(call: Call) -> set[str]:
-    """The types that this resource must not let go of."""
-    return {*call.data.get(_BEFORE, ()), *_of_others(call)}
+def _unshared(call: Call, kinds: Iterable[str]) -> set[str]:
+    """Those of the types that no other resource of the stack associates with the specs."""
+    return {kind for kind in kinds if _part(call, kind) not in call.shared}
+
+
+def _own(call: Call, kinds: Iterable[str]) -> set[str]:
+    """Those of the types that nothing but this resource has associated."""
+    return _unshared(call, kinds) - set(call.data.get(_BEFORE, ()))
 
 
 def _associated(call: Call) -> set[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.keystone.roles import ROLES, role_findings, roles_of
+from stoker.resources.keystone.roles import HELD, ROLES, role_findings, role_parts, roles_of
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -21,6 +21,7 @@ class Group(RestResource):
     description = "Users who have roles together."
     service = "identity"
     support = since("2015.1")
+    shares = frozenset({HELD})
     collection = KINDS["identity", "group"]
     wire = {"domain": "domain_id"}
     extras = (roles_of("groups"),)
@@ -39,6 +40,10 @@ class Group(RestResource):
     def needs_replacement(self, call: Call) -> bool:
         """The service moves nothing to another domain."""
         return "domain" in call.update.changed
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The roles."""
+        return role_parts("groups", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Each role is held in a project or in a domain."""

@@ -17,7 +17,6 @@ class GroupRoleAssignment(RoleAssignment):
     support = since("5.0.0")
     holders = KINDS["identity", "group"]
     holder = "group"
-    shares = ("group",)
 
     properties = {
         "group": declare.by_name("keystone.group", "Group", required=True, update_allowed=True),

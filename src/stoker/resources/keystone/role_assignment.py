@@ -1,21 +1,32 @@
 """Roles that a user or group has by a resource of its own.
 
-It has no object: its id is that of the user or group.
+It has no object: its id is that of the user or group. The roles are recorded by their ids before
+they are given: names in the properties may mean another role or project by the time of the delete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from stoker.clouds.collection import Collection
+from stoker.clouds import collection
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.keystone.roles import Role, held, hold, role_findings
+from stoker.resources.keystone.roles import (
+    HELD,
+    Role,
+    held,
+    hold,
+    role_findings,
+    role_parts,
+)
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _BEFORE = "before"
 """Key of the data: those of the roles that were held before the create."""
+_GIVEN = "given"
+"""Key of the data: the roles that the resource has given, or is about to give."""
+_FIELDS = ("role", "project", "domain")
 
 
 class RoleAssignment(ManagedType):
@@ -24,7 +35,8 @@ class RoleAssignment(ManagedType):
     service = "identity"
     unique = True
     finds_own = True
-    holders: ClassVar[Collection]
+    shares = frozenset({HELD})
+    holders: ClassVar[collection.Collection]
     """Users or groups."""
     holder: ClassVar[str]
     """Property with the user or group."""
@@ -34,18 +46,21 @@ class RoleAssignment(ManagedType):
         """Give the roles. Those that are held already are recorded first, and never taken."""
         if _BEFORE not in call.data:
             present = held(call, self.holders.plural, self._holder(call))
-            ours = _of_others(call)
-            before = [dict(role) for role in present if _key(role) not in ours]
-            return Wait(after=0.0, data={**call.data, _BEFORE: before})
+            before = [dict(role) for role in present if not self._is_shared(call, role)]
+            data = {**call.data, _BEFORE: before, _GIVEN: _listed(call.properties["roles"])}
+            return Wait(after=0.0, data=data)
         hold(call, self.holders.plural, self._holder(call), call.properties["roles"] or ())
         return Done(self._holder(call))
 
     def update(self, call: Call) -> Outcome:
-        """Give the new roles, take the old ones."""
-        before = _own(call, call.update.previous.get("roles") or ())
-        wanted = call.properties["roles"] or ()
-        hold(call, self.holders.plural, self._holder(call), wanted, before)
-        return Done()
+        """Record the new roles, give them, take the old ones."""
+        wanted = _listed(call.properties["roles"])
+        given = _listed(call.data.get(_GIVEN, call.update.previous.get("roles")))
+        added = [role for role in wanted if role not in given]
+        if added:
+            return Wait(after=0.0, data={**call.data, _GIVEN: [*given, *added]})
+        hold(call, self.holders.plural, self._holder(call), wanted, _own(call, given))
+        return Done(data={**call.data, _GIVEN: wanted})
 
     def needs_replacement(self, call: Call) -> bool:
         """Roles of somebody else are another assignment."""
@@ -54,7 +69,8 @@ class RoleAssignment(ManagedType):
     def delete(self, call: Call) -> Outcome:
         """Take the roles."""
         if call.physical_id is not None:
-            before = _own(call, call.properties["roles"] or ())
+            given = _listed(call.data.get(_GIVEN, call.properties["roles"]))
+            before = _own(call, given)
             hold(call, self.holders.plural, call.physical_id, (), before)
         return Done()
 
@@ -81,6 +97,13 @@ class RoleAssignment(ManagedType):
             return Failed(f"the {self.holder} {call.physical_id} lacks roles, or does not exist")
         return Done()
 
+    def parts(self, call: Call) -> Collection[str]:
+        """The roles."""
+        return role_parts(self.holders.plural, self._holder(call), call.properties["roles"])
+
+    def _is_shared(self, call: Call, role: Role) -> bool:
+        return call.shared.issuperset(role_parts(self.holders.plural, self._holder(call), [role]))
+
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Each role is held in a project or in a domain."""
         return role_findings(properties)
@@ -90,15 +113,15 @@ class RoleAssignment(ManagedType):
 
 
 def _key(role: Role) -> tuple[Any, ...]:
-    return role.get("role"), role.get("project"), role.get("domain")
+    return tuple(role.get(name) for name in _FIELDS)
 
 
-def _of_others(call: Call) -> set[tuple[Any, ...]]:
-    """The roles that other resources of the stack give to the same user or group."""
-    return {_key(role) for each in call.others for role in each.get("roles") or ()}
+def _listed(roles: Iterable[Role] | None) -> list[Role]:
+    """Roles as they are recorded."""
+    return [{name: role.get(name) for name in _FIELDS} for role in roles or ()]
 
 
 def _own(call: Call, roles: Iterable[Role]) -> list[Role]:
-    """Those of the roles that nothing but this resource has given."""
-    kept = {*map(_key, call.data.get(_BEFORE, ())), *_of_others(call)}
+    """Those of the roles that were not held before the create."""
+    kept = set(map(_key, call.data.get(_BEFORE, ())))
     return [role for role in roles if _key(role) not in kept]

@@ -26,6 +26,19 @@ ROLES = declare.records(
 )
 
 
+HELD = "role"
+"""The kind of parts that roles of users and groups are."""
+
+
+def role_parts(kind: str, holder: str | None, roles: Iterable[Role] | None) -> set[str]:
+    """The roles that ``users`` or ``groups`` have; none of a holder that does not exist yet."""
+    return set() if holder is None else {_part(kind, holder, role) for role in roles or ()}
+
+
+def _part(kind: str, holder: str, role: Role) -> str:
+    return f"{HELD} {_path(kind, holder, role)}"
+
+
 def roles_of(kind: str) -> Extra:
     """The ``roles`` of ``users`` or ``groups``."""
 
@@ -42,11 +55,15 @@ def roles_of(kind: str) -> Extra:
 def hold(
     call: Call, kind: str, holder: str, wanted: Iterable[Role], before: Iterable[Role] = ()
 ) -> None:
-    """Give a user or group these roles, and take those from it that it is not to have any more."""
+    """Give a user or group these roles, and take those from it that it is not to have any more.
+
+    Roles that other resources of the stack give as well stay.
+    """
     paths = [_path(kind, holder, role) for role in wanted]
     for path in paths:
         send(call.cloud.identity, "PUT", path)
-    for path in {_path(kind, holder, role) for role in before}.difference(paths):
+    own = [role for role in before if _part(kind, holder, role) not in call.shared]
+    for path in {_path(kind, holder, role) for role in own}.difference(paths):
         with gone_is_fine():
             send(call.cloud.identity, "DELETE", path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import send
@@ -10,7 +10,7 @@ from stoker.clouds.faults import gone_is_fine
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.keystone.roles import ROLES, role_findings, roles_of
+from stoker.resources.keystone.roles import HELD, ROLES, role_findings, role_parts, roles_of
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -40,6 +40,7 @@ class User(RestResource):
     description = "Somebody who can use the cloud."
     service = "identity"
     support = since("2015.1")
+    shares = frozenset({HELD})
     collection = KINDS["identity", "user"]
     wire = {"default_project": "default_project_id", "domain": "domain_id"}
     extras = (Extra("groups", _join, _joined), roles_of("users"))
@@ -81,6 +82,10 @@ class User(RestResource):
     def needs_replacement(self, call: Call) -> bool:
         """The service moves nothing to another domain."""
         return "domain" in call.update.changed
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The roles."""
+        return role_parts("users", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Each role is held in a project or in a domain."""

@@ -17,7 +17,6 @@ class UserRoleAssignment(RoleAssignment):
     support = since("5.0.0")
     holders = KINDS["identity", "user"]
     holder = "user"
-    shares = ("user",)
 
     properties = {
         "roles": ROLES,

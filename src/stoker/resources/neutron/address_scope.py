@@ -9,12 +9,12 @@ from __future__ import annotations
 from stoker.clouds.collections import ADDRESS_SCOPES
 from stoker.resources import declare
 from stoker.resources.neutron.declarations import IP_VERSION
-from stoker.resources.rest import RestResource
+from stoker.resources.neutron.sharing import Shareable
 from stoker.schema.properties import Finder
 from stoker.schema.support import since
 
 
-class AddressScope(RestResource):
+class AddressScope(Shareable):
     """An address scope."""
 
     type_name = "OS::Neutron::AddressScope"

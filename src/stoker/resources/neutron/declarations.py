@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from stoker.resources import declare
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Type
@@ -46,3 +49,20 @@ PORT_SECURITY = Attribute(
 QOS_POLICY_ID = Attribute(
     "Id of the quality of service policy.", type=Type.STRING, support=since("6.0.0")
 )
+
+GATEWAY = "router gateway"
+"""The kind of parts that gateways of routers are."""
+
+
+def gateway_part(router: str) -> str:
+    """The gateway of a router."""
+    return f"{GATEWAY} {router}"
+
+
+ROUTES = "route"
+"""The kind of parts that routes of routers are."""
+
+
+def route_part(router: str, route: Mapping[str, Any]) -> str:
+    """A route of a router."""
+    return f"{ROUTES} {router} {route['destination']} {route['nexthop']}"

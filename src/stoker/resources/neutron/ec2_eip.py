@@ -5,7 +5,7 @@ It has no name: its marker is its description.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -14,6 +14,7 @@ from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.network_order import Others
 from stoker.resources.neutron.ec2 import external_network, port_of
+from stoker.resources.port_addresses import LEADS, association_part
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome
@@ -29,6 +30,7 @@ class ElasticIp(RestResource):
     description = "An address of the external network."
     service = "network"
     collection = FLOATING_IPS
+    shares = frozenset({LEADS})
 
     properties = {
         "Domain": declare.choice(["vpc"], "Kind of the address.", support=deprecated("9.0.0")),
@@ -48,9 +50,19 @@ class ElasticIp(RestResource):
         return body if server is None else {**body, "port_id": port_of(call.cloud, server)}
 
     def changed_fields(self, call: Call) -> Object:
-        """The port of the server, or none."""
+        """The port of the server, or none. An association that is a resource of the stack as well
+        stays.
+        """
         server = call.properties.get("InstanceId")
+        if server is None and association_part(call.object_id) in call.shared:
+            return {}
         return {"port_id": None if server is None else port_of(call.cloud, server)}
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The association with a server."""
+        if call.physical_id is None or call.properties.get("InstanceId") is None:
+            return ()
+        return {association_part(call.physical_id)}
 
     def judge(self, call: Call, found: Object) -> Outcome:
         """The floating IP; the address is kept for references."""

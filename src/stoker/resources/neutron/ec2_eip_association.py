@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
@@ -10,7 +10,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.network_order import Others
 from stoker.resources.neutron.ec2 import address_called, port_of
-from stoker.resources.port_addresses import associations
+from stoker.resources.port_addresses import LEADS, association_part, associations
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _OUT = "AWS::EC2::VPCGatewayAttachment"
@@ -23,7 +23,8 @@ class ElasticIpAssociation(ManagedType):
     description = "Associates an address with a server or an interface."
     service = "network"
     unique = True
-    link = "floating IP association"
+    link = LEADS
+    shares = frozenset({LEADS})
 
     properties = {
         "AllocationId": declare.string("Id of the address.", update_allowed=True),
@@ -40,7 +41,11 @@ class ElasticIpAssociation(ManagedType):
 
     def ends(self, call: Call) -> tuple[str, str]:
         """The ids of the floating IP, and of the port that it leads to."""
-        return _address(call), _port(call)
+        return self.floating_ip(call), _port(call)
+
+    def floating_ip(self, call: Call) -> str:
+        """The id of the floating IP."""
+        return _address(call)
 
     def update(self, call: Call) -> Outcome:
         """Move the association."""
@@ -66,6 +71,11 @@ class ElasticIpAssociation(ManagedType):
     def occupants(self, call: Call) -> Sequence[str]:
         """The association that the address has, with whichever port: a create would replace it."""
         return associations(call.cloud, self.ends(call)[0])
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The association of the address."""
+        address = (call.physical_id or "").partition(":")[0]
+        return {association_part(address or self.floating_ip(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """The properties as they were given, if the address leads to the port."""

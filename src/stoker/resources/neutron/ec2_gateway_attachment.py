@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -13,8 +13,7 @@ from stoker.resources.neutron.ec2 import external_network, table_mark
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _TABLE = "AWS::EC2::RouteTable"
-
-
+_ATTACHED = "way out of a virtual private cloud"
 _BEFORE = "before"
 """Key of the data: the route tables that had a gateway before the create."""
 
@@ -37,7 +36,7 @@ class VPCGatewayAttachment(ManagedType):
     service = "network"
     unique = True
     finds_own = True
-    shares = ("VpcId",)
+    shares = frozenset({_ATTACHED})
 
     properties = {
         "InternetGatewayId": declare.string("Id of the internet gateway."),
@@ -48,7 +47,8 @@ class VPCGatewayAttachment(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Give all route tables a gateway. Those that have one are recorded, and keep it."""
         if _BEFORE not in call.data:
-            before = [] if call.others else [each["id"] for each in _tables(call) if _has(each)]
+            is_ours = call.shared.issuperset(self.parts(call))
+            before = [] if is_ours else [each["id"] for each in _tables(call) if _has(each)]
             return Wait(after=0.0, data={**call.data, _BEFORE: before})
         network = external_network(call.cloud)
         for table in _tables(call):
@@ -58,11 +58,15 @@ class VPCGatewayAttachment(ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Take the gateways away, unless another resource attaches the same cloud."""
-        if call.physical_id is not None and not call.others:
+        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
             before = call.data.get(_BEFORE, ())
             for table in [each for each in _tables(call) if each["id"] not in before]:
                 ROUTERS.update(call.cloud, table["id"], {"external_gateway_info": {}})
         return Done()
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The way out of the virtual private cloud."""
+        return {f"{_ATTACHED} {call.properties['VpcId']}"}
 
     def find(self, call: Call) -> str | None:
         """The attachment, if all route tables have a gateway."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -10,12 +10,14 @@ from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.clouds.security_groups import group_ids
 from stoker.resources import declare
 from stoker.resources.neutron.rules import (
+    RULE,
     applied,
     bodies,
     bring_to,
     meaning,
     noted,
     own_meanings,
+    rule_part,
 )
 from stoker.resources.rest import Extra, RestResource, renamed
 from stoker.schema.resource_type import Call, Outcome
@@ -73,6 +75,7 @@ class SecurityGroup(RestResource):
     type_name = "AWS::EC2::SecurityGroup"
     description = "A security group and its rules."
     service = "network"
+    shares = frozenset({RULE})
     collection = SECURITY_GROUPS
     bears_name = True
     marker = ""
@@ -102,6 +105,12 @@ class SecurityGroup(RestResource):
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The rules."""
+        if call.physical_id is None:
+            return ()
+        return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The description, and the rules as they were given where they mean the same."""

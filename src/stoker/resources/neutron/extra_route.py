@@ -5,7 +5,7 @@ It has no object of its own: its id is that of the router and the route.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object, send
@@ -13,6 +13,7 @@ from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of
+from stoker.resources.neutron.declarations import ROUTES, route_part
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import Support, SupportStatus
 
@@ -27,6 +28,7 @@ class ExtraRoute(ManagedType):
     extension = "extraroute-atomic"
     unique = True
     link = "route"
+    shares = frozenset({ROUTES})
 
     properties = {
         "destination": declare.string("Destination network of the route.", required=True),
@@ -51,6 +53,10 @@ class ExtraRoute(ManagedType):
         router = ROUTERS.find(call.cloud, call.properties["router_id"])
         present = (router or {}).get("routes") or []
         return _id(call) if _route(call) in present else None
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The route."""
+        return {route_part(_router_of(call), _route(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """The route as it was made, if the router has it."""
@@ -81,11 +87,17 @@ def _router(call: Call) -> Object:
     return {"router_id": call.properties["router_id"]}
 
 
+def _router_of(call: Call) -> str:
+    """The router that has the route; the property may be a name that another router has by now."""
+    own = (call.physical_id or "").partition(":")[0]
+    return own or str(call.properties["router_id"])
+
+
 def _id(call: Call) -> str:
     return ":".join(str(call.properties[name]) for name in ("router_id", "destination", "nexthop"))
 
 
 def _change(call: Call, action: str) -> None:
     body = {"router": {"routes": [_route(call)]}}
-    path = ROUTERS.at(call.properties["router_id"], f"/{action}")
+    path = ROUTERS.at(_router_of(call), f"/{action}")
     send(call.cloud.network, "PUT", path, json=body)

@@ -5,7 +5,7 @@ It has no object of its own: its id is that of the router.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object, send
@@ -13,7 +13,7 @@ from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of
-from stoker.resources.neutron.declarations import ROUTE
+from stoker.resources.neutron.declarations import ROUTE, ROUTES, route_part
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
@@ -30,7 +30,7 @@ class ExtraRouteSet(ManagedType):
     service = "network"
     unique = True
     finds_own = True
-    shares = ("router",)
+    shares = frozenset({ROUTES})
     support = since("14.0.0")
 
     properties = {
@@ -45,10 +45,13 @@ class ExtraRouteSet(ManagedType):
         Those that others have added are recorded first: they are never removed.
         """
         if _BEFORE not in call.data:
-            found = ROUTERS.find(call.cloud, call.properties["router"]) or {}
-            present, ours = found.get("routes") or [], _of_others(call)
-            wanted = _routes(call.properties)
-            before = [route for route in wanted if route in present and route not in ours]
+            router = str(call.properties["router"])
+            present = (ROUTERS.find(call.cloud, router) or {}).get("routes") or []
+            before = [
+                route
+                for route in _routes(call.properties)
+                if route in present and route_part(router, route) not in call.shared
+            ]
             return Wait(after=0.0, data={**call.data, _BEFORE: before})
         _change(call, "add_extraroutes", call.properties["router"], _routes(call.properties))
         return Done(str(call.properties["router"]))
@@ -76,6 +79,11 @@ class ExtraRouteSet(ManagedType):
         wanted = _routes(call.properties)
         complete = bool(wanted) and all(route in present for route in wanted)
         return str(call.properties["router"]) if complete else None
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The routes."""
+        router = call.physical_id or str(call.properties["router"])
+        return {route_part(router, route) for route in _routes(call.properties)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Those of the routes that the router has; any others are not of this set."""
@@ -109,15 +117,11 @@ class ExtraRouteSet(ManagedType):
         return frozenset(interfaces_of(router, others) | itself)
 
 
-def _of_others(call: Call) -> list[Object]:
-    """The routes of other resources of the stack at the same router."""
-    return [route for properties in call.others for route in _routes(properties)]
-
-
 def _own(call: Call, routes: Iterable[Object]) -> list[Object]:
     """Those of the routes that nothing but this resource has added."""
-    kept = [*call.data.get(_BEFORE, ()), *_of_others(call)]
-    return [route for route in routes if route not in kept]
+    kept = call.data.get(_BEFORE, ())
+    own = [route for route in routes if route not in kept]
+    return [route for route in own if route_part(call.object_id, route) not in call.shared]
 
 
 def _routes(properties: Mapping[str, Any]) -> list[Object]:

@@ -5,17 +5,22 @@ It has no name: its marker is its description.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS
 from stoker.resources import declare
 from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
+from stoker.resources.port_addresses import LEADS, association_part
 from stoker.resources.rest import RestResource
 from stoker.schema.neighbours import given
 from stoker.schema.properties import Attribute, Interruption, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden, since
+
+_ASSOCIATED = frozenset({"port_id", "fixed_ip_address"})
 
 
 class FloatingIP(RestResource):
@@ -25,6 +30,7 @@ class FloatingIP(RestResource):
     description = "An address of an external network, associated with a port."
     service = "network"
     collection = FLOATING_IPS
+    shares = frozenset({LEADS})
     blanks = {"dns_domain": "", "dns_name": ""}
     wire = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
 
@@ -69,6 +75,22 @@ class FloatingIP(RestResource):
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
         "show": declare.SHOW,
     }
+
+    def changed_fields(self, call: Call) -> Object:
+        """The fields that an update sends; an association that is a resource of the stack as well
+        stays.
+        """
+        body = super().changed_fields(call)
+        is_kept = association_part(call.object_id) in call.shared
+        if call.properties.get("port_id") is None and is_kept:
+            return {name: value for name, value in body.items() if name not in _ASSOCIATED}
+        return body
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The association with a port."""
+        if call.physical_id is None or call.properties.get("port_id") is None:
+            return ()
+        return {association_part(call.physical_id)}
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
         """The address of a port that the floating IP leads to."""

@@ -5,14 +5,14 @@ It has no object of its own: its id is made of both, ``<floating IP>:<port>``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
-from stoker.resources.port_addresses import associations
+from stoker.resources.port_addresses import LEADS, association_part, associations
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
@@ -26,7 +26,8 @@ class FloatingIPAssociation(ManagedType):
     description = "Associates a floating IP with a port."
     service = "network"
     unique = True
-    link = "floating IP association"
+    link = LEADS
+    shares = frozenset({LEADS})
 
     properties = {
         "fixed_ip_address": FIXED_IP_ADDRESS,
@@ -71,6 +72,10 @@ class FloatingIPAssociation(ManagedType):
     def occupants(self, call: Call) -> Sequence[str]:
         """The association that the address has, with whichever port: a create would replace it."""
         return associations(call.cloud, call.properties["floatingip_id"])
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The association of the floating IP."""
+        return {association_part(call.properties["floatingip_id"])}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Where the floating IP leads to; one that leads nowhere is associated with nothing."""

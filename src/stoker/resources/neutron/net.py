@@ -9,16 +9,16 @@ from stoker.clouds.collections import NETWORKS
 from stoker.resources import declare
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
-from stoker.resources.neutron.sharing import without_granted_sharing
+from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED, QOS_POLICY
-from stoker.resources.rest import Readiness, RestResource
+from stoker.resources.rest import Readiness
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-class Net(RestResource):
+class Net(Shareable):
     """A network of the project."""
 
     type_name = "OS::Neutron::Net"

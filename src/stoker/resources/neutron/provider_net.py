@@ -6,14 +6,15 @@ from stoker.clouds.collections import NETWORKS
 from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.neutron.declarations import DNS_DOMAIN
+from stoker.resources.neutron.sharing import Shareable
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED
-from stoker.resources.rest import Readiness, RestResource
+from stoker.resources.rest import Readiness
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 
 
-class ProviderNet(RestResource):
+class ProviderNet(Shareable):
     """A provider network."""
 
     type_name = "OS::Neutron::ProviderNet"

@@ -7,14 +7,13 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import QOS_POLICIES
 from stoker.resources import declare
-from stoker.resources.neutron.sharing import without_granted_sharing
-from stoker.resources.rest import RestResource
+from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-class QoSPolicy(RestResource):
+class QoSPolicy(Shareable):
     """A quality of service policy."""
 
     type_name = "OS::Neutron::QoSPolicy"

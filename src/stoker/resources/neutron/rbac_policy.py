@@ -5,7 +5,7 @@ A policy has no name: a lost create is found by what it allows, which the servic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import LookupFault, find_id
 from stoker.resources import declare
-from stoker.resources.neutron.sharing import RBAC_POLICIES
+from stoker.resources.neutron.sharing import GRANTED, RBAC_POLICIES, policy_part
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -28,6 +28,7 @@ class RBACPolicy(RestResource):
     description = "Lets a project use a network object of another."
     service = "network"
     unique = True
+    shares = frozenset({GRANTED})
     support = since("6.0.0")
     collection = RBAC_POLICIES
     marker = ""
@@ -62,6 +63,10 @@ class RBACPolicy(RestResource):
             if given != told["object_id"] == find_id(call.cloud, kind, given):
                 told["object_id"] = given
         return told
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The policy, which ``shared`` of the object may be too."""
+        return {policy_part(self.creation_body(call))}
 
     def find(self, call: Call) -> str | None:
         """The policy that grants the project the same access to the object."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -11,7 +11,7 @@ from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
-from stoker.resources.neutron.declarations import IP_ADDRESS
+from stoker.resources.neutron.declarations import GATEWAY, IP_ADDRESS, gateway_part
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.properties import Attribute, Finder, Interruption, Type
@@ -26,6 +26,7 @@ class Router(RestResource):
     description = "A router between subnets, and to an external network."
     service = "network"
     collection = ROUTERS
+    shares = frozenset({GATEWAY})
     readiness = Readiness(pending=frozenset({"ALLOCATING"}))
     extras = (
         tags_of(ROUTERS),
@@ -110,11 +111,21 @@ class Router(RestResource):
         return told
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a removed gateway is cleared."""
+        """The fields that an update sends; a removed gateway is cleared, unless it is a resource
+        of the stack as well.
+        """
         body = super().changed_fields(call)
-        if "external_gateway_info" in body:
-            body["external_gateway_info"] = body["external_gateway_info"] or {}
+        if "external_gateway_info" in body and not body["external_gateway_info"]:
+            body["external_gateway_info"] = {}
+            if gateway_part(call.object_id) in call.shared:
+                del body["external_gateway_info"]
         return body
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The gateway."""
+        if call.physical_id is None or not call.properties.get("external_gateway_info"):
+            return ()
+        return {gateway_part(call.physical_id)}
 
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others

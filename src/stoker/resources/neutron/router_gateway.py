@@ -5,12 +5,13 @@ It has no object of its own: its id tells router and network, as ``<router>:<net
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import ROUTERS
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of, subnets_of
+from stoker.resources.neutron.declarations import GATEWAY, gateway_part
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden
@@ -27,6 +28,7 @@ class RouterGateway(ManagedType):
     service = "network"
     unique = True
     link = "router gateway"
+    shares = frozenset({GATEWAY})
     support = SupportStatus(
         Support.HIDDEN, message=_ADVICE, previous=SupportStatus(Support.DEPRECATED, message=_ADVICE)
     )
@@ -64,6 +66,10 @@ class RouterGateway(ManagedType):
         found = ROUTERS.find(call.cloud, router)
         network = ((found or {}).get(_INFO) or {}).get("network_id")
         return [f"{router}:{network}"] if network else []
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The gateway of the router, whichever network it leads to."""
+        return {gateway_part(str(call.properties["router_id"]))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """What the gateway connects, if the router has it."""

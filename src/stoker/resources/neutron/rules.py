@@ -36,6 +36,15 @@ _DEFAULTS: tuple[Mapping[str, Any], ...] = (
 )
 
 
+RULE = "security group rule"
+"""The kind of parts that rules are."""
+
+
+def rule_part(rule: Mapping[str, Any]) -> str:
+    """The part of its group that a rule is, as the service takes it."""
+    return f"{RULE} {rule['security_group_id']} {meaning(rule)}"
+
+
 def bodies(rules: Sequence[Mapping[str, Any]], group_id: str) -> list[Object]:
     """The wanted rules as the service takes them.
 
@@ -123,7 +132,8 @@ def _listed(meanings: Iterable[Meaning]) -> list[list[Any]]:
 def bring_to(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> None:
     """Add the rules that are missing, then remove own ones that are not wanted. Safe to repeat.
 
-    ``before`` are the rules that the group had by its properties.
+    ``before`` are the rules that the group had by its properties. Rules that are resources of the
+    stack as well stay.
     """
     existing = SECURITY_GROUP_RULES.select(call.cloud, security_group_id=call.object_id)
     present = {meaning(rule) for rule in existing}
@@ -133,7 +143,7 @@ def bring_to(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> 
             present.add(meaning(body))
     outdated = own_meanings(call, before) - {meaning(body) for body in wanted}
     for rule in existing:
-        if meaning(rule) in outdated:
+        if meaning(rule) in outdated and rule_part(rule) not in call.shared:
             SECURITY_GROUP_RULES.delete(call.cloud, rule["id"])
 
 

@@ -6,7 +6,7 @@ and the rules follow once its id is on record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -21,7 +21,16 @@ from stoker.resources.neutron.declarations import (
     REMOTE_IP_PREFIX,
 )
 from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import applied, bodies, bring_to, noted, told, with_defaults
+from stoker.resources.neutron.rules import (
+    RULE,
+    applied,
+    bodies,
+    bring_to,
+    noted,
+    rule_part,
+    told,
+    with_defaults,
+)
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
@@ -51,6 +60,7 @@ class SecurityGroup(RestResource):
     description = "A security group and its rules."
     service = "network"
     support = since("2014.1")
+    shares = frozenset({RULE})
     collection = SECURITY_GROUPS
     blanks = {"stateful": True}
     extras = (Extra("description", _describe), Extra("rules", _set_rules))
@@ -95,6 +105,12 @@ class SecurityGroup(RestResource):
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The rules."""
+        if call.physical_id is None:
+            return ()
+        return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def expected(self, call: Call) -> Mapping[str, Any]:
         """The properties, with the rules that every group has."""

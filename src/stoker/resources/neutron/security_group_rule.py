@@ -6,7 +6,7 @@ meaning of the rule, which is unique in its group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -21,7 +21,7 @@ from stoker.resources.neutron.declarations import (
     REMOTE_IP_PREFIX,
 )
 from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import meaning
+from stoker.resources.neutron.rules import RULE, meaning, rule_part
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -39,6 +39,7 @@ class SecurityGroupRule(RestResource):
     description = "A rule of a security group."
     service = "network"
     unique = True
+    shares = frozenset({RULE})
     support = since("7.0.0")
     collection = SECURITY_GROUP_RULES
     marker = ""
@@ -68,6 +69,10 @@ class SecurityGroupRule(RestResource):
         )
         matches = [rule for rule in existing if meaning(rule) == meaning(wanted)]
         return str(matches[0]["id"]) if matches else None
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The rule, which the properties of its group may have too."""
+        return {rule_part(self.fields(call.properties))}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The rule's fields, as they were given where the rule means the same."""

@@ -40,6 +40,7 @@ from stoker.schema.resource_type.capabilities import (
     Replaces,
     RequestsAddresses,
     RestartsResource,
+    Shares,
     ShowsSignals,
     Signals,
     Snapshots,
@@ -79,7 +80,8 @@ __all__ = [
     "NestingType", "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reacts", "Reads",
     "Referred", "Releases", "Replaces", "RequestsAddresses", "Resized", "ResourceType",
     "RestartsResource",
-    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
+    "ScalableType", "Shares",
+    "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
     "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "UpdatesAnyway",
     "Validates", "Wait", "can", "changes_in_place", "has_attribute",
 ]  # fmt: skip

@@ -93,9 +93,9 @@ class Call(Struct, frozen=True):
     """That which the type reacts to."""
     signalling: Signalling | None = None
     snapshot: SnapshotFacts = NO_SNAPSHOT
-    others: Sequence[Mapping[str, Any]] = ()
-    """Properties of the stack's other resources that have a part in the same object, for types
-    with ``shares``; without those that are going to be removed, except in a create."""
+    shared: frozenset[str] = frozenset()
+    """The parts that other resources of the stack declare too, for types with ``shares``; without
+    those of resources that are going to be removed, except in a create."""
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from stoker.kernel.diagnostics import Diagnostic, Path
@@ -69,6 +69,20 @@ class Contends(Protocol):
     def occupants(self, call: Call) -> Sequence[str]:
         """All ids under which rows may name the object that is in the way of a create, alike or
         not, the one that the create would give it first; empty where there is none.
+        """
+
+
+@runtime_checkable
+class Shares(Protocol):
+    """The resource declares parts of an object that others may declare too, as a rule of a group.
+
+    A part can be a resource of its own, or a value among the properties of another. It is removed
+    from the object only when the last resource that declares it no longer does.
+    """
+
+    def parts(self, call: Call) -> Collection[str]:
+        """One text for each part, the same for all types in ``shares``; empty while nothing is
+        known of the object. May ask the cloud; the properties have ids where names are known.
         """
 
 

@@ -39,9 +39,8 @@ class ResourceType(ABC):
     """What the physical id names, as "router interface", where it says what the object is and not
     which: equal ids mean the same object, also those of other types with this word. A create that
     is called with such an id brings that object to the properties."""
-    shares: ClassVar[tuple[str, ...]] = ()
-    """Properties with what several resources may have a part in, as the router of routes: calls
-    have the properties of the other resources with the same ones."""
+    shares: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of the parts that ``parts`` names, as "route": only types with a common kind share."""
     release_deletes: ClassVar[bool] = False
     """``release`` deletes the object: it is not called for one that is to be retained."""
     user_scoped: ClassVar[bool] = False

@@ -29,6 +29,7 @@ from stoker.resources.nova.server.ports import (
     own_ports,
     port_name,
 )
+from stoker.resources.port_addresses import LEADS, association_part
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Outcome, Wait
 
@@ -91,6 +92,18 @@ def set_networks(call: Call, _asked: bool) -> Outcome | None:
     _free_floating_ips(call, {*ports, *present.attached})
     lead_floating_ips(call, wanted, ports)
     return None
+
+
+class LeadsFloatingIPs:
+    """A server whose networks may name floating IPs."""
+
+    shares = frozenset({LEADS})
+
+    def parts(self, call: Call) -> set[str]:
+        """The associations of the floating IPs."""
+        entries = [nic.entry for nic in nics(call.properties.get("networks"))]
+        named = [entry["floating_ip"] for entry in entries if entry.get("floating_ip")]
+        return {association_part(floating_ip) for floating_ip in named}
 
 
 def live_networks(call: Call) -> list[Mapping[str, Any]]:
@@ -225,12 +238,17 @@ def _adjust(call: Call, nic: Nic, port: Object | None) -> None:
 
 
 def _free_floating_ips(call: Call, ports: set[str]) -> None:
-    """Take away the floating IPs that earlier entries had and no entry has any more."""
+    """Take away the floating IPs that earlier entries had and no entry has any more.
+
+    Those that other resources of the stack associate stay.
+    """
     before, now = (
         {nic.entry["floating_ip"] for nic in nics(networks) if nic.entry.get("floating_ip")}
         for networks in (call.update.previous.get("networks"), call.properties.get("networks"))
     )
     for address in sorted(before - now):
+        if association_part(address) in call.shared:
+            continue
         found = FLOATING_IPS.find(call.cloud, address)
         if found is not None and found.get("port_id") in ports:
             FLOATING_IPS.update(call.cloud, address, {"port_id": None})

@@ -23,7 +23,11 @@ from stoker.resources.nova.server.create import (
     takes_deployments,
     user_data,
 )
-from stoker.resources.nova.server.networks import fixed_addresses, subnets_needed
+from stoker.resources.nova.server.networks import (
+    LeadsFloatingIPs,
+    fixed_addresses,
+    subnets_needed,
+)
 from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports
 from stoker.resources.nova.server.power import (
     IMAGE,
@@ -41,7 +45,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
 
-class Server(HoldsPorts, ManagedType):
+class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
     """A server of the compute service."""
 
     type_name = "OS::Nova::Server"

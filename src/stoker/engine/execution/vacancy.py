@@ -1,0 +1,117 @@
+"""Decides whether a create of an object that does not show its owner may be sent.
+
+In: a row without an object, and its type. Out: the row, and an outcome where no request must be
+sent. An object that is there already belongs to others, and the create fails; unless the resource
+that owns it is about to be removed and hands it over, or another resource of the stack declares it
+as a part, as the ``rules`` of a group declare a rule. Then both have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stoker.engine.execution.ownership import Holder, Ownership
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.shared_parts import parts_of, sharers
+from stoker.engine.execution.type_calls import TypeCalls, Work
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.errors import NotFound, Refused
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import (
+    Adopts,
+    Call,
+    Contends,
+    Failed,
+    ManagedType,
+    Outcome,
+    Shares,
+    Wait,
+    can,
+)
+
+_PAUSE_SECONDS = 2.0
+
+
+class Vacancy:
+    """The checks of one session."""
+
+    def __init__(self, session: Session, calls: TypeCalls) -> None:
+        self._session = session
+        self._calls = calls
+        self._ownership = Ownership(session)
+
+    async def check(self, row: Resource, work: Work) -> tuple[Resource, Outcome | None]:
+        """Make sure that a create does not meet an object of others.
+
+        Returns an outcome where the request must not be sent: a failure, or the object that an
+        outgoing resource of the tree has handed over.
+        """
+        type_ = work.type
+        assert can(type_, Adopts)
+        ids = await self._seen(row, work, type_.occupants if can(type_, Contends) else type_.find)
+        if not ids:
+            return row, None
+        holder = await self._ownership.holder(row, type_, ids)
+        if holder is not None and holder.is_being_removed:
+            return row, Wait(_PAUSE_SECONDS, reason=f"{holder.row.name} is being removed")
+        declarers = [] if holder is not None else await self._declarers(row, work, ids[0])
+        if any(each.status is Status.IN_PROGRESS for each in declarers):
+            reason = f"{declarers[0].name} is being changed"
+            return row, Wait(_PAUSE_SECONDS, reason=reason)
+        if declarers:
+            row = replace(row, physical_id=ids[0])
+            await self._session.commit(resources=[row])
+            return row, Wait(after=0.0)
+        if holder is None or not holder.leaves:
+            return row, Failed(_occupied(type_, ids[0], holder, self._session))
+        alike = row.properties == holder.row.properties
+        if not alike and type_.link:
+            alike = not can(type_, Contends) or ids[:1] == await self._seen(row, work, type_.find)
+        if not alike or holder.row.action is Action.DELETE:
+            return row, None  # the cloud decides, and a rejection changes nothing
+        return await self._ownership.hand_over(row, holder, ids[0]), Wait(after=0.0)
+
+    async def _declarers(self, row: Resource, work: Work, found: str) -> list[Resource]:
+        """The resources that declare the object by a property: both have it from now on."""
+        session, type_ = self._session, work.type
+        others = [
+            other
+            for other in sharers(session, row, type_)
+            if (kind := session.type_of(other)) and kind.shows_owner(other.properties)
+        ]
+        if not others or not can(type_, Shares) or not can(type_, Adopts):
+            return []
+        if can(type_, Contends) and [found] != await self._seen(row, work, type_.find):
+            return []
+
+        def declarers(call: Call) -> list[str]:
+            own = frozenset(type_.parts(call))
+            return [each.id for each in others if own and own <= parts_of(session, each, call)]
+
+        return [session.rows[id_] for id_ in await self._seen(row, work, declarers)]
+
+    async def _seen(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> list[str]:
+        """The ids that a method sees; none too where that what it asks about is gone."""
+        try:
+            seen = await self._calls.ask(row, replace(work, method=method))
+        except NotFound:
+            return []
+        except Refused as refused:
+            cause = refused.__cause__
+            if isinstance(cause, Exception) and self._session.ports.faults.is_not_found(cause):
+                return []
+            raise
+        if isinstance(seen, str):
+            return [seen]
+        return list(seen or ())
+
+
+def _occupied(type_: ManagedType, found: str, holder: Holder | None, session: Session) -> str:
+    """Why a create is not sent: the object that stands in its way, and whose it is."""
+    what = f"the {type_.link or type_.type_name} {found} already exists"
+    if holder is None:
+        return f"{what}. This stack did not create it, so it is left unchanged"
+    own = holder.stack.id == session.stack.id
+    where = "this stack" if own else f"the stack {holder.stack.name}"
+    return f"{what}. It belongs to the resource {holder.row.name} of {where}"

@@ -1,0 +1,331 @@
+"""P9: a part that a resource and a property both declare stays until neither of them does.
+
+The types and the cloud's objects are those of OpenStack: moving a part from one to the other, in
+either direction, must leave the object as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import pytest
+from tests.clouds.fake_cloud import FakeCloud
+from tests.engine_world import Lab, template, thing
+from tests.simulation.types import Types
+from tests.simulation.world import World
+
+from stoker.clouds import faults
+from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.engine.model.interfaces import Ports
+from stoker.kernel.errors import NotFound
+from stoker.kernel.values import replace
+from stoker.resources import declare
+from stoker.resources.registry import Registry
+from stoker.schema.properties import NameLookup
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
+
+
+class Clouds:
+    """Gives every stack the fake cloud."""
+
+    def __init__(self, cloud: FakeCloud) -> None:
+        self._cloud = cloud
+
+    def connection(self, _stack: Any) -> Any:
+        return self._cloud.connection
+
+    def lookup(self, _stack: Any, lookups: Sequence[NameLookup]) -> Sequence[str]:
+        return [self._id(each.finder.kind, each.value) for each in lookups]
+
+    def _id(self, kind: str, value: str) -> str:
+        for item in self._objects():
+            if value in (item["id"], item.get("name")):
+                return str(item["id"])
+        if kind == "router":
+            raise NotFound(f"there is no router {value}")
+        return value
+
+    def _objects(self) -> list[Mapping[str, Any]]:
+        return [item for kind in self._cloud.tables for item in self._cloud.all(kind)]
+
+    def check(self, _stack: Any, checks: Sequence[Any]) -> Sequence[str | None]:
+        return [None] * len(checks)
+
+    known_faults = check
+    lacking = check
+
+
+class Kept(ManagedType):
+    """Something within a router."""
+
+    type_name = "Sim::Kept"
+    service = "sim"
+    properties = {
+        "of": declare.by_name("neutron.router", "Router"),
+        "also": declare.by_name("neutron.router", "Router that is gone by the time of the delete"),
+    }
+    deleted: ClassVar[list[tuple[str, str]]] = []
+
+    def create(self, call: Call) -> Outcome:
+        return Done(call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        self.deleted.append((call.properties["of"], call.properties["also"]))
+        return Done()
+
+
+class AllTypes(Types):
+    """The types of OpenStack, and those of the simulation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._registry = Registry()
+
+    def find(self, type_name: str) -> ResourceType | None:
+        if type_name == Kept.type_name:
+            return Kept()
+        return super().find(type_name) or self._registry.find(type_name)
+
+
+class NetworkWorld(World):
+    """A world whose cloud has networks."""
+
+    def __init__(self) -> None:
+        super().__init__(1, types=AllTypes())
+        self.network = FakeCloud()
+        self.cloud.trouble = 0.0
+        self.mailbox = None
+
+    def ports(self, *arguments: Any, **changes: Any) -> Ports:
+        ports = super().ports(*arguments, **changes)
+        clouds: Any = Clouds(self.network)
+        return replace(ports, clouds=clouds, faults=faults)
+
+
+Resources = Mapping[str, Any]
+
+
+def resource(type_: str, **properties: Any) -> dict[str, Any]:
+    return {"type": type_, "properties": properties}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"get_resource": name}
+
+
+SSH = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
+GROUP = "OS::Neutron::SecurityGroup"
+RULE = resource("OS::Neutron::SecurityGroupRule", security_group=ref("g"), **SSH)
+ROUTE = {"destination": "10.9.0.0/24", "nexthop": "10.0.0.9"}
+BASE = {"r": resource("OS::Neutron::Router")}
+ADDRESS = {"floating_network": "public"}
+
+
+SERVED = {
+    "n": resource("OS::Neutron::Net"),
+    "p": resource("OS::Neutron::Port", network=ref("n")),
+    "f": resource("OS::Neutron::FloatingIP", **ADDRESS),
+}
+
+
+def server(**network: Any) -> dict[str, Any]:
+    given = {"image": "image", "flavor": "flavor", "networks": [network]}
+    return resource("OS::Nova::Server", user_data_format="RAW", **given)
+
+
+def led(cloud: FakeCloud) -> Any:
+    return [each["port_id"] is not None for each in cloud.all("floatingips")]
+
+
+def rules(cloud: FakeCloud) -> Any:
+    found = [each for each in cloud.all("security-group-rules") if each["direction"] == "ingress"]
+    return [each["port_range_min"] for each in found]
+
+
+def gateways(cloud: FakeCloud) -> Any:
+    return [each.get("external_gateway_info") for each in cloud.all("routers")]
+
+
+def routes(cloud: FakeCloud) -> Any:
+    return [each["routes"] for each in cloud.all("routers")]
+
+
+def leads(cloud: FakeCloud) -> Any:
+    return [each["port_id"] for each in cloud.all("floatingips")]
+
+
+PAIRS: dict[str, tuple[Resources, Resources, Callable[[FakeCloud], Any], Any]] = {
+    "rule": (
+        {"g": resource(GROUP), "own": RULE},
+        {"g": resource(GROUP, rules=[SSH])},
+        rules,
+        [22],
+    ),
+    "rule of an AWS group": (
+        {"g": resource("AWS::EC2::SecurityGroup", GroupDescription="d"), "own": RULE},
+        {
+            "g": resource(
+                "AWS::EC2::SecurityGroup",
+                GroupDescription="d",
+                SecurityGroupIngress=[{"IpProtocol": "tcp", "FromPort": "22", "ToPort": "22"}],
+            )
+        },
+        rules,
+        [22],
+    ),
+    "gateway": (
+        {
+            **BASE,
+            "own": resource("OS::Neutron::RouterGateway", router_id=ref("r"), network="public"),
+        },
+        {"r": resource("OS::Neutron::Router", external_gateway_info={"network": "public"})},
+        gateways,
+        [{"network_id": "public"}],
+    ),
+    "route": (
+        {**BASE, "own": resource("OS::Neutron::ExtraRoute", router_id=ref("r"), **ROUTE)},
+        {**BASE, "set": resource("OS::Neutron::ExtraRouteSet", router=ref("r"), routes=[ROUTE])},
+        routes,
+        [[ROUTE]],
+    ),
+    "floating IP of a server": (
+        {
+            **SERVED,
+            "s": server(port=ref("p")),
+            "own": resource(
+                "OS::Neutron::FloatingIPAssociation",
+                floatingip_id=ref("f"),
+                port_id=ref("p"),
+            )
+            | {"depends_on": "s"},
+        },
+        {**SERVED, "s": server(port=ref("p"), floating_ip=ref("f"))},
+        led,
+        [True],
+    ),
+    "floating IP": (
+        {
+            "f": resource("OS::Neutron::FloatingIP", **ADDRESS),
+            "own": resource(
+                "OS::Neutron::FloatingIPAssociation", floatingip_id=ref("f"), port_id="port"
+            ),
+        },
+        {"f": resource("OS::Neutron::FloatingIP", port_id="port", **ADDRESS)},
+        leads,
+        ["port"],
+    ),
+}
+
+
+@pytest.fixture(params=PAIRS)
+def pair(request: pytest.FixtureRequest) -> Any:
+    return PAIRS[request.param]
+
+
+def lived(story: Any) -> None:
+    world = NetworkWorld()
+    world.live(lambda engine: story(Lab(engine, world), world.network))
+
+
+def test_a_part_that_moves_into_a_property_stays(pair: Any) -> None:
+    own, within, look, expected = pair
+
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        await lab.create(template(own))
+        assert look(cloud) == expected
+        await lab.update(template(within))
+        assert (await lab.status(), look(cloud)) == ("UPDATE_COMPLETE", expected)
+        await lab.delete()
+        assert not cloud.all("routers")
+        assert not look(cloud)
+
+    lived(story)
+
+
+def test_a_part_that_becomes_a_resource_stays(pair: Any) -> None:
+    own, within, look, expected = pair
+
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        await lab.create(template(within))
+        assert look(cloud) == expected
+        await lab.update(template(own))
+        assert (await lab.status(), look(cloud)) == ("UPDATE_COMPLETE", expected)
+        await lab.update(template({k: v for k, v in own.items() if k != "own"}))
+        assert look(cloud) not in (expected, None)
+
+    lived(story)
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_part_stays_when_the_update_that_moves_it_is_taken_back(
+    pair: Any, rollback: bool, forward: bool
+) -> None:
+    own, within, look, expected = pair
+    first, second = (own, within) if forward else (within, own)
+
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        await lab.create(template(first))
+        last = next(name for name in reversed(second))
+        failing = {**second, "last": thing(last, fail="create")}
+        await lab.update(template(failing), disable_rollback=not rollback)
+        if not rollback:
+            assert await lab.status() == "UPDATE_FAILED"
+            assert look(cloud) == expected
+            await lab.update(template(first))
+        assert (await lab.status()).endswith("COMPLETE"), (await lab.stack()).reason
+        assert look(cloud) == expected
+
+    lived(story)
+
+
+def test_a_part_can_be_declared_twice(pair: Any) -> None:
+    own, within, look, expected = pair
+
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        await lab.create(template({**own, **within}))
+        assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
+        assert look(cloud) == expected
+        await lab.update(template(own))
+        assert look(cloud) == expected
+
+    lived(story)
+
+
+def test_a_part_of_others_is_neither_taken_nor_removed() -> None:
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        await lab.create(template({"g": resource(GROUP)}))
+        body = {"security_group_id": (await lab.rows())["g"].physical_id, "direction": "ingress"}
+        SECURITY_GROUP_RULES.create(cloud.connection, {**body, "ethertype": "IPv4", **SSH})
+        await lab.update(template({"g": resource(GROUP), "own": RULE}))
+        assert await lab.status() == "UPDATE_FAILED"
+        assert "This stack did not create it" in (await lab.stack()).reason
+        await lab.update(template({"g": resource(GROUP)}))
+        assert rules(cloud) == [22]
+
+    lived(story)
+
+
+def test_a_delete_is_sent_with_ids_where_names_were_given() -> None:
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        gate, gone = (cloud.put("routers", name=name) for name in ("gate", "gone"))
+        Kept.deleted.clear()
+        await lab.create(template({"kept": resource("Sim::Kept", of="gate", also="gone")}))
+        del cloud.tables["routers"][gone]
+        await lab.delete()
+        assert Kept.deleted == [(gate, "gone")]
+
+    lived(story)
+
+
+def test_a_part_of_an_object_that_was_named_is_the_same() -> None:
+    named = resource("OS::Neutron::SecurityGroupRule", security_group="web", **SSH)
+
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        first = {"g": resource(GROUP, name="web"), "own": {**named, "depends_on": "g"}}
+        await lab.create(template(first))
+        await lab.update(template({"g": resource(GROUP, name="web", rules=[SSH])}))
+        assert (await lab.status(), rules(cloud)) == ("UPDATE_COMPLETE", [22])
+
+    lived(story)
