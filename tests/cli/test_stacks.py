@@ -187,9 +187,7 @@ def test_status_list_as_json_has_outputs(service: Served, web_app: str) -> None:
     assert outputs["web-app"]["url"].startswith("http://127.")
 
 
-def test_deploy_as_json_prints_the_stack_alone_on_standard_output(
-    service: Served, web_app: str
-) -> None:
+def test_deploy_as_json_prints_only_the_stack(service: Served, web_app: str) -> None:
     done = service.run(*WEB_APP, *PORT, "--json")
     stack = json.loads(done.stdout)
     assert (done.exit_code, stack["state"]) == (0, "UPDATE_COMPLETE")
@@ -197,9 +195,7 @@ def test_deploy_as_json_prints_the_stack_alone_on_standard_output(
     assert "UPDATE_COMPLETE" in done.stderr
 
 
-def test_failed_deploy_as_json_prints_the_cause_on_standard_error(
-    service: Served, tmp_path: Path
-) -> None:
+def test_failed_deploy_as_json_keeps_cause_on_stderr(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "broken.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\n"

@@ -318,7 +318,7 @@ def test_validate_reads_standard_input(tmp_path: Path, monkeypatch: pytest.Monke
     assert "<stdin>:4:1: error" in bad.output
 
 
-def test_file_named_by_a_template_is_never_standard_input(tmp_path: Path) -> None:
+def test_file_of_template_is_never_standard_input(tmp_path: Path) -> None:
     template = "heat_template_version: 2018-08-31\noutputs:\n  o: {value: {get_file: ./-}}\n"
     done = stoker("validate", "-", text=template)
     assert 'there is no file "-"' in done.output
@@ -371,7 +371,7 @@ resources:
         ("10.0.0.4", "{get_resource: net}", "condition: wanted", False),
     ],
 )
-def test_equal_fixed_addresses_are_reported_with_both_lines(
+def test_equal_fixed_addresses_name_both_lines(
     tmp_path: Path, address: str, network: str, condition: str, warned: bool
 ) -> None:
     path = tmp_path / "addresses.yaml"

@@ -198,7 +198,7 @@ def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
 
 
 def tree(changes: Iterable[Change]) -> str:
-    """The changes, those of nested stacks below the resources that these stand behind.
+    """Return the changes as lines, those in a nested stack below the resource that it belongs to.
 
     Many changes in a row that look the same, as of members of a group, share one line.
     """
@@ -239,7 +239,7 @@ def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
 
 
 def _look(block: Sequence[Change]) -> Any:
-    """Return what is equal for blocks that differ in the name of their first resource only."""
+    """Return a key that is equal for blocks that differ only in the name of the first resource."""
     above = block[0].path
     return above[:-1], [(change.path[len(above) :], change.lines("")) for change in block]
 

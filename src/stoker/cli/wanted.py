@@ -80,8 +80,7 @@ class Wanted(Struct, frozen=True):
     sent: Bundle
     values: Mapping[str, str]
     converge: bool = False
-    existing: bool = False
-    """Parameters and environments are added to those of the stack."""
+    existing: bool = False  # the parameters and environments of the last deployment stay
 
     @property
     def method(self) -> str:

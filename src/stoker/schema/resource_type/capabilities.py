@@ -297,7 +297,7 @@ class NamesResources(Protocol):
 
 @runtime_checkable
 class RequestsAddresses(Protocol):
-    """The type has properties with fixed addresses, each of which only one port can have."""
+    """The type has properties with fixed addresses. Only one port can have an address."""
 
     def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
         """Return the path from the property, the network and the address of each.
