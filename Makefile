@@ -18,7 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY)  ## the virtual environment in .venv (again only when a pyproject.toml changes)
+setup: $(READY)  ## the virtual environment in .venv, and the hook for commit subjects
+	@tools/hooks/install
 
 $(RUNNABLE): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV)
@@ -49,7 +50,7 @@ test-soak: $(READY)  ## MINUTES=60: mixed load while engines and APIs are killed
 test-openstack: $(READY)  ## SERVICES="octavia ...": types on OpenStack's own services (Debian, root)
 	@$(PYTHON) -m tests.openstack $(SERVICES)
 
-check: $(READY)  ## format, lint, types, layers, sizes, dead code
+check: $(READY)  ## format, lint, types, layers, sizes, dead code, language
 	@tools/check $(VENV)/bin
 
 format: $(READY)  ## format the code
@@ -73,5 +74,5 @@ conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance
 
 clean:  ## remove the virtual environment and all caches
-	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tools.prose import Survey
 from tools.source import (
     ROOT,
     SOURCES,
@@ -150,8 +152,25 @@ def rows() -> Iterator[tuple[str, str, str]]:
     yield "annotated", annotated(every), "0 %"
     patches, count = patches_per_test(tests.values())
     yield "patches per test", patches, "0.50"
+    survey = Survey()
+    for source, name in zip(SOURCES, ("service", "local cloud"), strict=True):
+        yield from prose(survey, source.relative_to(ROOT).as_posix(), name)
     yield "modules; lines", f"{len(modules):,}; {sum(m.lines for m in every):,}", ""
     yield "test functions", f"{count:,}", ""
+
+
+def prose(survey: Survey, folder: str, name: str) -> Iterator[tuple[str, str, str]]:
+    """Figures of the language in a folder."""
+    total = Counter[str]()
+    for file, figures in survey.figures.items():
+        if file.startswith(f"{folder}/"):
+            total.update(figures)
+    whats = 1000 * total["whats"] / total["words"]
+    openings = 100 * total["openings"] / total["docstrings"]
+    comments = 1000 * total["comments"] / total["lines"]
+    yield f'"what" per 1,000 words of docstrings, {name}', f"{whats:.1f}", ""
+    yield f"docstrings that start with What, How, Who ..., {name}", f"{openings:.0f} %", ""
+    yield f"comments per 1,000 lines, {name}", f"{comments:.1f}", ""
 
 
 def main() -> None:
