@@ -31,8 +31,7 @@ class Connection(HttpToolsProtocol):
     """For each further part of a body."""
     owner = ""
     """The project that makes the request; empty until its token is checked."""
-    since = 0.0
-    """When the client began to owe what it owes: a request, or the rest of one."""
+    since = 0.0  # when the client started to owe a request, or the rest of one
     _late: asyncio.TimerHandle
     in_body = False
     _heard = 0.0
@@ -122,7 +121,7 @@ class Connection(HttpToolsProtocol):
 
 
 def _owes(connection: Any) -> bool:
-    """Whether nothing goes on with a connection until its client sends more."""
+    """Return whether a connection waits for its client to send more."""
     if connection.cycle is None or connection.cycle.response_complete:
         return True
     return connection.in_body and not connection.flow.read_paused

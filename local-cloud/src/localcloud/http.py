@@ -54,7 +54,7 @@ class RequestContext:
 
     @property
     def is_stack_user(self) -> bool:
-        """Whether the bearer is a guest: a user that a stack made, whose token a server holds."""
+        """Return whether the bearer is a guest: a user made by a stack for one of its servers."""
         return STACK_USER in self.roles and "member" not in self.roles
 
     @property

@@ -1,4 +1,4 @@
-"""What the role of a caller allows: readers read, members write, administrators do the rest."""
+"""Permissions by role: readers read, members write, administrators do the rest."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -29,7 +29,7 @@ _SUFFICIENT = {
 
 
 def lacking(caller: RequestContext, method: str, needed: Access | None) -> Access | None:
-    """Return what the caller would have to be for a request, or None if it may be made.
+    """Return the access that a caller lacks for a request, or None if it may be made.
 
     Where nothing is ``needed`` in particular, readers may read and members may write.
     """
@@ -64,4 +64,4 @@ def lacks_role(needed: Access) -> Forbidden:
 
 
 def by_owner(caller: RequestContext, method: str, path: str) -> None:
-    """Let every caller in: the service itself decides by the owner of what is asked for."""
+    """Let every caller in: the service itself decides by the owner of the requested object."""

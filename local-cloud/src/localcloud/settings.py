@@ -63,7 +63,7 @@ class Settings:
         return tuple(dict.fromkeys(found for url in urls if (found := _address(url))))
 
     def is_foreign_service(self, url: str) -> bool:
-        """Whether an ``http`` or ``https`` URL names the address and port of a foreign service."""
+        """Return whether an HTTP URL names the address and port of a foreign service."""
         known = {_origin(service.url) for service in self.foreign_services}
         return _origin(url) in known
 

@@ -122,7 +122,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def waits_for_servers(self) -> bool:
-        """Whether a server should have reported, or still should."""
+        """Return whether a report of a server is missing, or was missing at the timeout."""
         return self.was_waited_for or self.kind == "signal"
 
     def _advice(self, stack_name: str) -> Iterator[str]:
@@ -160,7 +160,7 @@ class Explanation(Struct, frozen=True):
 def explanation_of(
     client: Client, stack: Stack, path: str | None, shown_as: ShownAs | None = None
 ) -> tuple[Explanation, Any]:
-    """What the service says of a stack or of a resource in it, as values and as it says it."""
+    """Return the explanation for a stack or a resource in it, parsed and as it was received."""
     if path is None:
         answer = client.get(ORCHESTRATION, f"{stack.path}/why")
         return _with_notes(client, stack, parsed_explanation(answer, shown_as)), answer
@@ -182,7 +182,7 @@ def explanation_of(
 
 
 def _with_notes(client: Client, stack: Stack, found: Explanation) -> Explanation:
-    """The explanation, with what the cloud knows in addition."""
+    """Return the explanation with notes from the cloud."""
     notes: dict[int, list[str]] = {}
     for number, cause in enumerate(found.causes[:_MOST]):
         notes[number] = list(ports_in_the_way(client, cause.text))

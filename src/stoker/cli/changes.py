@@ -110,7 +110,7 @@ class Change(Struct, frozen=True):
 
     @property
     def loses_data(self) -> bool:
-        """Whether data of users is deleted with the object, or may be."""
+        """Return whether data of users is deleted with the object, or may be."""
         return self.is_loss and self.holds_data
 
     def lines(self, name: str) -> list[str]:
@@ -188,7 +188,7 @@ def plan_of_update(answer: Any, place: Place) -> Plan:
 
 
 def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
-    """What the delete of a stack removes."""
+    """Return the changes that the delete of a stack makes."""
     path = f"{stack.path}/preview?fingerprint={fingerprint}"
     return plan_of_update(client.call(ORCHESTRATION, "DELETE", path), str)
 

@@ -157,7 +157,7 @@ class Client:
         return self._request(method, url, headers=headers, json=body, params=query)
 
     def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
-        """Send a request. Raises :class:`Unreachable`, which names what does not answer."""
+        """Send a request. Raises :class:`Unreachable` with the address that does not answer."""
         try:
             return self._http.request(method, url, **content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:

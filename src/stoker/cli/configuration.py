@@ -56,7 +56,7 @@ def findings_in(files: ConfigFiles) -> list[Finding]:
 
 
 def found_online(files: ConfigFiles) -> list[Finding]:
-    """Return what keeps the services that valid files name from being used."""
+    """Return the problems with the services that valid files name: they are contacted."""
     reachability = importlib.import_module("stoker.reachability")
     return [said_of(message, files.all()) for message in reachability.problems_of(load(files))]
 

@@ -2,7 +2,7 @@
 
 Names, reasons and outputs may come from other users, from clouds and from guests. A terminal takes
 escape sequences in them for commands: they could set its title, write to the clipboard, or show
-lines that nobody has printed. Every answer of a service, and every document from the web, has them
+lines that were never printed. Every answer of a service, and every document from the web, has them
 replaced before anything is printed. Marks that change the direction of text count as well.
 """
 

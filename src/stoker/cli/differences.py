@@ -1,9 +1,9 @@
 """Shows two versions of a value as the lines that differ.
 
-Numbers and short texts are one line, ``name: old -> new``. Maps are compared key by key, lists
-item by item, and texts of several lines line by line; what was removed is marked with ``-``, what
-was added with ``+``. The service masks secrets in both versions before they arrive here. Plans and
-drift reports use this module.
+Numbers and short texts are one line, ``name: old -> new``. Maps are compared key by key, lists item
+by item, and texts of several lines line by line. Removed parts are marked with ``-``, added ones
+with ``+``. The service masks secrets in both versions before they arrive here. Plans and drift
+reports use this module.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def instead_of(old: str, new: str) -> str:
 
 
 def difference(name: str, old: Any, new: Any, words: Words = changed_to) -> list[str]:
-    """Return the lines in which two versions of what is called ``name`` differ."""
+    """Return the lines in which two versions of the value called ``name`` differ."""
     lines = list(_lines(name, old, new, words))
     if len(lines) <= _MOST_LINES:
         return lines

@@ -1,7 +1,7 @@
 """Finds the environment file that gave a parameter its value.
 
 A diagnostic about a value names the parameter, so its place is the declaration in the template.
-With several environments, the value's own place is what the user needs.
+With several environments, the user needs the place of the value.
 """
 
 from __future__ import annotations

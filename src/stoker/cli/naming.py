@@ -59,7 +59,7 @@ def the_resource(client: Client, stack: Stack, path: str) -> Resource:
 
 
 def candidates(wanted: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a name that does not exist: what exists, one in a line."""
+    """Return the end of a sentence about an unknown name: the known names, one in a line."""
     names = sorted(known)
     hint = did_you_mean(wanted, names) or _by_last_name(wanted, names)
     near = "" if hint is None else f" ({hint})"

@@ -44,8 +44,8 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
 def print_failed_user_data(console: Console, client: Client, stack: Stack) -> None:
     """Name the servers of a local cloud whose user data has failed, though the stack has not.
 
-    As in any cloud, a server is complete when it runs. Only the console says what its user data
-    did, so nothing is said while that still runs.
+    As in any cloud, a server is complete when it runs. Only the console shows how its user data
+    ended, so nothing is printed while that still runs.
     """
     if client.foreign_cloud:
         return
@@ -75,7 +75,7 @@ def end_with_failure(
 def print_failure(
     console: Console, client: Client, stack: Stack, shown_as: ShownAs | None = None
 ) -> None:
-    """Why an operation failed, what the servers said, and what to do next.
+    """Print the causes of a failed operation, the servers' consoles, and the next steps.
 
     ``shown_as`` names the files of the template, where they are known.
     """

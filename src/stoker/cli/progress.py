@@ -149,7 +149,7 @@ def _busy(resources: Sequence[Resource]) -> list[Resource]:
 
 
 def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> str:
-    """An event in one line; what is in nested stacks is named by its path, where it is known."""
+    """Return an event as one line; resources of nested stacks are named by their path, if known."""
     name, is_of_stack = event.resource, event.stack_name == event.resource
     if event.stack_id in paths and event.stack_id != stack.id:
         name = "/".join((*paths[event.stack_id], *([] if is_of_stack else [name])))

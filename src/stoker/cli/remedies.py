@@ -1,4 +1,4 @@
-"""What to do about failures that clouds report in known words.
+"""Remedies for failures that clouds report in known words.
 
 A remedy is a sentence with a command where there is one. It names the resource of the stack that
 holds a port, an address or a subnet, where the service or the cloud knows it.
@@ -24,7 +24,7 @@ _MOST_PORTS = 5
 
 
 class KnownObject(Struct, frozen=True):
-    """What the stack knows of an object that a text mentions."""
+    """Facts of the stack about an object that a text mentions."""
 
     id: str
     name: str | None
@@ -33,7 +33,7 @@ class KnownObject(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """What a remedy depends on."""
+    """A failure, with all that its remedy depends on."""
 
     name: str
     """The path of the resource."""
@@ -100,7 +100,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Callable[[Failure], str]], ...] = (
 
 
 def remedy_for(failure: Failure) -> str | None:
-    """What to do about a failure, or None if its words are not known."""
+    """Return the remedy for a failure, or None if its words are not known."""
     for words, remedy in _REMEDIES:
         if words.search(failure.text):
             return remedy(failure)
@@ -108,7 +108,7 @@ def remedy_for(failure: Failure) -> str | None:
 
 
 def retry_advice(text: str) -> str:
-    """How long a refused call is repeated."""
+    """Return a sentence about how long a refused call is repeated."""
     if _DOUBTFUL.search(text):
         return "it is retried for up to 5 minutes; then the operation fails"
     return "it is retried until the cloud accepts it or the operation times out"

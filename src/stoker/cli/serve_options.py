@@ -43,7 +43,7 @@ class ServeOptions(Struct, frozen=True):
     cloud_port: int | None = None
     local_cloud: bool = True
     without_isolation: bool = False
-    """Where servers of the local cloud cannot be isolated, their user data runs all the same."""
+    """User data runs even where servers of the local cloud cannot be isolated."""
     engines: int = 0
     """Processes that drive stacks beside this one; 0 where this one does so."""
     part: Part = Part.WHOLE

@@ -33,9 +33,9 @@ class Archives:
         self._uploads = Uploads(self._records, self._files)
 
     async def put(self, backup: Document, archive: Path) -> dict[str, Any]:
-        """Store an archive; returns what the backup shall know of it. Raises ApiError over quota.
+        """Store an archive; return the fields that the backup records. Raises ApiError over quota.
 
-        The objects are the user's own, who may change them: so the checksum is not only there.
+        The user owns the objects and may change them, so the backup records the checksum, too.
         """
         container_id = _container(backup)
         if container_id not in self._records.containers:

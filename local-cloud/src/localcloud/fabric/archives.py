@@ -46,7 +46,7 @@ def pack(disk: Path, archive: Path) -> None:
 
 
 def _layers(disk: Path) -> Iterator[tuple[str, int]]:
-    """Yield what a disk holds, opened; it has been checked. A missing disk holds nothing."""
+    """Yield the layers of a checked disk as open directories; none if the disk is missing."""
     if not disk.exists():
         return
     with tree.opened_disk(disk) as top:
@@ -97,7 +97,7 @@ class _Packing:
 
 
 class _Padded:
-    """A file that a server may shorten while it is read: zeros stand for what it lacks."""
+    """A file that a server may shorten while it is read; the missing bytes are read as zeros."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -170,7 +170,7 @@ def _clear(disk: Path) -> None:
 
 
 class _Copying:
-    """Copies directories to the same places beneath ``top``, which nobody else writes to."""
+    """Copies directories to the same places beneath ``top``. Nothing else writes to ``top``."""
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -230,7 +230,7 @@ def _copy_node(source: int, target: int, name: str, found: os.stat_result) -> No
 
 
 def _target(directory: int, name: str) -> str:
-    """Where a symbolic link leads; one that was replaced meanwhile leads nowhere."""
+    """Return the target of a symbolic link; ``nowhere`` if the link was replaced meanwhile."""
     try:
         return os.readlink(name, dir_fd=directory)
     except OSError:

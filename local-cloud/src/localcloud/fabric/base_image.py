@@ -43,8 +43,10 @@ _PROGRAMS, _STATES = ("usr", "opt"), ("var/lib/apt", "var/lib/dpkg")
 """Directories of the host that servers have as their own, with those below them: packages put files
 there, and the host's root is not root in servers."""
 _MOST_BELOW = 600
-"""So many directories become the servers' own below each of the second level, the upper ones first:
-those deep down in large trees belong to one package."""
+"""The most directories below one of the second level that become the servers' own.
+
+The upper ones count first; the deep ones of a large tree belong to one package.
+"""
 _CHANGED_BY_DPKG = (".", "triggers")
 """Directories whose files dpkg links to and changes in place: servers have copies of these."""
 _LOCKS = (
@@ -176,10 +178,10 @@ class BaseImage:
 
     @property
     def directory(self) -> Path:
-        """Where it is for a server that boots now, made by now: that takes a third of a second.
+        """Return the directory for a server that boots now; wait up to 0.3 s until it is made.
 
-        When the host has changed, its accounts or packages among it, there is a new one; servers
-        that run keep theirs, and those are removed at the next start. Raises OSError.
+        After a change of the host, as of its accounts or packages, there is a new directory.
+        Running servers keep theirs; it is removed at the next start. Raises OSError.
         """
         if self._maker is not None:
             os.waitpid(self._maker, 0)
@@ -192,11 +194,11 @@ class BaseImage:
 
 
 def _make(state: Path, many_users: bool, stamp: str, *, in_use: bool = False) -> Path:
-    """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
+    """Return the directory with the base of the ``host`` image: its root, and the layer over /usr.
 
-    It is made anew when the host's /etc, its programs for administrators or ours have changed.
-    Older ones are removed unless they are ``in_use``. A disk fits any of them: what its server has
-    changed lies above.
+    A new one is made after a change of the host's /etc, of its programs for administrators, or of
+    our programs. Older ones are removed unless they are ``in_use``. A disk fits any of them,
+    because it holds only the changes of its server.
     """
     base = state / f"host-{stamp}"
     _own_programs(own_layers(base)[1])

@@ -19,10 +19,10 @@ _NOT_FOR_ROOT = " Root runs no servers without isolation: start the cloud as ano
 
 
 def fabric_on(start: OwnerStart, *, without_isolation: bool = False) -> Fabric:
-    """Return the fabric on namespaces, or what is left where those are refused.
+    """Return the fabric on namespaces; where those are refused, a fabric that starts no servers.
 
-    That is a fabric which starts no servers, or one of plain processes where the user has asked for
-    servers ``without_isolation``. Waits for what the fabric process finds out.
+    Servers are plain processes if the user has chosen servers ``without_isolation``. Waits for the
+    findings of the fabric process.
     """
     process = start.complete()
     if process.findings.capabilities.isolated:

@@ -78,9 +78,8 @@ class Layers(Struct, frozen=True):
 class Disk:
     """A server's root directory, put together in the current mount namespace.
 
-    What lies in it may be what a server's root has put there, as links to places of the host: see
-    :mod:`localcloud.fabric.server_root`. Nor do servers find paths of the host in their tables of
-    mounts.
+    A server's root may have put anything into it, such as links to places of the host: see
+    :mod:`localcloud.fabric.server_root`. A server's table of mounts shows no paths of the host.
     """
 
     def __init__(self, layers: Layers) -> None:
@@ -91,7 +90,7 @@ class Disk:
         self._own = own_layers(layers.base)
 
     def mount(self) -> ServerRoot:
-        """Mount the root directory, with what a server shares with the host, and go there.
+        """Mount the root directory with the parts shared with the host, and enter it.
 
         Raises OSError when a mount is refused, FabricError when an image needs overlays that the
         machine does not have.

@@ -1,11 +1,11 @@
-"""Unpacks tar archives beneath a directory that nothing in them leads out of.
+"""Unpacks tar archives. No member can leave the target directory.
 
-Of :mod:`tarfile`, only its reader is used: what its filters refuse depends on the version of the
-interpreter, and they resolve paths in another way than the kernel does. Each member is made
-relative to the open directory that holds it (:mod:`localcloud.fabric.tree`), under a name of one
-part, and its owner, mode, attributes and times are set by its descriptor.
+Of :mod:`tarfile`, only the reader is used. Its filters depend on the version of the interpreter,
+and they resolve paths in another way than the kernel does. Each member is made relative to the open
+directory that holds it (:mod:`localcloud.fabric.tree`), under a name of one part, and its owner,
+mode, attributes and times are set by its descriptor.
 
-Archives come from users: what they make the reader hold in memory is bounded, too.
+Archives come from users, so the memory of the reader is bounded, too.
 """
 
 import bz2
@@ -46,11 +46,11 @@ _UNREADABLE = (
 
 
 class Facts(Struct, frozen=True):
-    """What a member of an archive shall have once it is unpacked."""
+    """Owner, mode and times of a member after it is unpacked."""
 
     mode: int
     owner: tuple[int, int] | None
-    """Ids of its user and group; None leaves it to whoever unpacks."""
+    """Ids of its user and group; None means those of the unpacking process."""
     mtime: float
     attributes: dict[str, bytes]
 
@@ -68,7 +68,7 @@ FactsOf = Callable[[tarfile.TarInfo], Facts]
 
 
 class _Source(io.RawIOBase):
-    """What an archive is read from. Of a header, it gives no more than one may be long."""
+    """A stream of an archive that limits the length of each header."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
@@ -118,11 +118,11 @@ def _members(tar: tarfile.TarFile, source: _Source) -> Iterator[tarfile.TarInfo]
 
 
 def extract(archive: Path, target: int, facts: FactsOf, *, whiteouts: bool = False) -> None:
-    """Unpack an archive into an open, empty directory that nobody else writes to.
+    """Unpack an archive into an open, empty directory. No other process may write to it.
 
-    ``facts`` says what each member shall have. Marks of deleted files are made with ``whiteouts``;
-    other devices, pipes and sockets are left out. Raises :class:`FabricError` where the archive
-    cannot be read, or leads out of the directory.
+    ``facts`` returns owner, mode and times of a member. Marks of deleted files are made with
+    ``whiteouts``; other devices, pipes and sockets are left out. Raises :class:`FabricError` where
+    the archive cannot be read, or leads out of the directory.
     """
     try:
         with _open(archive) as file, tarfile.TarFile(fileobj=(source := _Source(file))) as tar:
@@ -160,7 +160,7 @@ class _Extraction:
         """Their facts come last: a mode may forbid to put files there."""
 
     def add(self, member: tarfile.TarInfo) -> None:
-        """Make what a member stands for."""
+        """Create the file, directory or link of a member."""
         parts = tree.parts_of(member.name)
         if member.isdir():
             self._directory(parts)
@@ -244,7 +244,7 @@ class _Extraction:
                 os.close(directory)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open directories."""
         self._shorten(0)
 
 

@@ -204,9 +204,9 @@ def become_root_of_servers(others: Clone, extents: Sequence[Extent] | None) -> N
 def enter_server(others: Clone, most_processes: int, most_inotify: int, sysctls: int) -> None:
     """Move a server's first process to a user namespace below, and to others of its own.
 
-    There are two, as the kernel counts processes and inotify instances by who has made a namespace:
-    so the limits hold for one server with all its users, which cannot change those of the outer
-    namespace, and no server uses up what is another's. ``sysctls`` is a descriptor of
+    There are two because the kernel counts processes and inotify instances by the creator of a
+    namespace. So the limits hold for one server with all its users. It cannot change those of the
+    outer namespace, and no server uses up the share of another. ``sysctls`` is a descriptor of
     ``/proc/sys``, which is read-only in the server.
     """
     many = has_many_ids()

@@ -51,10 +51,10 @@ class Mount(IntFlag):
 
 
 class Resolve(IntFlag):
-    """What ``openat2(2)`` refuses, or does, while it resolves a path."""
+    """Flags of ``openat2(2)`` for the resolution of a path."""
 
     NO_MAGICLINKS = 0x02
-    """Refuse links of /proc that lead to what a process has open."""
+    """Refuse links of /proc that lead to open files of a process."""
     NO_SYMLINKS = 0x04
     """Refuse symbolic links of any kind, also as the last part."""
     BENEATH = 0x08

@@ -373,7 +373,7 @@ def _names(hosts: Path, name: str) -> bool:
 
 
 def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], machine: Machine) -> Plan:
-    """What the cloud's request says about a server to boot. Raises OSError."""
+    """Return the plan of a server to boot from the cloud's request. Raises OSError."""
     return Plan(
         id=data["id"],
         hostname=data["hostname"],

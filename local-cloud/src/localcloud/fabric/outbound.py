@@ -79,7 +79,7 @@ async def relay_names(near: relays.Streams, resolver: tuple[str, int] | None) ->
 
 
 def _is_of_host(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether the host has the address itself: then it is also the source of what is sent there."""
+    """Return whether an address is the host's own: it is then the source of packets sent there."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

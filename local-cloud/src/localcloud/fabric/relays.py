@@ -23,8 +23,7 @@ from localcloud.fabric.metadata import Answer, respond
 CONNECT_SECONDS = 5.0
 _SO_ORIGINAL_DST = 80
 _CHUNK = 1 << 16
-HALF_OPEN_SECONDS = 60.0
-"""For which a connection of which one direction has ended may be idle."""
+HALF_OPEN_SECONDS = 60.0  # idle time of a connection after one direction has ended
 _CLOSING_SECONDS = 10.0
 _KEEPALIVE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 """Seconds, seconds and a number: a peer that vanished is noticed within two minutes."""
@@ -92,7 +91,7 @@ async def relay(near: Streams, dial: Dial, *, half_open_seconds: float = HALF_OP
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Close a connection. What its peer does not read within some seconds is dropped."""
+    """Close a connection; drop bytes that the peer does not read within some seconds."""
     writer.close()
     try:
         async with asyncio.timeout(_CLOSING_SECONDS):
@@ -233,13 +232,13 @@ async def serve_metadata(server: Server, near: Streams) -> None:
 
 
 Owner = Callable[[socket.socket], Hashable]
-"""Tells whose a connection is."""
+"""Returns the owner of a connection."""
 
 
 class Listener:
     """Serves each connection to a listening socket until it is closed.
 
-    ``owner`` tells whose connections share a limit; without it, those of this listener do.
+    Connections with the same ``owner`` share a limit; by default, all of this listener do.
     """
 
     def __init__(

@@ -1,11 +1,11 @@
-"""The root directory of a server, and what the kernel shows in it, before it is the root.
+"""The root directory of a server, with /proc and devices, before it becomes the root.
 
-What is in it is the server's own work: links in the place of /etc or /usr among it, also to
-/proc/self/fd, where a process that has the host's files open finds them. So paths in it are
-resolved by the kernel as the server's own programs would (openat2 with RESOLVE_IN_ROOT), but for
-links to what processes have open (RESOLVE_NO_MAGICLINKS); mounts go to what has been opened. All
-this is done while the host's root directory is still in place; nothing of a server is written with
-the rights of the fabric afterwards.
+The server controls its content. It may have replaced /etc or /usr with links, even with links to
+/proc/self/fd, where a process with open files of the host finds those. So the kernel resolves paths
+as for the server's own programs (openat2 with RESOLVE_IN_ROOT), but refuses links to open files of
+processes (RESOLVE_NO_MAGICLINKS). Mounts use the opened descriptors. All this is done while the
+host's root directory is still in place; afterwards the fabric writes nothing for a server with its
+own rights.
 """
 
 import errno
@@ -45,7 +45,7 @@ class ServerRoot:
         return kernel.open_at(self.descriptor, path.lstrip("/") or ".", flags, _WITHIN)
 
     def has(self, path: str) -> bool:
-        """Whether there is something at a path, links followed."""
+        """Return whether a path exists, links followed."""
         try:
             os.close(self._open(path, os.O_PATH))
         except OSError:
@@ -54,7 +54,7 @@ class ServerRoot:
 
     @contextmanager
     def directory(self, path: str) -> Iterator[str]:
-        """Open a directory, made where it is missing; yields a path by which calls reach it."""
+        """Open a directory, made if missing; yield a path for system calls."""
         opened = self._made(PurePosixPath("/", path))
         try:
             yield named(opened)
@@ -109,7 +109,7 @@ class ServerRoot:
         self.seal(path)
 
     def seal(self, path: str) -> None:
-        """Make what is mounted at a path read-only."""
+        """Make the mount at a path read-only."""
         opened = self._open(path, os.O_PATH)  # what is on top there now
         try:
             kernel.seal(named(opened))

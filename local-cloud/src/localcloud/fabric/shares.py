@@ -88,7 +88,7 @@ class Shares:
             self._mount_content(share, place)
 
     def _mount_content(self, share: Share, place: str) -> None:
-        # The table of mounts names descriptors, and does not tell where the share is.
+        # The table of mounts names descriptors, so that it does not show the path of the share.
         with tree.opened_disk(share.disk) as disk:
             blank = tree.open_directory(disk, (_BLANK,), make=True)
             content = tree.open_directory(disk, _CONTENT, make=True)

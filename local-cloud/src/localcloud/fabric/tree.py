@@ -1,10 +1,10 @@
-"""Directory trees whose content users and servers choose: reached by descriptors alone.
+"""Access to directory trees with content from users and servers, only by descriptors.
 
 Names come from archives, images and servers, and a server may change a tree while it is read. So
 the kernel resolves each name beneath an open directory (openat2 with RESOLVE_BENEATH and
 RESOLVE_NO_SYMLINKS): no link, ``..`` or absolute name leads out, whatever the interpreter's version
-and however long the path is. What has been opened is what is read and changed; no path is used
-twice. :mod:`localcloud.fabric.extraction` and :mod:`localcloud.fabric.archives` build on this.
+and however long the path is. Reads and changes use the opened descriptor; no path is used twice.
+:mod:`localcloud.fabric.extraction` and :mod:`localcloud.fabric.archives` build on this.
 """
 
 import errno
@@ -29,7 +29,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 
 
 def named(descriptor: int) -> str:
-    """Return a path to what a descriptor stands for, for calls that take nothing but paths."""
+    """Return a path to the file of a descriptor, for calls that take only paths."""
     return f"/proc/self/fd/{descriptor}"
 
 
@@ -49,7 +49,7 @@ def open_beneath(directory: int, name: str, flags: int, mode: int = 0) -> int:
 
 
 def open_directory(directory: int, parts: Sequence[str], *, make: bool = False) -> int:
-    """Open a directory beneath another; with ``make``, make what is missing. Raises OSError."""
+    """Open a directory beneath another; with ``make``, create missing ones. Raises OSError."""
     found = os.dup(directory)
     try:
         for part in parts:
@@ -66,7 +66,7 @@ def open_directory(directory: int, parts: Sequence[str], *, make: bool = False) 
 
 
 def set_mode(descriptor: int, mode: int) -> None:
-    """Set the mode of what a descriptor stands for, which may be one of ``O_PATH``."""
+    """Set the mode of the file of a descriptor, which may be one of ``O_PATH``."""
     # fchmod(2) refuses descriptors of O_PATH; the magic link leads to the very file.
     Path(named(descriptor)).chmod(stat.S_IMODE(mode))
 
@@ -86,10 +86,9 @@ def opened_disk(disk: Path) -> Iterator[int]:
 
 
 def check_disk(disk: int) -> None:
-    """Refuse a disk of which ``root``, ``upper`` or a part of ``upper`` is no directory.
+    """Refuse a disk unless ``root``, ``upper`` and the parts of ``upper`` are directories.
 
-    A link in the place of one would be mounted, copied or changed where it leads to. Raises
-    :class:`FabricError`.
+    Otherwise the target of a link would be mounted, copied or changed. Raises :class:`FabricError`.
     """
     for name in _OWN_PARTS:
         _check_directory(disk, name, name)
@@ -128,7 +127,7 @@ def open_entry(directory: int, name: str, kind: int) -> int | None:
 
 
 def entries(directory: int) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the names in a directory with what each is now; what has just gone is left out."""
+    """Yield the names in a directory with their current status; skip names deleted meanwhile."""
     for name in sorted(os.listdir(directory)):
         with suppress(FileNotFoundError):
             yield name, os.stat(name, dir_fd=directory, follow_symlinks=False)

@@ -104,14 +104,14 @@ class Volumes:
             kernel.seal(str(volume.disk / name))
 
     def _mount_here(self, volume: Volume, disk: int, layers: tuple[str, str], place: str) -> None:
-        """Mount with paths that do not tell where a volume is."""
+        """Mount with paths that do not show the place of a volume."""
         lower, content = layers
         if not self._overlays:
             if volume.bootable:
                 raise FabricError("a volume that a server boots from needs overlay mounts")
             kernel.bind(content, place)
         elif volume.read_only:
-            # Without a directory to write to, nobody can make it writable again.
+            # Without a directory for writes, a server cannot make it writable again.
             kernel.mount(
                 "overlay", place, "overlay", options=f"lowerdir={content}:{lower},userxattr"
             )

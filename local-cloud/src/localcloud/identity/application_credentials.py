@@ -122,7 +122,7 @@ class ApplicationCredentials:
         return [rule for c in credentials for rule in c["access_rules"] or ()]
 
     def _roles(self, who: RequestContext, references: Any) -> list[str]:
-        """Return the ids of the requested roles, all of which the token must have.
+        """Return the ids of the requested roles. The token must have all of them.
 
         The user may have more roles than the token, if the token is limited to some of them.
         """

@@ -1,8 +1,8 @@
 """Credentials, and the EC2 key pairs among them.
 
 A credential belongs to one user. An EC2 credential authenticates as that user in its project, so
-its user, its project and its limits decide what the holder of the secret may do: a request may
-set them only to what the caller could have used already.
+its user, project and limits are the rights of the holder of the secret. A request may set them only
+to rights that the caller already has.
 """
 
 import hashlib

@@ -68,7 +68,7 @@ class Grants:
         self._directory.assignments.delete(grant.id)
 
     def _may_hand_out(self, who: RequestContext, role: Document) -> bool:
-        """Whether the caller may grant and revoke the role.
+        """Return whether the caller may grant and revoke the role.
 
         Administrators of a domain handle no role that counts beyond the domain, and its managers
         only those that Keystone lets them manage.

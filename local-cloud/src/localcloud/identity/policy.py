@@ -23,7 +23,7 @@ def refuse(action: str) -> Forbidden:
 def refuse_guests(assignments: Assignments) -> Permit:
     """Return the rule that users of stacks change nothing but the validity of their own token.
 
-    Their secrets lie in servers, so what they could make here would outlive the server. They are
+    Their secrets are in servers, so objects that they make here would outlive the server. They are
     known by all roles of the user, because a token without scope has none.
     """
 
@@ -48,17 +48,17 @@ def reads_all(context: RequestContext) -> bool:
 
 
 def is_service(context: RequestContext) -> bool:
-    """Whether the caller is a service, or an administrator."""
+    """Return whether the caller is a service, or an administrator."""
     return context.is_admin or "service" in context.roles
 
 
 def serves(context: RequestContext) -> bool:
-    """Whether the caller may validate the tokens of others."""
+    """Return whether the caller may validate the tokens of others."""
     return reads_all(context) or is_service(context)
 
 
 def administers_domain(context: RequestContext, domain_id: str | None) -> bool:
-    """Whether the caller is an administrator of the cloud or of the domain."""
+    """Return whether the caller is an administrator of the cloud or of the domain."""
     own = domain_id is not None and context.domain_id == domain_id
     return context.is_admin or (own and "admin" in context.roles)
 

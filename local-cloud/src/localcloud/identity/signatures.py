@@ -53,7 +53,7 @@ class SignedRequest(Struct, frozen=True):
 
     @property
     def expiry(self) -> datetime | None:
-        """When the request says that it ends (``Expires``); None where it does not.
+        """Return the expiry of the request (``Expires``), or None.
 
         Raises ValueError for a text that is not a time.
         """

@@ -15,7 +15,7 @@ not."""
 UNFINISHED = ("pending", "processing")
 """States of tasks that have not ended."""
 RESERVED = ("os_glance", "stoker:")
-"""How names of properties begin that the cloud sets, and no client."""
+"""Prefixes of properties that only the cloud sets."""
 READ_ONLY = frozenset(
     (
         "id", "status", "checksum", "os_hash_algo", "os_hash_value", "size", "virtual_size",

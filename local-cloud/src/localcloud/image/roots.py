@@ -38,7 +38,8 @@ class Roots:
     def check_base(self, who: RequestContext, image: Document) -> None:
         """Refuse a snapshot of an image that is gone, or that the caller may not use.
 
-        What is made of the snapshot shows the files of that image. Raises :class:`BadRequest`.
+        A server or volume made from the snapshot shows the files of that image. Raises
+        :class:`BadRequest`.
         """
         base = image["properties"].get(BASE)
         if base is None:
@@ -48,7 +49,7 @@ class Roots:
         except NotFound:
             usable = False
         if not usable:
-            raise BadRequest(f"The image {base}, on which image {image['id']} stands, is gone.")
+            raise BadRequest(f"The image {base}, the base of image {image['id']}, is gone.")
 
     async def root(self, image_id: str) -> Path | None:
         """Return the directory with the root file system; None for the built-in image.
@@ -91,6 +92,6 @@ def _unpack(archive: Path, root: Path) -> None:
 
 
 def _facts_of(member: tarfile.TarInfo) -> Facts:
-    """All belongs to whoever unpacks, who can read and write it; nothing is set-user-id."""
+    """Give all files to the unpacking user, readable and writable; drop set-user-id bits."""
     mode = member.mode & 0o1777 | (0o700 if member.isdir() else 0o600)
     return Facts(mode, None, member.mtime, {})

@@ -140,7 +140,7 @@ class Subscriptions:
         return {**shown, "confirmed": found.get("confirmed", False)}
 
     def _check_guest_subscriber(self, subscriber: str) -> None:
-        """Refuse subscribers by which a guest could have the host send requests anywhere."""
+        """Refuse subscribers that would let a guest send requests from the host to any address."""
         if not self._state.cloud.settings.is_foreign_service(subscriber):
             raise Refused(
                 403, "Forbidden", "Users of stacks may subscribe addresses of stack services only."

@@ -1,7 +1,7 @@
-"""Trunks: ports of servers that carry the traffic of other ports, told apart by VLAN tags.
+"""Trunks: ports of servers that carry the traffic of other ports under VLAN tags.
 
-A trunk has one parent port and any number of sub-ports, and a port belongs to one trunk at most,
-in one of these ways. A trunk is recorded and its ports are reserved; the fabric carries no tagged
+A trunk has one parent port and any number of sub-ports, and a port belongs to one trunk at most, in
+one of these ways. A trunk is recorded and its ports are reserved; the fabric carries no tagged
 traffic.
 """
 
@@ -90,7 +90,7 @@ def delete_port(state: State, context: RequestContext, port: Document) -> None:
 
 
 def port_view(state: State, context: RequestContext, port: Document) -> Document:
-    """Return what a port shows beyond its document; a parent port shows its trunk, too."""
+    """Return the view of a port; that of a parent port includes its trunk."""
     shown = ports.view(state, context, port)
     trunk = of_parent(state, port["id"])
     return shown if trunk is None else {**shown, "trunk_details": _details(state, trunk)}

@@ -38,11 +38,11 @@ def command() -> None:
 @options.as_json
 @options.config_files
 def check(files: tuple[Path, ...], config: ConfigFiles, online: bool, as_json: bool) -> None:
-    """Report what is wrong in configuration files, and what in them has no effect.
+    """Report errors in configuration files, and options without effect.
 
-    Each line names file, line and option, and what to do. Without files, those are checked that
-    "stoker serve --no-local-cloud" reads: /etc/stoker/stoker.conf, or else /etc/heat/heat.conf,
-    with the files in the directory of the same name and ".d". Passwords are not printed.
+    Each line names file, line, option and remedy. Without files, those are checked that "stoker
+    serve --no-local-cloud" reads: /etc/stoker/stoker.conf, or else /etc/heat/heat.conf, with the
+    files in the directory of the same name and ".d". Passwords are not printed.
 
     With --online the database, the users of the service, its entries in the catalog, and the domain
     and role of stack users are checked, too. Nothing is written.

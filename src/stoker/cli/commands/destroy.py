@@ -62,7 +62,7 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
 
 
 def _planned_deletes(client: Client, stack: Stack) -> Sequence[Change]:
-    """What the delete removes; nothing where the service is Heat, which cannot preview it."""
+    """Return the changes of the delete; none from Heat, which cannot preview it."""
     try:
         return plan_of_delete(client, stack).changes
     except Refused as refusal:

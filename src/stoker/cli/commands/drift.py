@@ -39,12 +39,12 @@ _MOST_NAMES = 3
 def command(
     name: str, repair: bool, verbose: bool, as_json: bool, wait: bool, target: Target
 ) -> None:
-    """Compare the live objects of the stack NAME (or id) with what was applied.
+    """Compare the live objects of the stack NAME (or id) with the applied definitions.
 
-    Shows per property what others have changed, and what they have deleted; nested stacks
-    included. Items that others have added to a list are marked with +, those that they have
-    removed with -. With --repair, deleted objects are made again and changed properties are set
-    back where that can be done in place.
+    Shows properties that were changed and objects that were deleted outside the stack; nested
+    stacks included. Items added to a list are marked with +, removed ones with -. With --repair,
+    deleted objects are created again, and changed properties are set back where that can be done in
+    place.
 
     Exit code 0: no drift, or all of it repaired; 1: the repair failed; 2: drift.
 

@@ -116,7 +116,7 @@ def _reached_at(client: Client, server: Server) -> tuple[str, int]:
 
 
 def unreachable(name: str, console: str) -> str:
-    """Return why no SSH server can be reached, from what the server's console says of it."""
+    """Return the reason why no SSH server can be reached, from the server's console."""
     said = [
         line.partition(_CONSOLE_MARK)[2] for line in console.splitlines() if _CONSOLE_MARK in line
     ]

@@ -173,7 +173,7 @@ def _server_usage(server: Document, start: datetime, end: datetime) -> Document 
 
 
 def _reports(call: Call, servers: Iterable[Document]) -> tuple[datetime, datetime, list[Document]]:
-    """Return the period that is asked for, and what each of the servers has used in it."""
+    """Return the requested period, and the usage of each server in it."""
     now = call.state.cloud.clock.now()
     asked_end, asked_start = call.query("end"), call.query("start")
     end = now if asked_end is None else values.moment(asked_end)
