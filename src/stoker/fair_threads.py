@@ -155,7 +155,7 @@ class FairThreads:
             loop.call_later(LONG, self._look, loop)
 
     def close(self, *, wait: bool = False) -> None:
-        """Start nothing more; what is under way ends by itself, before the return if so wanted."""
+        """Start no more work; running work ends on its own, with ``wait`` before the return."""
         self._pool.shutdown(wait=wait, cancel_futures=True)
 
 

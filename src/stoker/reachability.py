@@ -35,7 +35,7 @@ _ENDPOINTS = {
 
 
 def problems_of(conf: Any, transport: httpx.AsyncBaseTransport | None = None) -> list[str]:
-    """Return what cannot be used. ``transport`` replaces the network in tests."""
+    """Return the problems found. ``transport`` replaces the network in tests."""
     settings = replace(settings_from(conf), timeout=_TIMEOUT_SECONDS)
     identity = asyncio.run(_identity_problems(settings, transport))
     return [*_database_problems(conf.database.connection), *identity]

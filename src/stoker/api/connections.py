@@ -28,7 +28,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SWEEP_SECONDS = 1.0
 OWNER = "stoker.owner"
-"""The extension of the scope by which an application announces the project of a request."""
+"""The extension of the scope in which an application announces the project of a request."""
 _CROWDED = "There are as many connections as the service takes; try again later."
 _FULL = "The unfinished requests are too large together; try again later."
 _DRAINED = 1024 * 1024
@@ -219,7 +219,7 @@ class _Unread(Struct, frozen=True):
     """Bytes to read then."""
 
     def is_too_slow(self, now: float, left: int, limits: ConnectionLimits) -> bool:
-        """Whether the client has read less than it must, where ``left`` bytes are left."""
+        """Return whether the client reads too slowly: ``left`` bytes are not sent yet."""
         return self.size - left < (now - self.since) * limits.slowest_rate
 
 
@@ -336,7 +336,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether nothing is under way here but waiting for the client to send more."""
+        """Return whether the connection only waits for the client to send more."""
         if self._refusal is not None or self.transport.is_closing():
             return False
         answered = self.cycle is None or self.cycle.response_complete
@@ -344,7 +344,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     @property
     def owes_body(self) -> bool:
-        """Whether the client has yet to send the rest of a body that the service reads."""
+        """Return whether the service reads a body whose rest the client has not sent yet."""
         return self._phase is _Phase.BODY and not self.flow.read_paused
 
     def close_if_overdue(self, now: float) -> None:

@@ -234,7 +234,7 @@ def _pause_of(error: BaseException) -> float | None:
 
 
 def _is_temporary(error: BaseException) -> bool:
-    """Whether the same request succeeds later, however long that takes.
+    """Return whether the same request succeeds later, however long that takes.
 
     Services answer 413 for a rate limit, for an exceeded quota (Cinder and Manila, with
     "Retry-After: 0") and for a body that is too large (Swift). Only a rate limit passes.

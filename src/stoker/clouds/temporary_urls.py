@@ -1,8 +1,8 @@
 """Temporary URLs of the object store that the catalog names.
 
-Templates may be fetched from them although the object store has a private address: whoever has
+Templates may be fetched from them although the object store has a private address. The holder of
 such a URL may read the object, and the request carries no token of this service. A URL counts if it
-names an object of that store and has a signature; all else at the same host stays closed.
+names an object of that store and has a signature; other URLs of the same host stay closed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TemporaryUrls:
         self._known: tuple[float, tuple[str, ...]] = (0.0, ())
 
     async def __call__(self, url: str) -> bool:
-        """Whether a URL is a temporary URL of an object in the object store."""
+        """Return whether a URL is a temporary URL of an object in the object store."""
         return is_temporary(url, await self._stores())
 
     async def _stores(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class TemporaryUrls:
 
 
 def is_temporary(url: str, stores: Iterable[str]) -> bool:
-    """Whether ``url`` is a signed URL of an object in one of the ``stores``."""
+    """Return whether ``url`` is a signed URL of an object in one of the ``stores``."""
     parts = urlsplit(url)
     if "temp_url_sig" not in parse_qs(parts.query) or not _PLAIN_HOST.fullmatch(parts.netloc):
         return False

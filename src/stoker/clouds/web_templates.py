@@ -1,10 +1,10 @@
 """Templates by URL: fetched within bounds, or not at all.
 
-Whoever sends a request chooses what the service connects to. So it connects to public addresses
-only, and for temporary URLs to the cloud's own object store, unless the operator allows more. Each
-name is resolved once, the addresses are checked, and the connection goes to the address that was
-checked; redirects are followed in the same way. All refusals read alike, since differences would
-show what there is inside the operator's network.
+The sender of a request chooses the addresses that the service connects to. So it connects to public
+addresses only, and for temporary URLs to the cloud's own object store, unless the operator allows
+more. Each name is resolved once, the addresses are checked, and the connection goes to the address
+that was checked; redirects are followed in the same way. All refusals read alike, since differences
+would show hosts inside the operator's network.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Failures:
         self._faults: dict[str, Exception] = {}
 
     def last(self, stack_id: str) -> Exception | None:
-        """What the last driver of a stack has failed with; None if it has ended well."""
+        """Return the error of the last driver of a stack; None if it ended without."""
         return self._faults.get(stack_id)
 
     def note(self, stack_id: str, fault: Exception) -> None:

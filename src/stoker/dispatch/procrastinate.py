@@ -469,7 +469,7 @@ class Procrastinate:
         """Schedule a turn of each stack that has an open operation and no turn.
 
         Operations whose time is up are left to their drivers: only a driver knows whether the
-        operation is to be rolled back, and what was accepted after it.
+        operation is to be rolled back, and which operations were accepted after it.
         """
         found = set(await self._queue.not_driven())
         now = clock()

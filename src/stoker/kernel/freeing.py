@@ -48,8 +48,9 @@ def drop(value: Any) -> None:
 
 @cache
 def start() -> None:
-    """Free on a thread from now on, until this process ends, and let the C library give back what
-    was large as soon as it is freed.
+    """Free on a thread from now on, until this process ends.
+
+    The C library returns large blocks to the system as soon as they are freed.
     """
     for option, value in _ALLOCATOR.items():
         _c_library("mallopt", option, value)

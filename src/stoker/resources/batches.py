@@ -30,7 +30,7 @@ ROLLING: Mapping[str, Property] = {
 
 
 class Rolling(Struct, frozen=True):
-    """How the members of a group change that grows for the time of the update."""
+    """Batches of an update for which the group grows temporarily."""
 
     min_in_service: int = 0
     max_batch_size: int = 1

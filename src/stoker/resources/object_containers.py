@@ -36,7 +36,7 @@ class ObjectContainer(ManagedType):
         """What the container is told of the properties, by header."""
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the name is a generated one, which carries the token."""
+        """Return whether the name is a generated one, which carries the token."""
         return not (self.name_property and properties.get(self.name_property))
 
     def create(self, call: Call) -> Outcome:
@@ -46,7 +46,7 @@ class ObjectContainer(ManagedType):
         return Done(name)
 
     def holds_data(self, properties: Mapping[str, Any]) -> bool:
-        """Whether objects are deleted with the container; otherwise a filled one cannot be."""
+        """Return whether a delete removes the objects, too. If not, the container must be empty."""
         return bool(self.purge_property and properties.get(self.purge_property))
 
     def delete(self, call: Call) -> Outcome:

@@ -20,7 +20,7 @@ MAX_CHARACTERS = 1024 * 1024
 _MAX_WIDTH = 1000
 """Width and precision of a field."""
 _MAX_SPECIFICATION = 80
-"""Characters of what stands behind the colon of a field."""
+"""Characters behind the colon of a field."""
 _FIELD = re.compile(r"\w*")
 _NUMBER = re.compile(r"\d+")
 _PLAIN = (str, int, float, bool, type(None))

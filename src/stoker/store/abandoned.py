@@ -1,9 +1,9 @@
-"""Ends reads whose results nobody waits for any more.
+"""Ends reads whose results are no longer needed.
 
 A thread cannot be stopped from outside. So a read that was given up ends in one of two places: the
 statement that is being executed is cancelled in the database, and the decryption of rows asks
-between two values. Both raise :class:`ReadAbandonedError`, or an error of the database, which
-nobody receives.
+between two values. Both raise :class:`ReadAbandonedError`, or an error of the database, which is
+dropped.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _here = threading.local()
 
 
 class ReadAbandonedError(StoreFault):
-    """A read has ended because nobody waits for its result."""
+    """A read has ended because no request waits for its result."""
 
     def __init__(self) -> None:
-        super().__init__("the read was abandoned: nobody waits for its result", passing=True)
+        super().__init__("the read was abandoned: no request waits for its result", passing=True)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ class AbandoningCipher:
 
 
 def _require_wanted() -> None:
-    """Raise :class:`ReadAbandonedError` if nobody waits for the read of this thread."""
+    """Raise :class:`ReadAbandonedError` if no request waits for the read of this thread."""
     is_wanted: Callable[[], bool] | None = getattr(_here, "is_wanted", None)
     if is_wanted is not None and not is_wanted():
         raise ReadAbandonedError
@@ -80,15 +80,15 @@ class Statements:
 
     @property
     def is_cancellable(self) -> bool:
-        """Whether a statement is being executed that no thread is cancelling."""
+        """Return whether a statement is being executed that no thread is cancelling."""
         return self._connection is not None and not self._cancelling.locked()
 
     @contextmanager
     def on(self, connection: sa.Connection) -> Iterator[None]:
         """Execute statements within the ``with`` block.
 
-        A connection whose statement was cancelled is closed: the next statement on it might be the
-        one that the database cancels, and its cache holds what the read was about.
+        A connection whose statement was cancelled is closed. The database might cancel its next
+        statement instead, and its cache holds rows of the read.
         """
         with self._lock:
             self._connection = connection

@@ -1,8 +1,8 @@
 """Notices that the file of a database was removed or replaced while it is in use.
 
-SQLite goes on with the file that it has opened: everything would be answered, and nothing of it
-would be there after the next start. Each transaction compares the file at the path with the one
-that was opened first, and fails as with a database that is away, until the file is back.
+SQLite continues with the file that it has opened: every request would be answered, and its changes
+would be lost at the next start. Each transaction compares the file at the path with the one that
+was opened first, and fails as with a database that is away, until the file is back.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Cipher(Protocol):
         """The encrypted text."""
 
     def hashed(self, value: Any) -> Hashed:
-        """The SHA-256 of what is encrypted, and what encrypts it."""
+        """Return the SHA-256 of the plain text, and a function that encrypts it."""
 
     def decrypt(self, text: str) -> Any:
         """The value."""
@@ -127,7 +127,7 @@ class ColumnCipher:
         return self._encrypted(_written(value))
 
     def hashed(self, value: Any) -> Hashed:
-        """The SHA-256 of what is encrypted, and what encrypts it."""
+        """Return the SHA-256 of the plain text, and a function that encrypts it."""
         if isinstance(value, SharedContent):
             return value.hash, lambda: self.encrypt(value)
         text = _written(value)
@@ -197,7 +197,7 @@ def _written(value: Any) -> str:
 
 
 def plain_size(encrypted: int | None) -> int:
-    """The bytes of what has been encrypted to so many: Base64 writes three bytes as four."""
+    """Return the bytes of a text from those of its encryption: Base64 writes three as four."""
     return int(encrypted or 0) * 3 // 4
 
 
@@ -242,7 +242,7 @@ class EncryptOnce:
         return known[1]
 
     def hashed(self, value: Any) -> Hashed:
-        """The SHA-256 of what is encrypted, and what encrypts it."""
+        """Return the SHA-256 of the plain text, and a function that encrypts it."""
         known = self._hashed.get(id(value))
         if known is None:
             known = self._hashed[id(value)] = (value, self._cipher.hashed(value))

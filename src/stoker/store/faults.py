@@ -47,7 +47,7 @@ _DISK_FULL = "53100"
 
 
 def _is_full(error: Exception) -> bool:
-    """Whether the disk of the database has no room."""
+    """Return whether the disk of the database is full."""
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     code = getattr(cause, "sqlite_errorcode", None)
     return (

@@ -88,7 +88,7 @@ class OpenStore:
         if path.exists() and not kept_in(self._data_dir):
             raise UnusableDatabase(
                 f"{path} is empty: bring back the key that the database is encrypted with, or"
-                " remove the file to begin with an empty database"
+                " remove the file to start with an empty database"
             )
         if has_check(self._database) and not path.exists():
             raise UnusableDatabase(

@@ -1,12 +1,12 @@
 """Group read: reads that become ready together share a thread and a transaction.
 
-To change threads and to begin and end a transaction costs more than most reads, and the drivers
-of nested stacks ask much the same at the same time. Each read stands alone all the same: none sees
-what another one does, and the failure of one is its own.
+A change of threads and a transaction cost more than most reads, and the drivers of nested stacks
+read almost the same rows at the same time. The reads are independent: each has its own result or
+error.
 
-Reads of a group are of one project, and a project has few groups at once, so that slow reads of
-one project do not hold up another. A read ends when nobody waits for its result any more, as after
-the time limit of a request.
+Reads of a group are of one project, and a project has few groups at a time, so that slow reads of
+one project do not hold up another. A read ends when no request waits for its result any more, as
+after the time limit of a request.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class GroupRead:
                 self._cancel(group)
 
     def _cancel(self, group: _Group) -> None:
-        """Cancel the statements of a group until it has ended: one may be about to begin."""
+        """Cancel the statements of a group until it has ended: one may be about to start."""
         if not any(each is group for _, each in self._running.values()):
             return
         if group.statements.is_cancellable:

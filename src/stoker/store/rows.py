@@ -281,7 +281,7 @@ def to_snapshot_part(row: Row, cipher: Cipher) -> SnapshotPart:
 def to_input_rows(
     record: Input, cipher: Cipher
 ) -> tuple[dict[str, Any], dict[str, Callable[[], str]]]:
-    """The row of an input, and what encrypts the contents that it refers to, by hash."""
+    """Return the row of an input, and functions that encrypt its contents, by hash."""
     values: dict[str, Any] = {
         "template": record.template,
         "environment": record.environment,

@@ -18,7 +18,7 @@ from stoker.store.tables import contents
 
 
 def write_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
-    """Write contents, or hold those that there are: nobody drops them before the commit.
+    """Write contents, or lock existing ones, so that they are not dropped before the commit.
 
     ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
     """

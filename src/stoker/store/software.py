@@ -165,7 +165,7 @@ class SoftwareInTransaction(Looking, SoftwareInside):
         return self._count(_deployments, project_id)
 
     def software_size(self, project_id: str) -> int:
-        """Bytes of both together; nobody adds to them meanwhile who asks this too."""
+        """Return the bytes of configs and deployments; lock the project until the commit."""
         queries.lock_project(self._connection, project_id)
         sizes = (
             self._connection.execute(

@@ -53,8 +53,9 @@ def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) ->
 
 
 def _size() -> sa.Column[Any]:
-    """How long the encrypted columns of a row are, in bytes. Indexes hold it: to read it from a row
-    reads all of the row.
+    """Return a column for the bytes of a row's encrypted columns.
+
+    Indexes contain it, because reading it from the row would read the whole row.
     """
     return sa.Column("size", sa.BigInteger, nullable=False, server_default="0")
 

@@ -55,7 +55,7 @@ _LARGE_EVENTS = sa.text(
     " (SELECT number, sum(size) OVER (ORDER BY number DESC) AS newer FROM events"
     " WHERE stack_id = :stack) AS summed WHERE newer > :size)"
 )
-"""The oldest events of a stack: the newer ones have so many bytes."""
+"""Deletes the oldest events of a stack: those older than the newest events of ``size`` bytes."""
 EVENTS_SIZE = 64 * 1024 * 1024
 """Bytes of the properties in the events of a stack that are kept, as they are stored."""
 _USED = sa.text(

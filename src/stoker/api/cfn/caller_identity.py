@@ -1,4 +1,4 @@
-"""Whose key signed a request, as AWS's token service reports it; tools ask before anything else."""
+"""The owner of the key that signed a request, as AWS's token service reports it."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ from stoker.template.definition import Output
 _DELETE = "DELETE"
 _ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, _DELETE: False}
 """What a stack does after a failure, and whether that means that it stays as it is."""
-_PSEUDO = ("AWS::", "OS::")
-"""How the names of pseudo parameters begin."""
+_PSEUDO = ("AWS::", "OS::")  # prefixes of pseudo parameters
 _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
 """What a client acknowledges; nothing here asks for it."""
 

@@ -331,7 +331,7 @@ def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
 
 
 def _external_id(row: Resource, definition: Definition) -> str:
-    """The id of an object that is referred to. Raises DiagnosticError for what is no id."""
+    """The id of an object that is referred to. Raises DiagnosticError for other values."""
     physical_id = definition.external_id
     if not isinstance(physical_id, str) or not physical_id or "\0" in physical_id:
         raise DiagnosticError([_no_id(row, physical_id)])

@@ -103,7 +103,7 @@ class Creating:
             return await self._unless_made(row, work, outcome, until)
 
     def _landed_by(self, row: Resource) -> float:
-        """When no request that the row records can take effect any more; 0 for none."""
+        """Return the time after which no recorded request of the row takes effect; 0 for none."""
         limits, sent = self._session.ports.limits, max(row.asked, default=0.0)
         done = not row.asked or sent < limits.cloud_since or self._session.is_answered(row)
         return 0.0 if done else sent + limits.landing
@@ -124,8 +124,8 @@ class Creating:
     ) -> tuple[Resource, Outcome]:
         """Find out whether an earlier request has made the object that a rejection is about.
 
-        An object that does not show its owner is looked for until no request can make it any more:
-        what appears after that was made by others.
+        An object that does not show its owner is searched for until no request can make it any
+        more. An object that appears later was made by others.
         """
         lost = row.physical_id is None and bool(row.asked)
         if isinstance(outcome, Failed) and outcome.physical_id is None and lost:
@@ -158,7 +158,7 @@ class Creating:
         return await self._look(row, type_, until)
 
     async def _landed(self, row: Resource) -> None:
-        """Wait until no request can make the object that is about to be deleted once more."""
+        """Wait until no earlier request can create again the object that is about to be deleted."""
         while (left := self._landed_by(row) - self._now()) > 0:
             await self._calls.tell(row, LANDING)
             await self._waiting.wait(Wait(after=left), self._waiting.round)

@@ -37,17 +37,17 @@ class Holder(Struct, frozen=True):
 
 
 def is_unproven(type_: ResourceType, properties: Mapping[str, Any]) -> bool:
-    """Whether an object with these properties does not show which resource made it."""
+    """Return whether an object with these properties does not show which resource made it."""
     return not type_.shows_owner(properties) and can(type_, Adopts)
 
 
 def kind_of(type_: ResourceType) -> str:
-    """What ids of the type's objects name: equal ids of one kind mean the same object."""
+    """Return the kind of a type's objects: equal ids of one kind mean the same object."""
     return type_.link or type_.type_name
 
 
 class Ownership:
-    """What the rows of this service prove, for one session."""
+    """Proofs of ownership from the rows of this service, for one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -101,7 +101,7 @@ class Ownership:
         return first, transitions.resource_to(begun, Action.DELETE, Status.COMPLETE, reason)[1]
 
     async def is_shared(self, row: Resource, type_: ResourceType | None) -> bool:
-        """Whether the object of a row that is being removed belongs to another resource too."""
+        """Return whether the object of a row that is removed belongs to another resource, too."""
         if row.physical_id is None or not isinstance(type_, ManagedType):
             return False
         rows, ids = self._session.rows, (row.physical_id,)
@@ -132,7 +132,7 @@ class Ownership:
     def _is_same(
         self, other: Resource, row: Resource, type_: ResourceType, ids: Collection[str]
     ) -> bool:
-        """Whether ``other`` owns the object that ``row`` has, or finds, under one of the ids."""
+        """Return whether ``other`` owns the object of ``row`` under one of the ids."""
         if other.physical_id is None or other.physical_id not in ids:
             return False
         kind = self._session.type_of(other)
@@ -160,12 +160,12 @@ class Ownership:
         return found
 
     def _is_related(self, stack: Stack) -> bool:
-        """Whether a stack belongs to the same tree."""
+        """Return whether a stack belongs to the same tree."""
         own = self._session.stack
         return (stack.root_id or stack.id) == (own.root_id or own.id)
 
     async def _leaves(self, row: Resource, stack: Stack) -> bool:
-        """Whether the operation on this tree removes a row of another stack of the tree.
+        """Return whether the operation on this tree removes a row of another stack of the tree.
 
         The operation may not have reached that stack yet. Then the stack around it knows whether
         the nested stack is going to be changed.
@@ -188,7 +188,7 @@ class Ownership:
 
 
 def _removes(operation: Operation, row: Resource) -> bool:
-    """Whether the plan of an operation removes a row for sure."""
+    """Return whether the plan of an operation certainly removes a row."""
     plan = operation.plan or Plan()
     return any(
         node.row_id == row.id and (node.reason is Reason.NOT_WANTED or row.replaced_by is not None)
@@ -197,7 +197,7 @@ def _removes(operation: Operation, row: Resource) -> bool:
 
 
 def _is_ahead(operation: Operation, row: Resource, stack: Stack) -> bool:
-    """Whether an operation has yet to bring a nested stack to where it should be."""
+    """Return whether an operation still has to apply the nested stack of a row."""
     if row.stack_id == stack.id:
         return False
     plan = operation.plan or Plan()

@@ -66,7 +66,7 @@ def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]
 
 
 def is_shared(type_: ResourceType, call: Call) -> bool:
-    """Whether the object is itself a part, and others declare it too."""
+    """Return whether the object is itself a part that other resources declare, too."""
     if type_.shows_owner(call.properties) or not can(type_, Shares):
         return False
     parts = type_.parts(call)

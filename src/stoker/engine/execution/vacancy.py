@@ -1,9 +1,9 @@
 """Decides whether a create of an object that does not show its owner may be sent.
 
-In: a row without an object, and its type. Out: the row, and an outcome where no request must be
-sent. An object that is there already belongs to others, and the create fails; unless the resource
-that owns it is about to be removed and hands it over, or another resource of the stack declares it
-as a part, as the ``rules`` of a group declare a rule. Then both have it.
+Input is a row without an object, and its type; output is the row, and an outcome if no request may
+be sent. An existing object belongs to others, so the create fails. There are two exceptions. The
+resource that owns the object may be about to be removed, and hands it over. Or another resource of
+the stack declares it as a part, as the ``rules`` of a group declare a rule; then both have it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Vacancy:
         return [session.rows[id_] for id_ in await self._seen(row, work, declarers)]
 
     async def _seen(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> list[str]:
-        """The ids that a method sees; none too where that what it asks about is gone."""
+        """Return the ids that a method finds; none if the object around them is gone."""
         try:
             seen = await self._calls.ask(row, replace(work, method=method))
         except NotFound:
@@ -108,7 +108,7 @@ class Vacancy:
 
 
 def _occupied(type_: ManagedType, found: str, holder: Holder | None, session: Session) -> str:
-    """Why a create is not sent: the object that stands in its way, and whose it is."""
+    """Return why a create is not sent: an object already exists, with its owner."""
     what = f"the {type_.link or type_.type_name} {found} already exists"
     if holder is None:
         return f"{what}. This stack did not create it, so it is left unchanged"

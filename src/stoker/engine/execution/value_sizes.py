@@ -1,9 +1,9 @@
-"""Bounds what the resources of a stack hold together, in bytes.
+"""Bounds the bytes of all values in the resources of a stack.
 
 References multiply values: twenty resources that refer to a text of eight megabytes hold 160. Each
-evaluation is bounded by its budget, but a value that is known later has a budget of its own. So
-the properties and attributes of a row are added up before they are stored. What the stack already
-has is summed up by the database, and only once there is more than a little to add.
+evaluation is bounded by its budget, but a value that is known later has a budget of its own. So the
+properties and attributes of a row are added up before they are stored. The database adds up the
+values that the stack already has, and only when a session adds more than a little.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class ValueSizes:
-    """How much a session has added to the values of its stack."""
+    """The bytes that a session has added to the values of its stack."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -78,8 +78,8 @@ class ValueSizes:
     async def _ask(self) -> None:
         """Ask the database for the bytes of the stack and of its tree.
 
-        There are none where the stack is new and alone. A row that waits for the answer falls
-        behind those with which it would be committed.
+        A new stack without others in its tree has none. A row that waits for the answer falls
+        behind the rows of its commit.
         """
         stack, rows = self._session.stack, self._session.rows
         is_alone = stack.root_id is None and not any(row.nested_id for row in rows.values())
@@ -122,7 +122,7 @@ class ValueSizes:
         return outcome
 
     def _size_of(self, row: Resource) -> int:
-        """The bytes of what users can fill in a row, an estimate.
+        """Return an estimate of the bytes of the values in a row that users can fill.
 
         A row is counted several times while it is created, and most of its values are the same
         objects then.
@@ -139,7 +139,7 @@ class ValueSizes:
 
 
 def _is_same(one: Resource, other: Resource) -> bool:
-    """Whether two states of a row have the same values."""
+    """Return whether two states of a row have the same values."""
     return (
         one.properties is other.properties
         and one.attributes is other.attributes

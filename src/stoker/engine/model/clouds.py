@@ -1,4 +1,4 @@
-"""What the engine needs of clouds, as Protocols: connections, threads, types, what errors mean."""
+"""Protocols for the engine's use of clouds: connections, threads, types, meanings of errors."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Signallers(Protocol):
         """For the resources of this stack."""
 
     def close(self, stack: Stack) -> None:
-        """Remove what the stack's signalling left in Keystone (its project). Blocking."""
+        """Remove the Keystone project of the stack's signalling. Blocking."""
 
 
 class Types(Protocol):

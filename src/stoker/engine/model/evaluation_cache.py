@@ -1,9 +1,8 @@
 """A cache of evaluations by input; inputs never change.
 
-Whoever accepts a request hands its evaluation to the driver, to the views and to the next update
-through here. Nothing depends on what is kept; what is not is evaluated again. The cache is bounded
-in bytes, which are estimated, and keeps the two newest evaluations of a stack: what it is, and what
-it is to be.
+Accepted requests leave their evaluation here for the driver, the views and the next update. The
+cache only saves time: a missing evaluation is computed again. It is bounded in estimated bytes, and
+keeps the two newest evaluations of a stack, which are its present and its desired state.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class KeptEvaluations:
         inputs.append(input_id)
         for older in inputs[:-_OF_STACK]:
             self._drop(older)
-        # an evaluation larger than the whole cache is kept alone
+        # An evaluation larger than the whole cache is its only entry.
         while self._bytes > self._most and len(self._kept) > 1:
             self._drop(next(iter(self._kept)))
         return evaluation
@@ -131,7 +130,7 @@ def _own_bytes(evaluation: Evaluation) -> int:
 
 
 def _parts(evaluation: Evaluation) -> tuple[Any, ...]:
-    """What an evaluation may have in common with others, which counts once."""
+    """Return the parts that evaluations may share, which count once."""
     inputs = evaluation.inputs
     environment = inputs.environment
     return (

@@ -101,7 +101,7 @@ resource may fail because of it: code that handles any exception lets these pass
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether work that ended with this error may succeed later, without a change to it."""
+    """Return whether work that ended with this error may succeed later, without a change."""
     return isinstance(error, MachineError) or (isinstance(error, StoreFault) and error.passing)
 
 

@@ -39,12 +39,11 @@ class Limits(Struct, frozen=True):
     """Seconds after which a request that was sent is not carried out any more."""
     cloud_since: float = 0.0
     """Requests that were sent before are not carried out: the cloud has been started then."""
-    second_look: float = 2.0
-    """Seconds between looks at a nested stack that another process may drive."""
+    second_look: float = 2.0  # seconds between reads of a nested stack of another process
 
 
 class Amount(Struct, frozen=True):
-    """How much there is of something."""
+    """A count and the bytes of the counted things."""
 
     count: int
     size: int

@@ -69,4 +69,7 @@ class SoftwareInside(Protocol):
         """How many deployments a project has."""
 
     def software_size(self, project_id: str) -> int:
-        """Bytes of a project's configs and deployments; nobody adds to them meanwhile who asks."""
+        """Return the bytes of a project's configs and deployments.
+
+        Other guards that ask for them wait until the transaction ends.
+        """

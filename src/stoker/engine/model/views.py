@@ -225,7 +225,7 @@ class CauseKind(StrEnum):
 
 
 class MentionedObject(Struct, frozen=True):
-    """What a stack knows of an object that a message mentions."""
+    """Facts of a stack about an object that a message mentions."""
 
     id: str
     """Its id, or its address."""

@@ -59,9 +59,9 @@ log = Log(__name__)
 class Driver:
     """Drives one stack until it has nothing left to do.
 
-    ``fault`` is what the driver before this one has failed with, ``recorded`` a new stack that was
-    taken as it was recorded. A driver that does not stay releases its stack once there has been
-    nothing but pauses for ``stays`` seconds, and will be for as long.
+    ``fault`` is the error of the previous driver, ``recorded`` a new stack that was acquired in the
+    transaction of its request. A driver that does not stay releases its stack after ``stays``
+    seconds of pauses, if pauses of at least that length follow.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Driver:
         self._news.set()
 
     async def run(self) -> None:
-        """Drive until every operation has ended. Raises what is in :data:`ENDS_TURN`."""
+        """Drive until every operation has ended. Raises the errors in :data:`ENDS_TURN`."""
         with machine_errors():
             await self._run()
 
@@ -227,7 +227,7 @@ class Driver:
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         session.client_token = operation.client_token
-        # An operation with which every driver fails must end: an internal error extends nothing.
+        # An operation that fails every driver must end: internal errors extend no time limit.
         if self._fault is None or (isinstance(self._fault, StoreFault) and self._fault.passing):
             operation = await self._limits.extended(session.stack, operation)
         run = KINDS[operation.kind](session, operation)

@@ -10,7 +10,7 @@ from stoker.kernel.values import replace
 
 
 class TimeLimits:
-    """How long operations may go on, whatever is done to the machine's clock meanwhile."""
+    """Time limits of operations, independent of changes to the machine's clock."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -29,7 +29,7 @@ class TimeLimits:
         return max(self._ends_at[operation.id] - now, 0)
 
     def is_up(self, operation: Operation) -> bool:
-        """Whether the operation has used up its time."""
+        """Return whether the operation has used up its time."""
         return self.seconds_left(operation) == 0
 
     async def extended(self, stack: Stack, operation: Operation) -> Operation:
@@ -52,7 +52,7 @@ class TimeLimits:
         return replace(operation, deadline=max(operation.deadline, now + limit))
 
     async def _must_finish(self, operation: Operation) -> bool:
-        """Whether this is a delete, a rollback, or a nested operation of a rollback."""
+        """Return whether this is a delete, a rollback, or a nested operation of a rollback."""
         above: Operation | None = operation
         while above is not None and above.action not in (Action.DELETE, Action.ROLLBACK):
             parent_id = above.parent_operation

@@ -39,5 +39,5 @@ async def constraint_diagnostics(
 
 
 def _explained(check: CustomCheck, verdict: str) -> str:
-    """What is wrong, with what the template says about the constraint."""
+    """Return the verdict with the template's description of the constraint."""
     return f"{verdict}; {check.description}" if check.description else verdict

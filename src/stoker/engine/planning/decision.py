@@ -150,7 +150,7 @@ def _other_implementation(row: Resource, definition: Definition) -> bool:
 
 
 def manages(definition: Definition, implementation: str) -> bool:
-    """Whether the type of a definition manages objects that have this implementation on record."""
+    """Return whether the type of a definition manages objects recorded with this implementation."""
     names = (implementation_of(definition), *definition.type.also_named)
     return implementation in names
 

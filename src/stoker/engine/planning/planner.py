@@ -120,7 +120,7 @@ class Planner(Struct, frozen=True):
 
 
 def _may_be_another(decision: Decision) -> bool:
-    """Whether the resource has another object afterwards, or may have."""
+    """Return whether the resource has another object afterwards, or may have."""
     return decision.change not in (Change.KEEP, Change.UPDATE) and not decision.keeps_object
 
 

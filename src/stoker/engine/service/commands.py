@@ -230,7 +230,7 @@ class Operations:
             await self._ports.store.commit(change)
 
     async def _cancel(self, caller: Caller, stack: Stack, *, back: bool) -> None:
-        """Give up the update or create under way: stay, or go back to what was before an update."""
+        """Cancel the update or create in progress. With ``back``, roll the update back."""
         require_there(stack)
         given_up = cancellable(stack, await self._ports.store.queue(stack.id), back=back)
         action = Action.ROLLBACK if back else given_up.action

@@ -207,7 +207,7 @@ def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
 
 
 def require_room_for_signal(inside: Inside, limits: Limits, row: Resource, size: int) -> None:
-    """Raise LimitExceeded where a resource, or its stack, may not keep so many bytes more."""
+    """Raise LimitExceeded if a signal of ``size`` bytes exceeds a limit of resource or stack."""
     known = inside.signals_of(row.id)
     if known.count >= limits.signals_per_resource:
         raise LimitExceeded(

@@ -1,7 +1,7 @@
 """Refuses plans that a cloud cannot carry out.
 
-Input is what an update would do; output are diagnostics about changes that every cloud refuses
-and that the plan alone shows. Previews call it. An update that is sent without a preview is not
+Input is the plan of an update; output are diagnostics about changes that every cloud refuses and
+that can be seen from the plan. Previews call it. An update that is sent without a preview is not
 refused here: as in Heat, the resource fails then.
 """
 

@@ -1,9 +1,9 @@
-"""What rows alone do not say of resources.
+"""Values of resources that are not in their rows.
 
-Some values change without an operation. And resources of the template that no operation has started
-have no row: the orchestration API lists them as INIT_COMPLETE from the moment at which the stack is
-accepted, as Heat does, so that clients can show progress and wait for a resource by its name. They
-come from the evaluation of the input in force, which is only needed while the stack has not reached
+Some values change without an operation. Resources of the template that no operation has started
+have no row. The orchestration API lists them as INIT_COMPLETE from the moment at which the stack is
+accepted, as Heat does: clients can then show progress and wait for a resource by its name. They
+come from the evaluation of the input in force, which is needed only while the stack has not reached
 that input.
 """
 
@@ -83,7 +83,7 @@ async def unstarted(ports: Ports, stack: Stack, rows: Sequence[Resource]) -> lis
 
 
 def _may_have_unstarted(stack: Stack) -> bool:
-    """Whether the stack is on the way to its input, or has failed to reach it."""
+    """Return whether the stack is on the way to its input, or has failed to reach it."""
     if is_in_review(stack) or stack.input_id == stack.good_input_id:
         return False
     action = stack.requested or stack.action

@@ -1,7 +1,7 @@
 """Names the objects that a cloud's message mentions by id or address.
 
-Clouds say "port 5a0c... is in use" or "address 10.0.0.4 is already allocated". Where the object
-belongs to the stack, or its resources use it, their names are what the user needs.
+Clouds say "port 5a0c... is in use" or "address 10.0.0.4 is already allocated". If the object
+belongs to the stack, or its resources use it, the user needs their names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Place = tuple[tuple[str, ...], Resource]
 async def with_mentioned_objects(
     ports: Ports, stack: Stack, causes: Sequence[Cause]
 ) -> tuple[Cause, ...]:
-    """The causes, with what the stack knows of the objects in their texts."""
+    """Return the causes with the stack's facts about the objects in their texts."""
     wanted = {name for cause in causes for name in _names_in(cause.text)}
     if not wanted:
         return tuple(causes)

@@ -78,7 +78,7 @@ def same_input(one: Input, other: Input) -> bool:
 
 
 async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
-    """Raise Invalid for an update that gives a stack in order what it already has."""
+    """Raise Invalid for an update that changes nothing in a stack that is COMPLETE."""
     if stack.status is not Status.COMPLETE or stack.requested is not None:
         return
     has_policy = (request.stack_policy, request.policy_meanwhile) != (None, None)

@@ -62,7 +62,7 @@ def stack_view(
 
 
 def is_emptied(stack: Stack) -> bool:
-    """Whether the stack was rolled back to nothing, as its creation failed."""
+    """Return whether the stack was rolled back to nothing after its creation failed."""
     rolled_back = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
     return rolled_back and stack.good_input_id is None
 
@@ -148,9 +148,9 @@ def resource_view(
 
 
 def _failed_check(stack: Stack, row: Resource) -> bool:
-    """Whether the last check of the stack has failed at a resource whose creation had failed.
+    """Return whether the last check of the stack failed at a resource whose creation had failed.
 
-    The row stays as it was: what counts for the next update is that the creation has failed.
+    The row stays as it was, because the next update depends on the failed creation.
     """
     checked = (stack.action, stack.status) == (Action.CHECK, Status.FAILED)
     return checked and (row.action, row.status) == (Action.CREATE, Status.FAILED)

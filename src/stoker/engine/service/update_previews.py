@@ -45,7 +45,7 @@ class UpdatePreviews:
         self._show_nested = show_nested
 
     async def changes(self, foreseen: Foreseen, above: tuple[str, ...] = ()) -> list[ChangeView]:
-        """What happens to the resources of a stack; after each, to those of the nested stack.
+        """Return the changes of a stack's resources, each followed by those in its nested stack.
 
         Raises DiagnosticError for changes that no cloud carries out.
         """

@@ -49,7 +49,7 @@ class QoSAssociation(ManagedType):
         return Done(call.physical_name)
 
     def update(self, call: Call) -> Outcome:
-        """Record and associate the new types, then let go of those that have gone."""
+        """Record and associate the new types, then dissociate the removed ones."""
         wanted = set(call.properties["volume_types"])
         known = set(call.data.get(_TYPES, call.update.previous.get("volume_types") or ()))
         if wanted - known:

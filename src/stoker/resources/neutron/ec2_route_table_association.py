@@ -79,7 +79,7 @@ class SubnetRouteTableAssociation(ManagedType):
 
 
 def _belongs(call: Call, router: str, network: str) -> bool:
-    """Whether a router is that of a virtual private cloud, or one of its route tables."""
+    """Return whether a router is that of a virtual private cloud, or one of its route tables."""
     own = router_of(call.cloud, network)
     if own is not None and own["id"] == router:
         return True

@@ -100,7 +100,7 @@ class SecurityGroup(RestResource):
         return renamed({"description": properties.get("GroupDescription")})
 
     def update(self, call: Call) -> Outcome:
-        """Record which rules are added, then change what has changed."""
+        """Record which rules are added, then apply the changes."""
         if call.update.changed.isdisjoint(_DIRECTIONS):
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)

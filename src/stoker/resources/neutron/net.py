@@ -71,5 +71,5 @@ class Net(Shareable):
     }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; what RBAC policies share is not compared."""
+        """Return the fields without sharing by RBAC policies, which is not compared."""
         return without_granted_sharing(call, super().properties_of(call, found))

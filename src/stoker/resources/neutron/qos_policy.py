@@ -33,5 +33,5 @@ class QoSPolicy(Shareable):
     attributes = {"rules": Attribute("Rules of the policy.", type=Type.LIST), "show": declare.SHOW}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; what RBAC policies share is not compared."""
+        """Return the fields without sharing by RBAC policies, which is not compared."""
         return without_granted_sharing(call, super().properties_of(call, found))

@@ -109,7 +109,7 @@ def own_meanings(call: Call, before: Sequence[Object] = ()) -> set[Meaning]:
 
 
 def noted(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> Wait | None:
-    """What puts on record that an update adds rules; None where all of them are known."""
+    """Return an outcome that records the rules added by an update; None if all are known."""
     own = own_meanings(call, before)
     added = {meaning(body) for body in wanted} - own
     if not added:

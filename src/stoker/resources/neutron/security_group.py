@@ -100,7 +100,7 @@ class SecurityGroup(RestResource):
     }
 
     def update(self, call: Call) -> Outcome:
-        """Record which rules are added, then change what has changed."""
+        """Record which rules are added, then apply the changes."""
         if "rules" not in call.update.changed:
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)

@@ -1,7 +1,7 @@
-"""Whether an object is shared, apart from the RBAC policies that share it.
+"""Sharing of an object, apart from the RBAC policies that share it.
 
 The service shows an object as shared if any policy shares it with the project. Policies are objects
-of their own: of another resource, or made by hand. The object does not compare what they grant.
+of their own: of another resource, or made by hand. The object does not compare their grants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GRANTED = "sharing"
 
 
 def policy_part(policy: Mapping[str, Any]) -> str:
-    """What a policy grants; ``shared`` of an object is the policy that shares it with all."""
+    """Return the grant of a policy; ``shared`` of an object is the policy for all projects."""
     return " ".join((GRANTED, *(str(policy[name]) for name in _GRANT)))
 
 

@@ -169,7 +169,7 @@ class KeyPair(ManagedType):
         return {**call.properties, "public_key": _public_key(call)}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the pair exists, or can be uploaded again."""
+        """Fail unless the pair exists, or can be uploaded again."""
         if _RELEASED in call.data:
             return Done()
         if call.physical_id is None or _pair(call, call.physical_id) is None:

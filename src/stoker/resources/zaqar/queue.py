@@ -47,7 +47,7 @@ class ZaqarQueue(ManagedType):
     }
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the name is a generated one, which carries the token."""
+        """Return whether the name is a generated one, which carries the token."""
         return not properties.get("name")
 
     def create(self, call: Call) -> Outcome:

@@ -57,8 +57,8 @@ class Adopts(Protocol):
         """The physical id of the object that a create of ``call`` has made, or None.
 
         It carries ``call.token`` as its name or marker. An object of a type that cannot show its
-        owner (``unique``, and not ``finds_own``) is found by what it is; the engine calls this
-        before the first request too, and an object that is there then belongs to others.
+        owner (``unique``, and not ``finds_own``) is found by its properties. The engine calls this
+        before the first request, too; an object that exists then belongs to others.
         """
 
 

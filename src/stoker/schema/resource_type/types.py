@@ -30,9 +30,9 @@ class ResourceType(ABC):
     """All names of the type if it was renamed: an object made under one is an object of each."""
     physical_name_limit: ClassVar[int] = 255
     unique: ClassVar[bool] = False
-    """The service makes no second object for the same properties: a create whose answer got lost
-    may be sent again at once. Unless the type ``finds_own``, the engine looks for such an object
-    before the first create, and fails if there is one: it belongs to others."""
+    """The service makes no second object for the same properties, so that a create whose answer got
+    lost may be sent again immediately. Unless the type ``finds_own``, the engine searches for such
+    an object before the first create, and fails if there is one: it belongs to others."""
     finds_own: ClassVar[bool] = False
     """Of a unique type: ``find`` sees only what this resource has made, or there is no object."""
     link: ClassVar[str] = ""
@@ -69,22 +69,22 @@ class ResourceType(ABC):
         return call.physical_id if call.physical_id is not None else call.name
 
     def holds_data(self, properties: Mapping[str, Any]) -> bool:
-        """Whether a delete of an object with these properties deletes data of its users.
+        """Return whether a delete of an object with these properties deletes data of its users.
 
         Plans mark such deletes, and ask about them separately.
         """
         return self.has_data
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Whether ``find`` sees only what this resource has made, for these properties."""
+        """Return whether ``find`` returns only objects of this resource, for these properties."""
         return not self.unique or self.finds_own
 
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
-        """What tells an object from others of its kind; ids may not, as those of attachments."""
+        """Return a key of an object among its kind; ids may not be one, as those of attachments."""
         return physical_id
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """What only one resource can use at a time, by a unique text: in words, with the id.
+        """Return objects that only one resource can use at a time: unique text to description.
 
         An update creates before it deletes, so a new resource cannot take such an object over from
         one that is deleted by the same update. Plans refuse that.

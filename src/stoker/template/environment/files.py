@@ -142,7 +142,7 @@ def _joined_value(old: Any, new: Any) -> str | list[Any] | None:
 
 
 def _united(old: Mapping[str, Any], new: Mapping[str, Any], *, deep: bool) -> dict[str, Any]:
-    """Two values of a parameter. A null erases nothing; ``deep`` joins what is inside, too."""
+    """Merge two values of a parameter. A null erases nothing; ``deep`` merges inner maps, too."""
     merged = dict(old)
     for key, value in new.items():
         before = merged.get(key)

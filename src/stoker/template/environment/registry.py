@@ -105,7 +105,7 @@ class ResourceRegistry:
         self._files = files
 
     def meaning(self, type_name: str, resource_name: str | None = None) -> Meaning:
-        """What a type name stands for. Raises ``DiagnosticError`` when it stands for nothing."""
+        """Return the meaning of a type name. Raises ``DiagnosticError`` for an unknown name."""
         try:
             return self._meaning(type_name, resource_name)
         except _UnknownTypeError as unknown:
@@ -114,7 +114,7 @@ class ResourceRegistry:
     def meaning_without(
         self, entry: Entry, type_name: str, resource_name: str | None = None
     ) -> Meaning | None:
-        """What a type name stands for if the registry is read without one of its entries.
+        """Return the meaning of a type name in the registry without one of its entries.
 
         Raises ``DiagnosticError`` for entries that are wrong.
         """

@@ -59,7 +59,7 @@ class NamedConditions:
         self._used_by_condition: dict[str, set[str]] = {}
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by name or inline.
+        """Return whether a condition holds, given by name or inline.
 
         Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
         here the first of them is repeated, at the place of use. Raises :class:`NotKnown` where
@@ -72,9 +72,9 @@ class NamedConditions:
         return self._truth(condition)
 
     def check(self) -> list[Diagnostic]:
-        """What is wrong with the conditions, with paths from the root.
+        """Return diagnostics about the conditions, with paths from the root.
 
-        What depends on values is only a warning in a condition that nothing has used so far.
+        Those that depend on values are warnings if nothing has used the condition so far.
         """
         found: list[Diagnostic] = []
         for name, written in self._written.items():
@@ -114,7 +114,7 @@ class NamedConditions:
         return replace(found, message=message, severity=Severity.WARNING)
 
     def _is_of_form(self, found: Diagnostic) -> bool:
-        """Whether a diagnostic is about the form of a condition, which no value could mend."""
+        """Return whether a diagnostic is about the form of a condition and holds for all values."""
         if found.code != "bad-condition":
             return found.code in STATIC
         written = self._written[str(found.path[1])]

@@ -35,7 +35,7 @@ _OLD = (
 
 
 def upgrade() -> None:
-    """Add the columns, measure what there is, and let indexes hold sizes."""
+    """Add the columns, measure the existing rows, and add the sizes to indexes."""
     for table, columns in _MEASURED.items():
         size = sa.Column("size", sa.BigInteger, nullable=False, server_default="0")
         if table == "software_configs" and op.get_bind().dialect.name == "sqlite":
