@@ -1,4 +1,4 @@
-"""How answers are written."""
+"""Serialization of answers."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ async def test_connections_that_are_only_held_keep_nobody_out(served: Served, ad
     assert (await held[0].answer())[0] == 408
 
 
-async def test_half_bodies_keep_nobody_out(served: Served) -> None:
+async def test_half_bodies_keep_no_client_out(served: Served) -> None:
     held = [await half(served) for _ in range(LIMITS.connections_per_address)]
     client = await served.connect()
     await client.send(GET + b"\r\n")

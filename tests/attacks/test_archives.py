@@ -78,7 +78,7 @@ def cloud(arena: Arena) -> Cloud:
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
-    """A directory of the host with a file for its owner alone."""
+    """A directory of the host with a file that only its owner can read."""
     found = tmp_path / "victim"
     found.mkdir()
     (found / "secret").write_text("of the host")

@@ -68,7 +68,7 @@ HALF = b"POST %b HTTP/1.1\r\nHost: a\r\nX-Auth-Token: %b\r\nContent-Length: 1000
 
 
 @pytest.mark.parametrize("door", ["cloud", "rest"])
-def test_half_bodies_keep_nobody_out(arena: Arena, door: str) -> None:
+def test_half_bodies_keep_no_client_out(arena: Arena, door: str) -> None:
     service, person = arena.service, arena.attacker
     if door == "cloud":
         port, half = service.cloud_port, HALF % (b"/identity/v3/auth/tokens", b"")

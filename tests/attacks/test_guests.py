@@ -9,8 +9,8 @@ import pytest
 
 from tests.attacks.arena import Arena, create, ended, reason
 
+# A server may use two descriptors of the cloud's process for each of its 256 connections.
 MOST_DESCRIPTORS = 900
-"""Of the cloud's process, of which a server may use two for each of its 256 connections."""
 HOLD = """#!/usr/bin/env python3
 import json, resource, socket, time, urllib.request
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -77,7 +77,7 @@ def guest(arena: Arena, name: str) -> Person:
 
 
 @pytest.mark.parametrize("who", ["member", "guest"])
-def test_credential_makes_nobody_another_user(arena: Arena, who: str) -> None:
+def test_credential_makes_no_caller_another_user(arena: Arena, who: str) -> None:
     person = arena.attacker if who == "member" else guest(arena, "credentials")
     attacker, ruler = Cloud(arena, person), Cloud(arena, admin(arena.service))
     other = Cloud(arena, arena.other)

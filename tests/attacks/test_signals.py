@@ -1,4 +1,4 @@
-"""Signals by whoever holds the token of a stack user, as every guest does."""
+"""Signals with the token of a stack user, which every guest has."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PATIENT: dict[str, Any] = {
 
 
 class Guest:
-    """What a server can do with what stands in its user data."""
+    """Requests of a server with the secrets in its user data."""
 
     def __init__(self, arena: Arena, owner: Person, name: str) -> None:
         stack_id = create(owner, name, PATIENT).json()["stack"]["id"]
@@ -50,7 +50,7 @@ class Guest:
         return answer.status_code, answer.text
 
     def seconds_of(self, numbers: range) -> float:
-        """How long small signals take, ten at a time."""
+        """Return the seconds that small signals take, ten at a time."""
         begin = time.monotonic()
         with ThreadPoolExecutor(10) as pool:
             answers = list(pool.map(lambda number: self.signal(number, 10), numbers))

@@ -13,7 +13,7 @@ from tests.isolation.people import Person
 
 
 def deploy(person: Person, server: str, size: int, times: int) -> None:
-    """Deploy one config of so many bytes to a server, so many times."""
+    """Deploy one config of ``size`` bytes to a server, ``times`` times."""
     body = {"name": "large", "config": os.urandom(size // 2).hex()}
     config = person.ask("POST", "/software_configs", body).json()["software_config"]["id"]
     for _ in range(times):

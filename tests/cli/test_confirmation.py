@@ -1,4 +1,4 @@
-"""Questions before a deployment or a delete harms what works, against a running service."""
+"""Questions before a deployment or a delete does harm, against a running service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two versions of a value are shown."""
+"""Differences between two versions of a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``stoker drift`` prints, against a running service."""
+"""Output of ``stoker drift``, against a running service."""
 
 from __future__ import annotations
 

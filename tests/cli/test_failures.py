@@ -1,4 +1,4 @@
-"""What a failed deployment says about other objects, against a running service."""
+"""Output of failed deployments about other objects, against a running service."""
 
 from __future__ import annotations
 

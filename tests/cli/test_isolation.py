@@ -30,7 +30,7 @@ _NO_MORE = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
 def test_user_data_does_not_run_as_root_without_isolation(
     tmp_path: Path, asked: tuple[str, ...]
 ) -> None:
-    """Whoever runs this is root within the namespace: what they ask for makes no difference."""
+    """The caller is root within the namespace, so the option makes no difference."""
     # Where there are namespaces, one in which there are no more.
     may = subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False)
     inside = ["unshare", "-Ur", "sh", "-c", _NO_MORE, "sh"] if may.returncode == 0 else []

@@ -1,4 +1,4 @@
-"""Where wrong values and unknown names are reported, against a running service."""
+"""Places of wrong values and unknown names, against a running service."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def template(tmp_path: Path) -> Path:
 
 
 def refused(service: Served, template: Path, *environments: str) -> list[str]:
-    """The first lines of what a deployment with these environments prints."""
+    """Return the first lines of the output of a deployment with these environments."""
     options: list[str] = []
     for number, text in enumerate(environments):
         path = template.with_name(f"{number}.env")

@@ -1,4 +1,4 @@
-"""Which URLs count as temporary URLs of the cloud's own object store."""
+"""Temporary URLs of the cloud's own object store, and URLs that only look so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine must know before it calls a stack answered, and after its driver has ended."""
+"""Release of stacks: all events must be handled before, and none is lost after the driver ends."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Queue(TurnQueue):
 
 
 class Heard:
-    """A driver that counts what it hears."""
+    """A driver that counts its notifications."""
 
     news = 0
 

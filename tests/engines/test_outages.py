@@ -181,7 +181,7 @@ def test_create_accepted_without_engines_has_its_whole_time() -> None:
 
 @pytest.mark.parametrize("kills", [0, 2, 3, 4])
 def test_orderly_ends_of_engines_delay_nothing(kills: int) -> None:
-    """An engine that ends in order lets go of a stack at once, be it suspected or not."""
+    """An engine that stops in order releases a stack immediately, suspected or not."""
 
     async def story(crew: Crew) -> None:
         body = request({"wait": thing(slow=300)})

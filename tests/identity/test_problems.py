@@ -1,4 +1,4 @@
-"""What the log says when the identity service cannot be used."""
+"""Log lines while the identity service cannot be used."""
 
 from __future__ import annotations
 

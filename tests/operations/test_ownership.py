@@ -1,7 +1,7 @@
 """P9: an object is changed or deleted only if its row proves that this stack made it.
 
-The objects here are ties: they have no id but their name, and nothing in them says who made them.
-A ``Sim::Tie`` that exists can be made once more; of a ``Sim::Knot`` the cloud makes no second one.
+The objects here are ties. They have no id but their name, and nothing in them shows their creator.
+A create of an existing ``Sim::Tie`` succeeds again; a second ``Sim::Knot`` is refused by the cloud.
 """
 
 from __future__ import annotations

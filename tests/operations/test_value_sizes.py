@@ -1,4 +1,4 @@
-"""What the resources of a stack, and of those nested in it, may hold together in bytes."""
+"""Bytes that the resources of a stack and of its nested stacks may have in total."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Strict:
         return f"{stack.action}_{stack.status} {stack.reason}"
 
     async def size(self) -> int:
-        """Bytes of what is stored."""
+        """Return the bytes of the stored values."""
         rows = (await self.lab.rows()).values()
         return sum(len(str(row.properties)) + len(str(row.attributes)) for row in rows)
 

@@ -142,7 +142,7 @@ def test_a_cancel_that_comes_with_a_delete_does_not_take_its_place() -> None:
     in_lab(story)
 
 
-def test_cancel_of_an_update_that_had_not_begun_keeps_what_is_in_force() -> None:
+def test_cancel_of_unstarted_update_keeps_input_in_force() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="0"), "b": thing("a", value="0")}))
         made = sorted(lab.cloud.objects)

@@ -78,7 +78,7 @@ class Cloud:
     contents: dict[str, str] = field(default_factory=dict)
     """Of those ties that are made with one: the cloud makes no second tie of the name."""
     foreign: set[str] = field(default_factory=set)
-    """Ties that somebody has made by hand: no stack may change or delete them (P9)."""
+    """Ties that were made by hand: no stack may change or delete them (P9)."""
     quota: int | None = None
     """Objects at most."""
     refused: set[str] = field(default_factory=set)
@@ -221,7 +221,7 @@ class Cloud:
             self.vanished.add(found.id)
 
     def tie(self, name: str, content: str | None = None) -> None:
-        """Make a tie. Without a content, one that is there is made once more and stays as it is."""
+        """Make a tie. Without a content, a create of an existing one changes nothing."""
         self._disturb()
         if name in self.ties and content is not None:
             raise Refused(f"409: the tie {name} already exists")
@@ -245,7 +245,7 @@ class Cloud:
         self._lose()
 
     def tie_by_hand(self, name: str, content: str = "by hand") -> None:
-        """Somebody makes a tie that no stack knows of."""
+        """Make a tie that no stack knows."""
         self.ties.add(name)
         self.foreign.add(name)
         self.contents[name] = content

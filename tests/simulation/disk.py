@@ -61,7 +61,7 @@ class Disk:
 
     @property
     def is_away(self) -> bool:
-        """Whether nothing can be read or written."""
+        """Return whether reads and writes fail."""
         return self._lasts(self.away)
 
     def _lasts(self, period: tuple[float, float]) -> bool:

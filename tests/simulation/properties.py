@@ -178,7 +178,7 @@ def _objects(outcome: Outcome) -> Iterator[str]:
 
 
 def _ties(outcome: Outcome) -> Iterator[str]:
-    """P9: what a resource has, no other resource took away; what no stack has made is there."""
+    """P9: each resource still has its own object, and objects made by hand still exist."""
     cloud, owned = outcome.cloud, set()
     vanished = any(request.cloud.startswith("vanish") for request in outcome.scenario.requests)
     for row in outcome.everything:

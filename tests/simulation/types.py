@@ -167,11 +167,10 @@ class Tie(ManagedType):
 
 
 class Knot(ManagedType):
-    """A tie with a content, of which the cloud makes no second one of the same name.
+    """A tie with a content; the cloud refuses a second one of the same name.
 
-    As with key pairs, a tie that is found after a lost create is known by what is in it, which
-    others may have put into a tie of theirs too; and a tie is removed before one that replaces it
-    is made.
+    As with key pairs, a tie that is found after a lost create is recognised by its content, which
+    others may have put into a tie, too. A tie is removed before its replacement is made.
     """
 
     type_name = "Sim::Knot"

@@ -3,7 +3,7 @@
 Several projects create stacks, signal, update and delete them without a pause. One tenant tries to
 exhaust the service, and engines and APIs are killed at random. At the end stacks are deleted and
 purged; then the cloud, Keystone and the database have what they had at the start, and the API that
-was not killed has grown no more, in memory, descriptors and latency. Prints what was measured; the
+was not killed has grown no more, in memory, descriptors and latency. Prints the measurements; the
 exit code is 1 if anything is left or has grown.
 """
 
@@ -345,7 +345,7 @@ def run(service: Service, url: str, seconds: float) -> list[str]:
 
 
 def grown(sizes: list[float], opened: list[int], quiet: QuietTenant) -> Iterator[str]:
-    """Yield what has grown from the middle to the end, or has failed for the quiet tenant."""
+    """Yield growth from the middle to the end, and failures of the quiet tenant."""
     middle = len(sizes) // 2
     if (growth := sizes[-1] - sizes[middle]) > GROWTH:
         yield f"the API has grown by {growth:.0f} MiB in the second half"

@@ -1,8 +1,9 @@
-"""A tenant that tries to exhaust the service, and a quiet one that measures what others notice.
+"""A tenant that tries to exhaust the service, and a quiet one that measures the effect on others.
 
-The abusive tenant stays within its own project and within what the API accepts. Each attack has
-stopped an unprotected service: growing values, large signals, stacks that create themselves,
-large software configs, half-sent requests, expensive expressions and idle event streams.
+The abusive tenant stays within its own project, and sends only requests that the API accepts. Each
+attack has stopped an unprotected service: growing values, large signals, stacks that create
+themselves, large software configs, half-sent requests, expensive expressions and idle event
+streams.
 """
 
 from __future__ import annotations

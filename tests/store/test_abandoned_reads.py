@@ -1,4 +1,4 @@
-"""Reads end when nobody waits for them, and slow ones of one project leave room for others."""
+"""Reads end when no request waits, and slow ones of one project leave room for others."""
 
 from __future__ import annotations
 

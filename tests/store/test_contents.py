@@ -25,7 +25,7 @@ LARGE = "x" * (contents.RECENT_CHARACTERS + 1)
 
 
 class CountingCipher(ColumnCipher):
-    """Counts what it decrypts and encrypts of contents."""
+    """Counts decryptions and encryptions of contents."""
 
     decrypted = 0
 

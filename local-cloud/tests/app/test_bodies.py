@@ -1,4 +1,4 @@
-"""How much of request bodies is kept in memory while their rest is awaited."""
+"""Bytes of request bodies in memory while their rest is awaited."""
 
 from collections import Counter
 from typing import Any

@@ -55,7 +55,7 @@ async def begin(streams: Streams, owner: bytes) -> None:
 
 
 async def ended(streams: Streams) -> bool:
-    """Whether a connection has been closed."""
+    """Return whether a connection has been closed."""
     try:
         return await asyncio.wait_for(streams[0].read(1), 0.5) == b""
     except ConnectionError:

@@ -1,4 +1,4 @@
-"""What readers, and users that stacks make for their servers, may do in each service."""
+"""Permissions of readers, and of users that stacks make for their servers, in each service."""
 
 import re
 from collections.abc import AsyncIterator, Iterator

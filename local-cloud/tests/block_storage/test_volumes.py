@@ -96,7 +96,7 @@ async def test_a_backup_without_its_objects_is_not_restored(volumes: Volumes) ->
 
 
 async def changed_backup(volumes: Volumes, data: bytes) -> tuple[str, str]:
-    """A volume and its backup, of which the user has overwritten a piece."""
+    """Make a volume and its backup, and overwrite a piece of the backup as its user."""
     made = await volumes.make()
     volumes.write(made["id"], "saved")
     backup = await volumes.backup(made["id"])
@@ -140,7 +140,7 @@ async def test_changed_backup_of_earlier_cloud_leads_nowhere(
 
 
 async def test_volume_of_image_on_foreign_private_image_is_refused(volumes: Volumes) -> None:
-    """As an image of a server is, whose base image belongs to another project."""
+    """An image of a server is refused in the same way if its base belongs to another project."""
     images = volumes.house.images()
     private = images.record("other-project", "private", visibility="private", status="active")
     images.add(private)

@@ -58,7 +58,7 @@ def beyond_path_max(top: str, victim: Path) -> list[Member]:
 
 
 def mode_of_host_file(victim: Path) -> list[Member]:
-    """A file of a disk, and then a link of its name: whoever sets its mode by path follows that."""
+    """A file of a disk, then a link of its name, which a change of the mode by path follows."""
     return [
         directory("upper"),
         directory("upper/root"),

@@ -72,7 +72,7 @@ def test_unpack_refuses_member_through_symbolic_link(tmp_path: Path, victim: Pat
 
 
 def test_unpack_refuses_links_longer_than_paths_may_be(tmp_path: Path, victim: Path) -> None:
-    """CVE-2025-4517: realpath(3) gives up on what the kernel resolves."""
+    """CVE-2025-4517: realpath(3) gives up on paths that the kernel resolves."""
     top = [directory("upper"), directory("upper/root")]
     archive = archive_with(tmp_path, *top, *beyond_path_max("upper/root/", victim))
     with pytest.raises(FabricError, match="through a symbolic link"):

@@ -343,7 +343,7 @@ async def test_links_to_open_files_lead_the_boot_nowhere(world, tmp_path, path):
         link = server.disk / "upper/root" / path
         link.parent.mkdir(parents=True)
         link.symlink_to(f"/proc/self/fd/{number}/{'../' * 20}{str(victim).lstrip('/')}")
-        with suppress(FabricError):  # whoever breaks a server's root directory finds it broken
+        with suppress(FabricError):  # A server with a broken root directory need not start.
             await world.fabric.boot(server)
             await world.fabric.stop_server(server.id)
         assert list(victim.iterdir()) == [], f"through descriptor {number}"

@@ -1,4 +1,4 @@
-"""Packages are installed in servers as on a machine of one's own, whoever runs the cloud."""
+"""Packages are installed in servers as on a real machine, for each user that runs the cloud."""
 
 import base64
 import gzip

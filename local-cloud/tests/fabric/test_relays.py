@@ -21,7 +21,7 @@ async def listening(
     limits: ConnectionLimits | None = None,
     owner: Owner | None = None,
 ) -> AsyncIterator[Connect]:
-    """A listener with limits of its own; yields what connects to it."""
+    """Start a listener with limits of its own; yield a function that connects to it."""
     sock = socket.create_server(("127.0.0.1", 0))
     sock.setblocking(False)
     listener = Listener(sock, handle, owner=owner, limits=limits or ConnectionLimits())
@@ -62,7 +62,7 @@ async def world() -> AsyncIterator[tuple[tuple[str, int], "asyncio.Queue[Streams
 
 
 async def end_of(streams: Streams) -> bytes:
-    """Wait for the end of a connection, and return what came before."""
+    """Wait for the end of a connection, and return the bytes before it."""
     with contextlib.suppress(ConnectionError):
         return await streams[0].read()
     return b""

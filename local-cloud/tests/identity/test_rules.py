@@ -1,7 +1,7 @@
-"""Who may do what in the identity service, as Keystone's documented policies have it.
+"""Permissions in the identity service, as in Keystone's documented policies.
 
-The table has a row for each request and names the callers that may make it; all others are
-refused. Where the cloud is stricter than Keystone, the row says so.
+The table has a row for each request and names the callers that may make it; all others are refused.
+Where the cloud is stricter than Keystone, the row says so.
 """
 
 import base64
