@@ -129,7 +129,7 @@ class Crew:
         return (await self.service.operations.create(CALLER, request)).id
 
     async def is_done(self, stack_id: str) -> bool:
-        """Whether it is made."""
+        """Return whether it is made."""
         stack = await self.store.stack(stack_id)
         assert stack is not None
         if stack.status is Status.FAILED:
@@ -137,7 +137,7 @@ class Crew:
         return stack.status is Status.COMPLETE
 
     async def rests(self) -> bool:
-        """Whether nothing is under way."""
+        """Return whether nothing is under way."""
         return not await self._opened.state.open_operations()
 
     async def driven_by(self, stack_id: str) -> Sequence[int]:

@@ -85,7 +85,7 @@ class Client:
             return 0, b""
 
     async def is_closed(self) -> bool:
-        """Whether the server has closed the connection, or does so now."""
+        """Return whether the server has closed the connection, or does so now."""
         with contextlib.suppress(ConnectionError, TimeoutError):
             return await asyncio.wait_for(self.reader.read(1), 10) == b""
         return self.reader.at_eof() or self.reader.exception() is not None

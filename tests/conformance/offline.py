@@ -220,7 +220,7 @@ def _key(key: Any) -> str:
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Whether a value is as recorded."""
+    """Return whether a value is as recorded."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return expected.keys() == actual.keys() and all(
             same(item, actual[key]) for key, item in expected.items()

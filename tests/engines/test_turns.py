@@ -256,7 +256,7 @@ LATELY_NOTICED = {"deferred": 0}
 
 
 def noticed(guard: str) -> bool:
-    """Whether some scenario tells that a guard is missing."""
+    """Return whether some scenario tells that a guard is missing."""
     for seed in (LATELY_NOTICED.get(guard, 0), *range(SEEDS)):
         try:
             found = play_with(3, seed, without=guard)

@@ -60,7 +60,7 @@ def _pass(
     pool: ThreadPoolExecutor,
     processes: int,
 ) -> bool:
-    """Whether all checks pass in the tree as it is; tells of those that do not."""
+    """Return whether all checks pass in the tree as it is; tells of those that do not."""
     checks = sorted({check for mutant in chosen for check in mutant.checks})
     tests = [check for check in checks if not check.startswith(SIMULATION)]
     together = [some for first in range(processes) if (some := tests[first::processes])]

@@ -73,10 +73,10 @@ class Copy:
             path.write_text(source, encoding="utf-8")
 
     def passes(self, checks: Sequence[str]) -> tuple[bool | None, str]:
-        """Whether the checks pass, and the end of what they print. All are tests, or one is not.
+        """Return whether the checks pass, and the end of their output. All are tests, or one is
+        not.
 
-        None when they have not told: they were cut off, there is no such test, or what they need
-        cannot be imported.
+        None without a result: they were cut off, there is no such test, or an import fails.
         """
         longest = LONGEST if len(checks) == 1 else LONGEST_TOGETHER
         if checks[0].startswith(SIMULATION):

@@ -201,7 +201,7 @@ BY_REFERENCE = {
 
 
 def by_reference(type_name: str) -> bool:
-    """Whether the API reference has to be the judge of a type."""
+    """Return whether the API reference has to be the judge of a type."""
     return any(fnmatch(type_name, pattern) for pattern in BY_REFERENCE)
 
 

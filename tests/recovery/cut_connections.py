@@ -101,7 +101,7 @@ class CutConnections:
         _close(server)
 
     def _takes(self) -> bool:
-        """Whether the answer to a commit is one of those to lose."""
+        """Return whether the answer to a commit is one of those to lose."""
         with self._lock:
             if not self._wanted:
                 return False

@@ -104,7 +104,7 @@ def quiet() -> Iterator[None]:
 
 
 def dies(after: int) -> bool:
-    """Whether the engine was killed, after so many turns, before the end."""
+    """Return whether the engine was killed, after so many turns, before the end."""
     world, user = world_of(), User()
     died = world.live(user.act, Kill(after, returns=False)) is None
     if died and IMAGE not in kinds(world):

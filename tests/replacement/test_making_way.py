@@ -130,7 +130,7 @@ def test_after_a_rollback_of_a_replacement_the_address_is_with_what_stays() -> N
 
 
 def _back(after: int) -> bool:
-    """Whether an engine that goes back from a failed replacement was killed before the end."""
+    """Return whether an engine was killed during the rollback of a failed replacement."""
     world = world_of()
     world.live(lambda engine: Lab(engine, world).create(desk(fixed="a")))
     [original] = world.cloud.objects
@@ -184,7 +184,7 @@ def quiet() -> Iterator[None]:
 
 
 def dies(after: int) -> bool:
-    """Whether the engine was killed, after so many turns, before the end."""
+    """Return whether the engine was killed, after so many turns, before the end."""
     world, user = world_of(), User()
     rows = world.live(user.act, Kill(after, returns=False))
     died = rows is None

@@ -30,7 +30,7 @@ class Children(Generic[Key]):
 
     @property
     def is_child(self) -> bool:
-        """Whether this process is one of them."""
+        """Return whether this process is one of them."""
         return self._report is not None
 
     def fork(self, key: Key) -> bool:

@@ -147,7 +147,7 @@ class Worker(Tenure):
 
     @property
     def holds(self) -> bool:
-        """Whether nobody else can have taken over."""
+        """Return whether nobody else can have taken over."""
         return self._time() < self.beat + TENURE
 
     def require(self) -> None:

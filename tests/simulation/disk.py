@@ -56,7 +56,7 @@ class Disk:
 
     @property
     def is_locked(self) -> bool:
-        """Whether nothing can be written."""
+        """Return whether nothing can be written."""
         return self.is_away or self._lasts(self.locked)
 
     @property

@@ -66,7 +66,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @property
     def is_over(self) -> bool:
-        """Whether the loop runs no turn any more."""
+        """Return whether the loop runs no turn any more."""
         return self.kill_after is not None and self.turns >= self.kill_after
 
     def time(self) -> float:

@@ -130,7 +130,7 @@ def _rolled_back(outcome: Outcome, stack: Stack) -> Iterator[str]:
 
 
 def _is_computed(value: object) -> bool:
-    """Whether a value of a template has functions in it."""
+    """Return whether a value of a template has functions in it."""
     return isinstance(value, dict) or (isinstance(value, list) and any(map(_is_computed, value)))
 
 
@@ -144,8 +144,9 @@ def _events_match_rows(outcome: Outcome) -> Iterator[str]:
 
 
 def _repaired(outcome: Outcome, row: Resource) -> bool:
-    """Whether the last thing that came of the stack is an update, which converged. It looks at
-    objects that are there when it begins.
+    """Return whether the last operation of the stack is an update that converged.
+
+    It compares the objects that exist at its start.
     """
     stack, changes = outcome.stack, [op for op in outcome.operations if op.input_id]
     updated = stack is not None and (stack.action, stack.status) == (Action.UPDATE, Status.COMPLETE)

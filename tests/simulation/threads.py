@@ -49,7 +49,7 @@ class CallThread:
 
     @property
     def waits(self) -> bool:
-        """Whether the call stands still until it is answered."""
+        """Return whether the call stands still until it is answered."""
         return bool(self._stack)
 
     def start(self) -> Sent | Returned:

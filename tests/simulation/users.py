@@ -214,7 +214,7 @@ class Users:
         return list(by_users.values())
 
     def _is_recorded(self, request: Request) -> bool:
-        """Whether the request has been accepted, although its answer never came.
+        """Return whether the request has been accepted, although its answer never came.
 
         What is new may also be the request before it, by an engine that came back: twice accepted.
         """
@@ -314,7 +314,7 @@ class Users:
                 progress.signalled += 1
 
     def _is_over(self) -> bool:
-        """Whether nothing is under way that could still make what is to be signalled."""
+        """Return whether nothing is under way that could still make what is to be signalled."""
         if self._progress.stack_id is None:
             return False
         return self._progress.sent == len(self._scenario.requests) and not self._open()

@@ -295,7 +295,7 @@ class World:
         self.cloud.recorded = self._is_recorded
 
     def _is_recorded(self, object_id: str) -> bool:
-        """Whether some resource has the object, or a stack that is adopted is to have it."""
+        """Return whether some resource has the object, or a stack that is adopted is to have it."""
         (found,) = self.album.database.execute(
             "SELECT EXISTS (SELECT 1 FROM resources WHERE physical_id = ?)"
             " OR EXISTS (SELECT 1 FROM inputs WHERE instr(adopted, ?))",

@@ -198,10 +198,10 @@ class Played:
 
 
 def is_waiting(outcome: Outcome) -> bool:
-    """Whether the server has to report now."""
+    """Return whether the server has to report now."""
     return isinstance(outcome, Wait) and outcome.on_signal
 
 
 def is_done(outcome: Outcome) -> bool:
-    """Whether the action is complete."""
+    """Return whether the action is complete."""
     return isinstance(outcome, Done)

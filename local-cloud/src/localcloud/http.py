@@ -59,7 +59,7 @@ class RequestContext:
 
     @property
     def is_admin(self) -> bool:
-        """Whether the bearer may do everything, in all projects; a domain's admin may not."""
+        """Return whether the bearer may do everything in all projects; a domain's admin may not."""
         return "admin" in self.roles and self.domain_id is None
 
     def require_project(self) -> str:

@@ -79,11 +79,11 @@ class Microversion(Struct, frozen=True):
         return f"{self.api.major}.{self.minor}"
 
     def since(self, minor: int) -> bool:
-        """Whether the version is the one with this minor number or later."""
+        """Return whether the version is the one with this minor number or later."""
         return self.minor >= minor
 
     def within(self, first: int, last: int) -> bool:
-        """Whether the version is in this range, both ends included."""
+        """Return whether the version is in this range, both ends included."""
         return first <= self.minor <= last
 
     def names(self, always: Iterable[str], later: Mapping[int, Iterable[str]]) -> set[str]:

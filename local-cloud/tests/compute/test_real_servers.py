@@ -103,7 +103,7 @@ def marked_processes() -> int:
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true within a few seconds."""
+    """Return whether the condition comes true within a few seconds."""
     end = time.monotonic() + 15
     while not condition():
         if time.monotonic() > end:

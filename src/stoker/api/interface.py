@@ -131,7 +131,7 @@ def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether UTF-8 can hold a text: it has no half of a surrogate pair."""
+    """Return whether UTF-8 can hold a text: it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -161,5 +161,5 @@ async def read_body(request: Request, limit: int, owner: str | None = None) -> b
 
 
 def _exceeds(digits: str, limit: int) -> bool:
-    """Whether a number is larger; a header may have more digits than Python turns into one."""
+    """Return whether a number is larger; a header may have more digits than Python converts."""
     return len(digits) > len(str(limit)) or int(digits or "0") > limit

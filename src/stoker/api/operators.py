@@ -31,7 +31,7 @@ class Readers:
         self._token = token
 
     def admit(self, request: Request) -> bool:
-        """Whether the sender of a request may read figures."""
+        """Return whether the sender of a request may read figures."""
         sent = request.headers.get("authorization", "").encode("latin-1")
         if self._token and hmac.compare_digest(sent, f"Bearer {self._token}".encode()):
             return True

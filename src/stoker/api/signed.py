@@ -41,7 +41,7 @@ class Senders(Struct, frozen=True):
 
 
 def covers_body(request: Request) -> bool:
-    """Whether the signature of a request, if it has one, is over its body as well."""
+    """Return whether the signature of a request, if it has one, is over its body as well."""
     query = request.query_params
     in_headers = "X-Amz-Signature" in query or "authorization" in request.headers
     return in_headers and "Signature" not in query

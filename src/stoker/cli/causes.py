@@ -117,7 +117,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def was_waited_for(self) -> bool:
-        """Whether it failed for what servers report, or did not."""
+        """Return whether it failed for what servers report, or did not."""
         return self.kind == "failed" and self.type_name in _WAITS
 
     @property

@@ -99,12 +99,12 @@ class Change(Struct, frozen=True):
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is known that it changes."""
+        """Return whether it is known that it changes."""
         return self.kind not in (PERHAPS_UPDATED, PERHAPS_REPLACED)
 
     @property
     def is_loss(self) -> bool:
-        """Whether the existing object is removed, or may be."""
+        """Return whether the existing object is removed, or may be."""
         gone = self.kind in (REPLACED, PERHAPS_REPLACED, DELETED)
         return gone and not self.keeps_object
 
@@ -293,7 +293,7 @@ def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
 
 
 def _only_looked_into(found: Mapping[str, Any]) -> bool:
-    """Whether a nested stack is looked into, and all inside stays as it is."""
+    """Return whether a nested stack is looked into, and all inside stays as it is."""
     return found.get("change_reason") == "nested" and found.get("inside") == "same"
 
 

@@ -44,7 +44,7 @@ _PASSING = (
 
 
 def is_passing(failure: CommandFailed) -> bool:
-    """Whether the same question may be answered later."""
+    """Return whether the same question may be answered later."""
     if isinstance(failure, Refused):
         return failure.status in _PASSING
     return isinstance(failure, Unreachable)

@@ -76,7 +76,7 @@ def finding_from_api(found: Mapping[str, Any], place: Callable[[str | None], str
 
 
 def has_errors(found: Iterable[Finding]) -> bool:
-    """Whether some finding refuses the document."""
+    """Return whether some finding refuses the document."""
     return any(finding.severity == "error" for finding in found)
 
 

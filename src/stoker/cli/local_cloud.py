@@ -136,7 +136,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
 
 
 def _is_exiting(pid: int) -> bool:
-    """Whether a process is about to end; it has lost its command line then, but not its port."""
+    """Return whether a process is about to end: without its command line, but with its port."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -43,7 +43,7 @@ def connect(target: Target) -> Client:
 
 
 def _is_ready(data_dir: Path) -> bool:
-    """Whether a service is running; waits for one that is starting."""
+    """Return whether a service is running; waits for one that is starting."""
     deadline = time.monotonic() + START_SECONDS
     while (running := running_in(data_dir)) is not None and time.monotonic() < deadline:
         if running.ready:

@@ -204,7 +204,7 @@ def last_event_id(client: Client, stack: Stack) -> str | None:
 
 
 def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> bool:
-    """Whether an action on a stack has begun after an event."""
+    """Return whether an action on a stack has begun after an event."""
     happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
     return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)
 

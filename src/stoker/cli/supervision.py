@@ -11,7 +11,7 @@ import click
 
 
 def is_supervised() -> bool:
-    """Whether SIGHUP asks to read the keys anew; at a terminal it says that this has gone."""
+    """Return whether SIGHUP means a reload of the keys; at a terminal it reports its end."""
     return not os.isatty(0)
 
 

@@ -24,5 +24,5 @@ class Target(Struct, frozen=True):
 
     @property
     def serves_itself(self) -> bool:
-        """Whether the service is one of this machine, in the data directory."""
+        """Return whether the service is one of this machine, in the data directory."""
         return self.url is None and self.foreign() is None

@@ -152,7 +152,7 @@ class Given(Struct, frozen=True):
 
     @property
     def is_template_alone(self) -> bool:
-        """Whether nothing is said beside the template."""
+        """Return whether nothing is said beside the template."""
         return not (
             self.environments
             or self.values

@@ -40,7 +40,7 @@ class AllowedHosts:
         return frozenset(entry.lower() for entry in self.entries if _network(entry) is None)
 
     def allows(self, host: str, address: Address) -> bool:
-        """Whether a host may be connected to at an address of its."""
+        """Return whether a host may be connected to at an address of its."""
         name = host.lower().rstrip(".")
         parents = {name[at:] for at, character in enumerate(name) if character == "."}
         listed = any(address in network for network in self._networks)
@@ -48,7 +48,7 @@ class AllowedHosts:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, also if it carries another one inside."""
+    """Return whether an address, and one that it contains, belong to the public internet."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped
         if inner is None and any(address in network for network in _CARRIERS):

@@ -132,17 +132,17 @@ def status_of(exc: BaseException) -> int | None:
 
 
 def is_not_found(error: BaseException) -> bool:
-    """Whether the object does not exist (any more)."""
+    """Return whether the object does not exist (any more)."""
     return status_of(error) == NOT_FOUND
 
 
 def is_unauthorized(error: BaseException) -> bool:
-    """Whether the cloud does not know, or no longer knows, who asks."""
+    """Return whether the cloud does not know, or no longer knows, who asks."""
     return status_of(error) == _UNAUTHORIZED
 
 
 def is_out_of_sight(error: BaseException) -> bool:
-    """Whether the service shows this user nothing: it is forbidden, or there is nothing."""
+    """Return whether the service shows this user nothing: it is forbidden, or there is nothing."""
     return status_of(error) in _OUT_OF_SIGHT
 
 
@@ -157,17 +157,17 @@ def gone_is_fine() -> Iterator[None]:
 
 
 def is_conflict(exc: BaseException) -> bool:
-    """Whether the object's state, or another object, stands in the way."""
+    """Return whether the object's state, or another object, stands in the way."""
     return status_of(exc) == CONFLICT
 
 
 def is_busy(exc: BaseException) -> bool:
-    """Whether the service is at work on the object, so that a conflict will pass."""
+    """Return whether the service is at work on the object, so that a conflict will pass."""
     return is_conflict(exc) and bool(_BUSY_CONFLICTS.search(_words(exc)))
 
 
 def is_unreachable(exc: BaseException) -> bool:
-    """Whether no answer came: refused, reset or timed out."""
+    """Return whether no answer came: refused, reset or timed out."""
     return isinstance(exc, Unavailable) or any(
         kind.__module__.startswith("keystoneauth1.exceptions.connection")
         and kind.__name__ in {"ConnectFailure", "ConnectTimeout", "UnknownConnectionError"}
@@ -176,7 +176,7 @@ def is_unreachable(exc: BaseException) -> bool:
 
 
 def is_cloud_fault(exc: BaseException) -> bool:
-    """Whether an exception tells of a cloud, as against a fault of ours."""
+    """Return whether an exception tells of a cloud, as against a fault of ours."""
     return (
         status_of(exc) is not None
         or is_unreachable(exc)

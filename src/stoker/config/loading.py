@@ -44,6 +44,6 @@ def read_all(conf: Any) -> None:
 
 
 def is_set(conf: Any, group: str, name: str) -> bool:
-    """Whether a file sets an option."""
+    """Return whether a file sets an option."""
     found = conf.get_location(name, None if group == "DEFAULT" else group)
     return found is not None and found.location is cfg.Locations.user

@@ -20,10 +20,10 @@ class OneHolder(Protocol):
     """A lock that one process can have. Blocking; raises StoreFault."""
 
     def take(self) -> bool:
-        """Whether it is ours from now on."""
+        """Return whether it is ours from now on."""
 
     def is_held(self) -> bool:
-        """Whether it is still ours."""
+        """Return whether it is still ours."""
 
     def release(self) -> None:
         """Let others have it."""

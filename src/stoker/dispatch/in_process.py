@@ -115,7 +115,7 @@ class InProcess(Dispatcher, Observer):
         return driver.has_news and await self._has_work(stack_id, driver)
 
     async def _is_left(self, stack_id: str, driver: Driver) -> bool:
-        """Whether the engine that has taken the stack over has left it to be driven again.
+        """Return whether the engine that has taken the stack over has left it to be driven again.
 
         To take it back at once would go on for ever, each engine taking it from the other. It is
         looked at again after a while, and at once when this engine is told of something new: the
@@ -136,7 +136,7 @@ class InProcess(Dispatcher, Observer):
         return None if stack is None else stack.fencing_token
 
     async def _has_work(self, stack_id: str, driver: Driver) -> bool:
-        """Whether an operation of the stack has not ended; a store that fails is asked again."""
+        """Return whether an operation of the stack has not ended; retry if the store fails."""
         while True:
             try:
                 return bool(await self._ports.store.queue(stack_id))

@@ -117,7 +117,7 @@ class Queue(Protocol):
         """Stacks with an open operation and without a turn by its deadline."""
 
     async def is_driven_by_one(self) -> bool:
-        """Whether an engine is there that knows no turns."""
+        """Return whether an engine is there that knows no turns."""
 
 
 class _Together(jobs.Job):
@@ -293,7 +293,7 @@ class Jobs(manager.JobManager):
             self._look_again.set()
 
     async def _waits(self, priority: int) -> bool:
-        """Whether a turn of this priority, or a higher one, has waited for long enough."""
+        """Return whether a turn of this priority, or a higher one, has waited for long enough."""
         [row] = await self.connector.execute_query_all_async(
             query=_WAITS, priority=priority, patience=self._patience
         )

@@ -24,7 +24,7 @@ class HeartbeatTenure(Tenure):
 
     @property
     def holds(self) -> bool:
-        """Whether nobody else can have taken over."""
+        """Return whether nobody else can have taken over."""
         return clock() < self._until
 
     def require(self) -> None:

@@ -48,7 +48,7 @@ class Policies:
                 self._enforcer = _make_enforcer(self._conf)
 
     def allows(self, rule: str, caller: Caller) -> bool:
-        """Whether a rule lets the caller through. Types without a rule have one in common."""
+        """Return whether a rule permits the caller. Types without a rule share one."""
         self.load()
         now = self._clock()
         if now - self._since > _KEPT:
@@ -69,7 +69,7 @@ class Policies:
         return decision
 
     async def is_admin(self, credentials: Mapping[str, Any]) -> bool:
-        """Whether credentials (as in a token) are those of an admin."""
+        """Return whether credentials (as in a token) are those of an admin."""
         if self._enforcer is None:
             await asyncio.to_thread(self.load)
         return bool(self._enforcer.enforce("context_is_admin", {}, dict(credentials)))

@@ -95,7 +95,7 @@ class StackDomain:
         self._made.discard(name)
 
     async def _may_exist(self, name: str) -> bool:
-        """Whether there can be a project of a name: most stacks never have one.
+        """Return whether there can be a project of a name: most stacks never have one.
 
         Asks once for all that earlier processes have made; of what others make it knows nothing.
         """

@@ -297,7 +297,7 @@ _GONE = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 
 
 def _is_time(latest: dict[tuple[str, str], float], owner: tuple[str, str], pause: float) -> bool:
-    """Whether something was not done for an owner for a while; if so, it is from now on."""
+    """Return whether something was not done for an owner for a while; if so, it is from now on."""
     now = asyncio.get_running_loop().time()
     if now - latest.get(owner, -pause) < pause:
         return False

@@ -48,7 +48,7 @@ def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[
 
 
 def is_deeper(tree: Any, most: int) -> bool:
-    """Whether lists and maps are nested in each other more than so many times."""
+    """Return whether lists and maps are nested in each other more than so many times."""
     for depth, level in enumerate(levels(tree)):
         if depth >= most and any(isinstance(item, dict | list) for item in level):
             return True
@@ -108,7 +108,7 @@ def estimated_bytes(tree: Any) -> int:
 
 
 def exceeds(tree: Any, values: int, octets: int) -> bool:
-    """Whether a tree has more values, or more octets of texts, than that."""
+    """Return whether a tree has more values, or more octets of texts, than that."""
     counted, _, weight = weigh(tree, values, octets)
     return counted > values or weight > octets
 
@@ -126,7 +126,7 @@ def replaced(tree: Any, leaf: Callable[[Any], Any], *, keys: bool = False) -> An
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two trees are equal, with equal types of values and keys in the same order.
+    """Return whether two trees are equal, with equal types of values and keys in the same order.
 
     Python takes 1, 1.0 and True for equal, and functions of templates do not.
     """

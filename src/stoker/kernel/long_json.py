@@ -177,7 +177,7 @@ class _Reader:
 
 
 def is_short(value: Any, most: int = PIECE) -> bool:
-    """Whether a value is written within a few milliseconds; found out as fast."""
+    """Return whether a value is written within a few milliseconds; found out as fast."""
     if _is_plain(value):
         return True
     values, _, octets = weigh(value, most, most * _TEXT, keys=True)
@@ -185,10 +185,9 @@ def is_short(value: Any, most: int = PIECE) -> bool:
 
 
 def _is_plain(value: Any, most: int = _PLAIN) -> bool:
-    """Whether a value is a small map or tuple of short texts and numbers, and of few such maps in
-    lists.
+    """Return whether a value is small: a map or tuple of few short texts, numbers and such maps.
 
-    Most that are written are of this form.
+    Most values that are written have this form.
     """
     members = value.values() if type(value) is dict else value if type(value) is tuple else None
     if members is None or len(members) > most:

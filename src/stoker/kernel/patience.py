@@ -31,6 +31,6 @@ def answering() -> Iterator[None]:
 
 
 def someone_waits() -> bool:
-    """Whether a request is to be answered by what is done here."""
+    """Return whether a request is to be answered by what is done here."""
     request = _request.get()
     return request is not None and request.is_open

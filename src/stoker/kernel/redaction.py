@@ -45,7 +45,7 @@ def redacted(text: str) -> str:
 
 
 def names_secret(name: str) -> bool:
-    """Whether a value of this name is a secret."""
+    """Return whether a value of this name is a secret."""
     return _pattern(rf"(?:.*[-_])?{_NUMBERED}").fullmatch(name) is not None
 
 

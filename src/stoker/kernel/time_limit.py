@@ -28,7 +28,7 @@ class _Limit:
         self._not_before = time.monotonic() + seconds
 
     def is_over(self) -> bool:
-        """Whether this thread has computed for so long.
+        """Return whether this thread has computed for so long.
 
         It has not while less time has gone by, and that is told in a tenth of the time.
         """

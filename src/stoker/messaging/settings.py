@@ -34,7 +34,7 @@ class BusSettings(Struct, frozen=True):
 
     @property
     def notifies(self) -> bool:
-        """Whether anybody wants notifications."""
+        """Return whether anybody wants notifications."""
         return not NO_BUS.issuperset(self.drivers)
 
 

@@ -13,7 +13,7 @@ ALLOWED = "AllowedResources"
 
 
 def all_allow(policies: Iterable[Any], name: str, others: Mapping[str, Neighbour]) -> bool:
-    """Whether all policies, named as resources of a stack, allow the resource ``name``.
+    """Return whether all policies, named as resources of a stack, allow the resource ``name``.
 
     What is no text is a policy in AWS's own language, as templates for both have; it says nothing.
     """

@@ -67,5 +67,5 @@ def built_in() -> Mapping[str, str]:
 
 
 def is_built_in(type_name: str) -> bool:
-    """Whether there is a built-in type of that name."""
+    """Return whether there is a built-in type of that name."""
     return type_name in built_in()

@@ -87,7 +87,7 @@ def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str
 
 
 def are_known(properties: Mapping[str, Any], definition: str) -> bool:
-    """Whether the members are known, though some of their properties may not be.
+    """Return whether the members are known, though some of their properties may not be.
 
     ``definition`` names the property that defines them.
     """

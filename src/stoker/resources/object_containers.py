@@ -69,7 +69,7 @@ class ObjectContainer(ManagedType):
         return name if _head(call, name) is not None else None
 
     def check(self, call: Call) -> Outcome:
-        """Whether the container is there."""
+        """Return whether the container is there."""
         if call.physical_id is None or _head(call, call.physical_id) is None:
             return Failed(f"the container {call.physical_id} no longer exists")
         return Done()
@@ -138,7 +138,7 @@ def _head(call: Call, name: str) -> dict[str, str] | None:
 
 
 def _removed(call: Call, name: str) -> bool:
-    """Whether there were objects, of which some are gone now."""
+    """Return whether there were objects, of which some are gone now."""
     answer = _asked(call, "GET", name, query=f"?format=json&limit={_AT_ONCE}")
     if answer.status_code == HTTPStatus.NOT_FOUND:
         return False

@@ -73,7 +73,7 @@ def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
 
 
 def is_derived(address: str) -> bool:
-    """Whether the service has made an IPv6 address of the port's hardware address.
+    """Return whether the service has made an IPv6 address of the port's hardware address.
 
     It gives such addresses to every port of a network with SLAAC, asked or not.
     """

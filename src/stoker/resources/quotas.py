@@ -79,7 +79,7 @@ class ProjectQuota(ManagedType):
         return {**told, "project": call.properties["project"]}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the service still tells of the project."""
+        """Return whether the service still tells of the project."""
         self._present(call)
         return Done()
 

@@ -117,7 +117,7 @@ def _load_entry_point(entry: EntryPoint) -> ResourceType | None:
 
 
 def _is_type(value: object) -> bool:
-    """Whether a value in a plugin is a usable resource type.
+    """Return whether a value in a plugin is a usable resource type.
 
     Plugins that predate :class:`ManagedType` have its methods but do not derive from it.
     """

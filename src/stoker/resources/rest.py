@@ -208,7 +208,7 @@ class RestResource(ManagedType):
         return told
 
     def check(self, call: Call) -> Outcome:
-        """Whether the live object is there and usable."""
+        """Return whether the live object is there and usable."""
         found = None
         if call.physical_id is not None:
             found = self.of(call).find(call.cloud, call.physical_id)
@@ -278,7 +278,7 @@ def _wanted_extras(kind: RestResource, call: Call) -> list[Extra]:
 
 
 def _bears_token(kind: RestResource, call: Call) -> bool:
-    """Whether the object has the name that the framework gives it."""
+    """Return whether the object has the name that the framework gives it."""
     return kind.bears_name or ("name" in kind.properties and not call.properties.get("name"))
 
 
@@ -307,7 +307,7 @@ def _unmark(kind: RestResource, call: Call) -> None:
 
 
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
-    """Whether nothing distinguishes the object from others like it."""
+    """Return whether nothing distinguishes the object from others like it."""
     return not kind.marker and not _bears_token(kind, call)
 
 

@@ -46,7 +46,7 @@ def watch_address(call: Call) -> str | None:
 
 
 def publishes(properties: Mapping[str, Any]) -> bool:
-    """Whether the server reads its metadata elsewhere than from this service."""
+    """Return whether the server reads its metadata elsewhere than from this service."""
     return properties.get(_TRANSPORT) in _PUBLISHED
 
 

@@ -147,7 +147,7 @@ def endpoint(call: Call, service: str) -> str:
 
 
 def has_endpoint(call: Call, service: str) -> bool:
-    """Whether the catalog has a service."""
+    """Return whether the catalog has a service."""
     return getattr(call.cloud, service).get_endpoint_data() is not None
 
 

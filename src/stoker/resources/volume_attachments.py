@@ -79,7 +79,7 @@ class Attachment(ManagedType):
         return {self.server: server, self.volume: found["volumeId"]}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the server still has the volume."""
+        """Return whether the server still has the volume."""
         server, _ = self._wanted(call)
         volume = call.physical_id or ""
         if not volume or _attachment(call, server, volume) is None:
@@ -118,7 +118,7 @@ class Attachment(ManagedType):
 
 
 def _comes_free(call: Call, volume_id: str) -> bool:
-    """Whether the volume is on its way, so that it may be attached soon."""
+    """Return whether the volume is on its way, so that it may be attached soon."""
     volume = VOLUMES.find(call.cloud, volume_id)
     return volume is not None and volume.get("status") in READINESS.pending
 

@@ -40,12 +40,12 @@ def make(
 
 
 def matches(regexp: Pattern, string: str) -> bool:
-    """Whether the pattern is found in the text."""
+    """Return whether the pattern is found in the text."""
     return regexp.search(string) is not None
 
 
 def matches_text(string: str, regexp: str) -> bool:
-    """Whether the pattern is found in the text."""
+    """Return whether the pattern is found in the text."""
     return make(regexp).search(string) is not None
 
 
@@ -109,7 +109,7 @@ def escape_regex(string: str) -> str:
 
 
 def is_regex(value: Any) -> bool:
-    """Whether a value is a pattern."""
+    """Return whether a value is a pattern."""
     return isinstance(value, Pattern)
 
 

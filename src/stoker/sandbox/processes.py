@@ -87,7 +87,7 @@ class Process:
 
     @property
     def lives(self) -> bool:
-        """Whether it can still take a job."""
+        """Return whether it can still take a job."""
         return self._process.poll() is None
 
     def kill(self) -> None:

@@ -177,7 +177,7 @@ Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom
 
 
 def is_own(constraint: Constraint) -> bool:
-    """Whether this service has a check for itself: Heat's types do not declare it."""
+    """Return whether this service has a check for itself: Heat's types do not declare it."""
     return isinstance(constraint, Custom) and constraint.name.startswith("stoker.")
 
 

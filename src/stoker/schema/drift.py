@@ -65,7 +65,7 @@ def compare(
 
 
 def alike(declared: Property | None, applied: Any, live: Any) -> bool:
-    """Whether a live value means what was applied."""
+    """Return whether a live value means what was applied."""
     if _is_nothing(applied) or _is_nothing(live):
         return _is_nothing(applied) and _is_nothing(live)
     if isinstance(applied, Mapping):
@@ -77,7 +77,7 @@ def alike(declared: Property | None, applied: Any, live: Any) -> bool:
 
 
 def _is_nothing(value: Any) -> bool:
-    """Whether a value says nothing, in whichever way a service or a user writes that."""
+    """Return whether a value says nothing, in whichever way a service or a user writes that."""
     if isinstance(value, Mapping):
         return all(entry is None for entry in value.values())
     return value in _NOTHING
@@ -101,7 +101,7 @@ def _maps_alike(
 
 
 def _lists_alike(items: Property | None, applied: Sequence[Any], live: Sequence[Any]) -> bool:
-    """Whether each entry has its counterpart, in any order."""
+    """Return whether each entry has its counterpart, in any order."""
     if not any(isinstance(entry, Mapping | list | tuple) for entry in (*applied, *live)):
         wanted, present = ({_plain(items, entry) for entry in each} for each in (applied, live))
         return wanted == present

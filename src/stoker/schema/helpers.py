@@ -94,7 +94,7 @@ class PatternBudget:
         self._computed(self.helpers.compile, pattern)
 
     def fits(self, pattern: str, text: str) -> bool:
-        """Whether a pattern matches a text from start to end.
+        """Return whether a pattern matches a text from start to end.
 
         Raises :class:`NotComputed`.
         """

@@ -32,7 +32,7 @@ class EngineRecord(Struct, frozen=True):
     updated_at: float
 
     def is_up(self, now: float) -> bool:
-        """Whether it has reported lately."""
+        """Return whether it has reported lately."""
         return self.updated_at > now - DOWN_AFTER
 
 

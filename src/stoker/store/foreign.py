@@ -78,7 +78,7 @@ def _tables_of_file(path: Path) -> set[str]:
 
 
 def has_check(engine: sa.Engine) -> bool:
-    """Whether the database knows which key it is encrypted with."""
+    """Return whether the database knows which key it is encrypted with."""
     return _value(engine) is not None
 
 

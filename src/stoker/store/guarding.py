@@ -63,7 +63,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return trees.tree(self._connection, stack_id, locked=True)
 
     def has_resource(self, resource_id: str) -> bool:
-        """Whether there is the row; it is locked."""
+        """Return whether there is the row; it is locked."""
         column = tables.resources.c.id
         select = sa.select(column).where(column == resource_id).with_for_update()
         return self._connection.execute(select).first() is not None
@@ -95,7 +95,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return self._counts[project_id] + sum(owner == project_id for owner in unwritten)
 
     def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
-        """Whether stacks may act by credentials: a trust of our own is not given back meanwhile."""
+        """Return whether credentials can be used; a trust of ours is not revoked meanwhile."""
         trust_id = credentials.get("trust_id")
         if trust_id is None or credentials.get("borrowed", False):
             return True
@@ -108,6 +108,6 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return int(self._connection.execute(select).scalar_one())
 
     def has_snapshot(self, snapshot_id: str) -> bool:
-        """Whether there is the snapshot; ask for the stack first, which locks it."""
+        """Return whether there is the snapshot; ask for the stack first, which locks it."""
         select = sa.select(tables.snapshots.c.id).where(tables.snapshots.c.id == snapshot_id)
         return self._connection.execute(select).first() is not None

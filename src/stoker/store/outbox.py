@@ -162,7 +162,7 @@ def _row(message: Message, cipher: Cipher) -> dict[str, Any]:
 
 
 def _has_sinks(connection: sa.Connection) -> bool:
-    """Whether any environment has sinks: nearly none has, and this is asked for every commit."""
+    """Return whether any environment has sinks: each commit asks, and nearly none has."""
     return prepared(connection, _ANY_SINK).execute(connection, {}).first() is not None
 
 

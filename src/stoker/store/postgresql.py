@@ -118,7 +118,7 @@ def _leave_read_only(context: sa.engine.ExceptionContext) -> None:
 
 
 def is_conflict(error: sa.exc.DBAPIError) -> bool:
-    """Whether transactions were in each other's way, so that this one has written nothing."""
+    """Return whether a conflict of transactions caused the error: nothing was written."""
     return getattr(error.orig, "sqlstate", None) in _CONFLICTS
 
 

@@ -72,7 +72,7 @@ class Reencryption:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether something may be left, as far as this process has looked."""
+        """Return whether something may be left, as far as this process has looked."""
         return self._for == self._cipher.newest and self._place < len(PLACES)
 
     async def bite(self) -> bool:

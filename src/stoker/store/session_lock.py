@@ -34,7 +34,7 @@ class SessionLock:
         """One thread at a time asks: who lets go waits for one that is just taking the locks."""
 
     def take(self) -> bool:
-        """Whether the locks are ours from now on."""
+        """Return whether the locks are ours from now on."""
         with self._asked, database_faults(), contextlib.ExitStack() as closing:
             connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
             closing.callback(connection.close)
@@ -47,7 +47,7 @@ class SessionLock:
             return True
 
     def is_held(self) -> bool:
-        """Whether the locks are still ours."""
+        """Return whether the locks are still ours."""
         with self._asked:
             if self._connection is None:
                 return False

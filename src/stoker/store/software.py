@@ -147,12 +147,12 @@ class SoftwareInTransaction(Looking, SoftwareInside):
         return None
 
     def has_config(self, config_id: str) -> bool:
-        """Whether there is the row; it is locked."""
+        """Return whether there is the row; it is locked."""
         one = sa.select(_configs.c.id).where(_configs.c.id == config_id).with_for_update()
         return self._connection.execute(one).first() is not None
 
     def is_deployed(self, config_id: str) -> bool:
-        """Whether a deployment refers to the config."""
+        """Return whether a deployment refers to the config."""
         one = sa.select(_deployments.c.id).where(_deployments.c.config_id == config_id).limit(1)
         return self._connection.execute(one).first() is not None
 

@@ -37,7 +37,7 @@ _RETIRED = (
 
 
 def counts(connection: sa.Connection, trust_id: str) -> bool:
-    """Whether stacks may act by a trust; that stays so until the transaction ends."""
+    """Return whether stacks may act by a trust; that stays so until the transaction ends."""
     values = {"trust": trust_id}
     retired = prepared(connection, _RETIRED).execute(connection, values).scalar()
     return retired is not None and not retired

@@ -189,7 +189,7 @@ class SqlTurns(TurnQueue):
         return await self._runner.read(lambda: in_transaction(self._engine, due))
 
     async def is_driven_by_one(self) -> bool:
-        """Whether an engine is there that knows no turns and drives stacks all by itself."""
+        """Return whether an engine is there that knows no turns and drives stacks all by itself."""
         return await self._runner.read(lambda: in_transaction(self._engine, self.one_drives))
 
     def one_drives(self, connection: sa.Connection) -> bool:

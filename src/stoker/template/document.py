@@ -111,7 +111,7 @@ class Template:
 
     @lazy
     def has_loops(self) -> bool:
-        """Whether loops make parts of it, which is not possible without the language extensions."""
+        """Return whether loops make parts of it, which needs the language extensions."""
         return "AWS::LanguageExtensions" in self.transforms and any(
             key.startswith(LOOP)
             for level in levels(self.source.data, MAX_NODES)

@@ -97,7 +97,7 @@ class Version(Struct, frozen=True):
 
     @property
     def has_conditions(self) -> bool:
-        """Whether resources and outputs may be conditional."""
+        """Return whether resources and outputs may be conditional."""
         return self.dialect.conditions in self.sections
 
     @property

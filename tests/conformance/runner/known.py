@@ -44,7 +44,7 @@ class Known:
     missing: Sequence[Missing]
 
     def is_missing(self, case: Case) -> bool:
-        """Whether a case is about something that does not exist yet."""
+        """Return whether a case is about something that does not exist yet."""
         return any(case.id in each.cases or case.area in each.areas for each in self.missing)
 
     def paths(self, case: str) -> tuple[str, ...]:

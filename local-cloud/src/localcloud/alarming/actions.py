@@ -64,7 +64,7 @@ def with_trust(action: str, trust_id: str) -> str:
 
 
 def needs_trust(action: str) -> bool:
-    """Whether an action is taken for who has made the alarm; those on queues always are."""
+    """Return whether an action is taken for who has made the alarm; those on queues always are."""
     return action.startswith((_TRUST, "zaqar:"))
 
 

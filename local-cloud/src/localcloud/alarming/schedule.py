@@ -55,7 +55,7 @@ def _one(given: Any) -> Document:
 
 
 def allows(times: Sequence[Document], now: datetime) -> bool:
-    """Whether an alarm with these times is watched now: always, where there are none."""
+    """Return whether an alarm with these times is watched now: always, where there are none."""
     return not times or any(_begun(each, now) for each in times)
 
 

@@ -146,7 +146,7 @@ class Content:
             yield
 
     def _is_held(self, image_id: str) -> bool:
-        """Whether volumes stand on the image, be it deleted or not."""
+        """Return whether volumes stand on the image, be it deleted or not."""
         state = self._state
         kinds = (state.volumes, state.snapshots, state.backups)
         return any(image_id == found["base"] for kind in kinds for found in kind.values())

@@ -29,7 +29,7 @@ def bootstrap(state: State) -> None:
 
 
 def sees(who: RequestContext, kind: Document) -> bool:
-    """Whether the caller may use a type."""
+    """Return whether the caller may use a type."""
     return bool(who.is_admin or kind["is_public"] or who.project_id in kind["projects"])
 
 
@@ -57,13 +57,13 @@ def chosen(state: State, who: RequestContext, name: str | None) -> Document | No
 
 
 def is_shared(kind: Document | None) -> bool:
-    """Whether volumes of a type can be attached to several servers."""
+    """Return whether volumes of a type can be attached to several servers."""
     specs = {} if kind is None else kind["extra_specs"]
     return str(specs.get("multiattach", "")).lower() == _SHARED
 
 
 def in_use(state: State, type_id: str) -> bool:
-    """Whether volumes or snapshots of a type exist."""
+    """Return whether volumes or snapshots of a type exist."""
     return any(
         found["volume_type_id"] == type_id
         for collection in (state.volumes, state.snapshots)

@@ -68,7 +68,7 @@ def _zone(state: State, context: RequestContext, request: ServerRequest) -> None
 
 
 def _needs_storage(device: Document) -> bool:
-    """Whether the device is a volume; local disks beyond the first are part of it here."""
+    """Return whether the device is a volume; local disks beyond the first are part of it here."""
     return device.get("destination_type") != "local" or device.get("source_type") == "volume"
 
 

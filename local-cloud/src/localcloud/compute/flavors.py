@@ -46,7 +46,7 @@ def _document(key: str, values: dict[str, Any]) -> Document:
 
 
 def visible(flavor: Document, context: RequestContext) -> bool:
-    """Whether the caller may use and see the flavor."""
+    """Return whether the caller may use and see the flavor."""
     return bool(flavor["is_public"] or context.is_admin or context.project_id in flavor["access"])
 
 

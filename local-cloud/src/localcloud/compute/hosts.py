@@ -97,7 +97,7 @@ def require_zone(state: State, zone: str | None) -> None:
 
 
 def usable(state: State, host: str) -> bool:
-    """Whether new servers may go to the host."""
+    """Return whether new servers may go to the host."""
     service = state.services.get(uuid_of(f"nova-compute/{host}"))
     return service is None or not (service["disabled"] or service["forced_down"])
 

@@ -52,7 +52,7 @@ class Images:
             raise BadRequest(str(error)) from error
 
     def _is_held(self, image_id: str) -> bool:
-        """Whether servers, or images of servers, stand on the image, be it deleted or not."""
+        """Return whether servers or images of servers need the image, which may be deleted."""
         servers = self._servers.values()
         if any(image_id in {s["image_id"], s["rescue_image_id"]} for s in servers):
             return True

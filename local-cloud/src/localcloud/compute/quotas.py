@@ -71,7 +71,7 @@ def _over(state: State, project_id: str, requested: dict[str, int]) -> list[str]
 
 
 def allows(state: State, project_id: str, requested: dict[str, int]) -> bool:
-    """Whether the project may have that much more."""
+    """Return whether the project may have that much more."""
     return not _over(state, project_id, requested)
 
 

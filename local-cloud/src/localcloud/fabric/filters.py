@@ -59,7 +59,7 @@ def protocol_number(name: str | None, version: int) -> int | None:
 
 
 def permits(rules: tuple[Rule, ...] | None, source: str, tcp_port: int) -> bool:
-    """Whether these rules let a TCP connection from ``source`` in."""
+    """Return whether these rules let a TCP connection from ``source`` in."""
     if rules is None:
         return True
     address = ipaddress.ip_address(source)

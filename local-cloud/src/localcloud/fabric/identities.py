@@ -43,7 +43,7 @@ def mapped_ids(table: str = "uid_map") -> list[tuple[int, int]]:
 
 
 def has_many_ids() -> bool:
-    """Whether programs can run under several user ids here, root and others."""
+    """Return whether programs can run under several user ids here, root and others."""
     return sum(count for _, count in mapped_ids()) > 1000
 
 

@@ -21,7 +21,7 @@ class Mounted(Struct, frozen=True):
     target: str
 
     def shows(self, other: "Mounted") -> bool:
-        """Whether this mount shows what another does, or a part of it."""
+        """Return whether this mount shows what another does, or a part of it."""
         below = self.root == other.root or self.root.startswith(f"{other.root.rstrip('/')}/")
         return self.device == other.device and below
 

@@ -55,7 +55,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def is_known() -> bool:
-    """Whether this machine's system calls are known here."""
+    """Return whether this machine's system calls are known here."""
     return os.uname().machine in _MACHINES
 
 

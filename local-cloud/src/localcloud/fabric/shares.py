@@ -58,7 +58,7 @@ class Shares:
         return Shown(opened.places[face], tuple(opened.places.values()))
 
     def has(self, server_id: str, share_id: str) -> bool:
-        """Whether a server has, or has had, a share since its boot."""
+        """Return whether a server has, or has had, a share since its boot."""
         return share_id in self._open and server_id in self._open[share_id].servers
 
     def release(self, share_id: str) -> None:

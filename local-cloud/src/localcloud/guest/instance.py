@@ -64,7 +64,7 @@ class Instance:
             link.symlink_to(self.directory)
 
     def has_done(self, work: str) -> bool:
-        """Whether this work has been done for this instance."""
+        """Return whether this work has been done for this instance."""
         return self._semaphore(work).exists()
 
     def note_done(self, work: str) -> None:

@@ -24,7 +24,7 @@ _WANTING = ("ssh_authorized_keys", "ssh_pwauth", "password", "chpasswd", "ssh_ke
 
 
 def is_wanted(config: dict[str, Any], instance: Instance) -> bool:
-    """Whether somebody shall be able to log in: with a key pair, or as user data says."""
+    """Return whether somebody shall be able to log in: with a key pair, or as user data says."""
     users = config.get("users")
     keyed = any(
         isinstance(entry, dict) and entry.get("ssh_authorized_keys")

@@ -109,7 +109,7 @@ class Assignments:
         return [d for d in self._directory.domains.values() if d["id"] in targets and d["enabled"]]
 
     def has_system_role(self, user_id: str) -> bool:
-        """Whether the user has a role on the system."""
+        """Return whether the user has a role on the system."""
         return any(grant.target_type == "system" for grant in self.grants_of(user_id))
 
     def _covering(self, target_type: str, target_id: str) -> set[tuple[str, str, bool]]:
@@ -121,6 +121,6 @@ class Assignments:
         return covering
 
     def covers(self, grant: Grant, project_id: str) -> bool:
-        """Whether an inherited grant reaches this project."""
+        """Return whether an inherited grant reaches this project."""
         target = (grant.target_type, grant.target_id, grant.inherited)
         return grant.inherited and target in self._covering("project", project_id)

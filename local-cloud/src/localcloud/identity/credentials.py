@@ -218,10 +218,10 @@ def _delegation(who: RequestContext) -> dict[str, str]:
 
 
 def _is_within_delegation(who: RequestContext, credential: Document) -> bool:
-    """Whether the credential gives no more than the token itself.
+    """Return whether the credential gives no more than the token itself.
 
-    The secret of an unlimited key would let the holder of a delegated token act as its user
-    without the limits of the delegation.
+    The secret of an unlimited key would let the holder of a delegated token act as its user without
+    the limits of the delegation.
     """
     held = _delegation(who)
     if not held or credential["type"] != "ec2":

@@ -132,7 +132,7 @@ class Directory:
         return self._find(self.users, "user", reference)
 
     def active_domain(self, id: str) -> bool:  # noqa: A002
-        """Whether the domain exists and is enabled."""
+        """Return whether the domain exists and is enabled."""
         domain = self.domains.get(id)
         return domain is not None and bool(domain["enabled"])
 

@@ -17,7 +17,7 @@ def hashed(password: str) -> str:
 
 
 def verify(password: str, stored: str | None) -> bool:
-    """Whether the password is the one that was hashed."""
+    """Return whether the password is the one that was hashed."""
     if not stored:
         return False
     _, cost, salt, digest = stored.split("$")

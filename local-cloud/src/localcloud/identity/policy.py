@@ -43,7 +43,7 @@ def require(allowed: bool, action: str) -> None:
 
 
 def reads_all(context: RequestContext) -> bool:
-    """Whether the caller may see every object."""
+    """Return whether the caller may see every object."""
     return context.is_admin or (context.system and "reader" in context.roles)
 
 
@@ -64,7 +64,7 @@ def administers_domain(context: RequestContext, domain_id: str | None) -> bool:
 
 
 def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
-    """Whether the caller may change what belongs to the domain."""
+    """Return whether the caller may change what belongs to the domain."""
     if context.is_admin:
         return True
     own = domain_id is not None and context.domain_id == domain_id
@@ -72,11 +72,11 @@ def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
 
 
 def reads_domain(context: RequestContext, domain_id: str | None) -> bool:
-    """Whether the caller may see what belongs to the domain."""
+    """Return whether the caller may see what belongs to the domain."""
     own = domain_id is not None and context.domain_id == domain_id
     return reads_all(context) or (own and bool({"admin", "reader"} & set(context.roles)))
 
 
 def lists_domain_objects(context: RequestContext) -> bool:
-    """Whether the caller may list projects, users and groups, of the own domain at least."""
+    """Return whether the caller may list projects, users and groups, of the own domain at least."""
     return reads_all(context) or reads_domain(context, context.domain_id)

@@ -39,14 +39,14 @@ def tag_routes(directory: Directory, projects: Resource) -> list[BaseRoute]:
 
 
 def reads(who: RequestContext, project: Document) -> bool:
-    """Whether the caller may see the project."""
+    """Return whether the caller may see the project."""
     if policy.reads_domain(who, project["domain_id"]) or who.project_id == project["id"]:
         return True
     return bool(project["is_domain"]) and policy.reads_domain(who, project["id"])
 
 
 def writes(who: RequestContext, project: Document) -> bool:
-    """Whether the caller may change the project."""
+    """Return whether the caller may change the project."""
     return policy.manages_domain(who, project["domain_id"])
 
 
@@ -61,7 +61,7 @@ def checked_tags(tags: Any) -> list[str]:
 
 
 def has_tags(project: Document, query: QueryParams) -> bool:
-    """Whether the project passes the tag filters of the query."""
+    """Return whether the project passes the tag filters of the query."""
     tags = set(project["tags"])
     return all(
         passes(tags, set(query[name].split(",")))

@@ -32,7 +32,7 @@ class SignedRequest(Struct, frozen=True):
     body_hash: str = EMPTY_HASH
 
     def verify(self, secret: str) -> bool:
-        """Whether the signature was made with the secret."""
+        """Return whether the signature was made with the secret."""
         hosts = (self.host, re.sub(r":\d+$", "", self.host))
         found = [replace(self, host=host).expected(secret) for host in hosts]
         given = self.signature.encode()
@@ -125,7 +125,7 @@ def _moment(text: str) -> datetime:
 
 
 def verify_string(secret: str, token: str, signature: str) -> bool:
-    """Whether the signature of a base64 string to sign, as S3 gateways send it, is right."""
+    """Return whether the signature of a base64 string to sign, as S3 gateways send it, is right."""
     text = base64.b64decode(token, validate=True)
     if not text.startswith(_V4.encode()):
         digest = hmac.new(secret.encode(), text, hashlib.sha1).digest()

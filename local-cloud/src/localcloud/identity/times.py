@@ -7,7 +7,7 @@ from localcloud.identity.directory import precise
 
 
 def is_past(expires_at: str | None, now: datetime) -> bool:
-    """Whether the end that is kept of something has come; None never comes."""
+    """Return whether the end that is kept of something has come; None never comes."""
     return expires_at is not None and expires_at <= precise(now)
 
 

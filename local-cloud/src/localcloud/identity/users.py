@@ -100,7 +100,7 @@ class Users:
 
 
 def reads(who: RequestContext, user: Document) -> bool:
-    """Whether the caller may see the user."""
+    """Return whether the caller may see the user."""
     return policy.reads_domain(who, user["domain_id"]) or who.user_id == user["id"]
 
 

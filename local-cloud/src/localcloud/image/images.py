@@ -140,7 +140,7 @@ class Images:
         return image
 
     def sees(self, who: RequestContext, image: Document) -> bool:
-        """Whether the caller may use the image."""
+        """Return whether the caller may use the image."""
         if who.is_admin or image["visibility"] in {"public", "community"}:
             return True
         return image["owner"] == who.project_id or self.membership(image, who) is not None

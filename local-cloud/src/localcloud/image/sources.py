@@ -50,7 +50,7 @@ class Sources:
         return parts if self.is_allowed(host, literal, port) else None
 
     def is_allowed(self, host: str, address: Address, port: int) -> bool:
-        """Whether a connection may be made to this address, which a host's name stands for."""
+        """Return whether connections to this address of a host are allowed."""
         if (str(address), port) in self._own or self._is_of_server(address, port):
             return True
         return _is_public(address) or _is_named(host, address, self._allowed)

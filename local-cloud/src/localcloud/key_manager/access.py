@@ -19,7 +19,7 @@ def is_member(who: RequestContext, operation: str) -> str:
 
 
 def may_use(who: RequestContext, found: Document) -> bool:
-    """Whether the caller may change something, and see what it holds.
+    """Return whether the caller may change something, and see what it holds.
 
     What is private belongs to its creator, and to the administrator of the project.
     """
@@ -31,15 +31,15 @@ def may_use(who: RequestContext, found: Document) -> bool:
 
 
 def may_read(who: RequestContext, found: Document) -> bool:
-    """Whether the caller may see what a secret holds."""
+    """Return whether the caller may see what a secret holds."""
     return may_use(who, found) or who.user_id in found["acl"].get("read", {}).get("users", ())
 
 
 def may_see(who: RequestContext, found: Document) -> bool:
-    """Whether the caller may see that something is there."""
+    """Return whether the caller may see that something is there."""
     return who.is_admin or may_read(who, found)
 
 
 def may_delete(who: RequestContext, found: Document) -> bool:
-    """Whether the caller may delete something."""
+    """Return whether the caller may delete something."""
     return who.is_admin or may_use(who, found)

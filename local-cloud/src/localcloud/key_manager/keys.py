@@ -25,7 +25,7 @@ _FORMS = {"rsa": Encoding.PEM, "dsa": Encoding.DER}
 
 
 def can_make(kind: str, algorithm: str, bits: int, mode: str | None) -> bool:
-    """Whether such a key, or pair of keys (kind ``asymmetric``), can be made."""
+    """Return whether such a key, or pair of keys (kind ``asymmetric``), can be made."""
     if kind == "asymmetric":
         return algorithm.lower() in _PAIRS and bits in _ASYMMETRIC_BITS
     # the mode XTS has two keys in one

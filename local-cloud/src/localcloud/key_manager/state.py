@@ -65,12 +65,12 @@ class State:
         return found
 
     def has_expired(self, secret: Document) -> bool:
-        """Whether a secret's end has come: nobody sees it any more."""
+        """Return whether a secret's end has come: nobody sees it any more."""
         return secret["expiration"] is not None and secret["expiration"] <= self.now()
 
 
 def is_uuid(text: str) -> bool:
-    """Whether a text can be the id of an object."""
+    """Return whether a text can be the id of an object."""
     try:
         return str(UUID(text)) == text.lower()
     except ValueError:

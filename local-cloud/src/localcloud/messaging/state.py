@@ -91,7 +91,7 @@ class State:
         return [message for message in found if message["expires"] > now]
 
     def is_claimed(self, message: Document) -> bool:
-        """Whether somebody works on a message."""
+        """Return whether somebody works on a message."""
         return message["claim_id"] is not None and message["claim_expires"] > self.now()
 
     def free(self, key: str) -> list[Document]:

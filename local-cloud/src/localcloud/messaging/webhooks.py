@@ -116,7 +116,7 @@ def _opener(follows: bool) -> urllib.request.OpenerDirector:
 
 
 def _is_taken(url: str, body: bytes, headers: dict[str, str], follows: bool) -> bool:
-    """Whether a receiver has answered, if only that it does not like the message."""
+    """Return whether a receiver has answered, if only that it does not like the message."""
     direct = _opener(follows)
     try:
         request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310

@@ -98,7 +98,7 @@ def _ordered(order: Callable[[Any, Any], bool], found: Any, value: Any) -> bool:
 
 
 def _like(found: Any, parts: list[str]) -> bool:
-    """Whether a text has these parts in this order, the first and last at its ends."""
+    """Return whether a text has these parts in this order, the first and last at its ends."""
     text = "" if found is None else str(found)
     if len(parts) == 1:
         return text == parts[0]

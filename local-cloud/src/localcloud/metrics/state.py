@@ -177,14 +177,14 @@ def resource_id(who: RequestContext, key: str) -> str:
 
 
 def sees(who: RequestContext, document: Document) -> bool:
-    """Whether somebody may see a resource or a metric."""
+    """Return whether somebody may see a resource or a metric."""
     if who.is_admin or who.project_id is None:
         return who.is_admin
     return who.project_id in (document.get("owner"), document.get("project_id"))
 
 
 def changes(who: RequestContext, document: Document) -> bool:
-    """Whether somebody may change a resource or a metric: what the cloud made, nobody."""
+    """Return whether somebody may change a resource or a metric: what the cloud made, nobody."""
     if document["creator"] == CREATOR:
         return False
     return who.is_admin or document["owner"] == who.project_id

@@ -13,7 +13,7 @@ ROUTER_OWNERS = ("network:router_interface", "network:router_gateway")
 
 
 def is_automatic(subnet: Document) -> bool:
-    """Whether hosts in the subnet give themselves addresses made from their MAC."""
+    """Return whether hosts in the subnet give themselves addresses made from their MAC."""
     return subnet["ipv6_address_mode"] in ("slaac", "dhcpv6-stateless")
 
 

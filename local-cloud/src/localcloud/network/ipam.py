@@ -50,7 +50,7 @@ def as_prefix(address: str) -> str:
 
 
 def contains(outer: IPNetwork, inner: IPNetwork) -> bool:
-    """Whether one network lies within another one."""
+    """Return whether one network lies within another one."""
     if isinstance(outer, IPv4Network):
         return isinstance(inner, IPv4Network) and inner.subnet_of(outer)
     return isinstance(inner, IPv6Network) and inner.subnet_of(outer)

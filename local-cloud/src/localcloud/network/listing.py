@@ -41,7 +41,7 @@ def _is_equal(value: Any, wanted: str) -> bool:
 
 
 def _has_address(document: Document, wanted: str) -> bool:
-    """Whether a port has an address like ``ip_address=10.0.0.4`` or ``subnet_id=...``."""
+    """Return whether a port has an address like ``ip_address=10.0.0.4`` or ``subnet_id=...``."""
     key, _, value = wanted.partition("=")
     if key == "ip_address_substr":
         return any(value in fixed["ip_address"] for fixed in document["fixed_ips"])

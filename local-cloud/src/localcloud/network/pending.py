@@ -23,7 +23,7 @@ class Pending:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing that a caller waits for."""
+        """Return whether there is nothing that a caller waits for."""
         return not (self.networks or self.routers or self.floating_ips or self.ports or self.unplug)
 
     def network(self, object_id: str) -> None:

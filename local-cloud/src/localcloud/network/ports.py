@@ -228,7 +228,7 @@ def change(state: State, port: Document, changes: Document) -> Document:
 
 
 def may_delete(state: State, context: RequestContext, port: Document) -> bool:
-    """Whether the caller owns the port or its network."""
+    """Return whether the caller owns the port or its network."""
     return owns(context, port) or owns(context, state.get("network", port["network_id"]))
 
 
@@ -258,7 +258,7 @@ def disassociate(state: State, floating_ip: Document) -> Document:
 
 
 def is_plugged(port: Document) -> bool:
-    """Whether a server has the port; what users write into ``device_id`` does not count."""
+    """Return whether a server has the port; what users write into ``device_id`` does not count."""
     return bool(port.get("plugged"))
 
 

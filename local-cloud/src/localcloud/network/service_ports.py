@@ -33,7 +33,7 @@ class ServicePorts:
         return self._state.subnets(network_id)
 
     def offers(self, subnet: Document, address: str | None) -> bool:
-        """Whether a subnet has this address, or any address that is free."""
+        """Return whether a subnet has this address, or any address that is free."""
         if address is not None:
             return ipaddress.ip_address(address) in ipaddress.ip_network(subnet["cidr"])
         return self._state.addresses(subnet["id"]).next_free() is not None

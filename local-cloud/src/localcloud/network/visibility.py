@@ -8,7 +8,7 @@ from localcloud.store import Document
 
 
 def shared_by_policy(state: State, object_id: str, project_id: str | None, action: str) -> bool:
-    """Whether an RBAC policy lets the project use the object in this way."""
+    """Return whether an RBAC policy lets the project use the object in this way."""
     return any(
         policy["action"] == action and policy["target_tenant"] in ("*", project_id)
         for policy in state.all("rbac_policy").find(object_id=object_id)
@@ -16,7 +16,7 @@ def shared_by_policy(state: State, object_id: str, project_id: str | None, actio
 
 
 def is_shared(state: State, kind: str, document: Document, project_id: str | None) -> bool:
-    """Whether the object is shared with the project (by flag or policy)."""
+    """Return whether the object is shared with the project (by flag or policy)."""
     if document.get("shared"):
         return True
     return kind in SHAREABLE and shared_by_policy(
@@ -25,21 +25,21 @@ def is_shared(state: State, kind: str, document: Document, project_id: str | Non
 
 
 def is_external(state: State, network: Document, project_id: str | None) -> bool:
-    """Whether the project may use the network for gateways and floating IPs."""
+    """Return whether the project may use the network for gateways and floating IPs."""
     return bool(network["router:external"]) or shared_by_policy(
         state, network["id"], project_id, "access_as_external"
     )
 
 
 def owns(context: RequestContext, document: Document) -> bool:
-    """Whether the caller is the owner or an administrator."""
+    """Return whether the caller is the owner or an administrator."""
     return context.is_admin or (
         context.project_id is not None and document.get("project_id") == context.project_id
     )
 
 
 def sees(state: State, context: RequestContext, kind: str, document: Document) -> bool:
-    """Whether the object exists for the caller."""
+    """Return whether the object exists for the caller."""
     if owns(context, document):
         return True
     project = context.project_id

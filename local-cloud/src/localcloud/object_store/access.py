@@ -22,11 +22,11 @@ class Access:
 
     @staticmethod
     def is_reseller(call: Call) -> bool:
-        """Whether the caller may do everything in all accounts."""
+        """Return whether the caller may do everything in all accounts."""
         return call.who is not None and _RESELLER in _roles(call)
 
     def is_owner(self, call: Call, account: str = "") -> bool:
-        """Whether the caller may change everything in the account, else in that of the call."""
+        """Return whether the caller may change everything in an account (default: the call's)."""
         at_home = _is_at_home(call, account or call.account)
         return self.is_reseller(call) or (at_home and not _OPERATORS.isdisjoint(_roles(call)))
 
@@ -44,7 +44,7 @@ class Access:
             raise _denied(call)
 
     def allows(self, call: Call, right: Right, container_id: str, *, listing: bool = False) -> bool:
-        """Whether the caller has the right to what is in a container."""
+        """Return whether the caller has the right to what is in a container."""
         if call.grant is not None:
             # Who may only write reads nothing, as the source of a copy.
             is_fit = (right == "read") == (call.method in _READING)

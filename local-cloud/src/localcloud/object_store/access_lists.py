@@ -51,7 +51,7 @@ class AccessList(Struct, frozen=True):
         return AccessList(referrers, [term for term in terms if not term.startswith(".r:")])
 
     def allows_anybody(self, referrer: str, *, listing: bool) -> bool:
-        """Whether whoever comes from this page may read, or list."""
+        """Return whether whoever comes from this page may read, or list."""
         if listing and ".rlistings" not in self.names:
             return False
         host, allowed = urlsplit(referrer).hostname or "unknown", False
@@ -62,7 +62,7 @@ class AccessList(Struct, frozen=True):
         return allowed
 
     def names_user(self, who: RequestContext) -> bool:
-        """Whether the list names the user, by project and user or by a star for either."""
+        """Return whether the list names the user, by project and user or by a star for either."""
         users, projects = {"*", who.user_id}, {"*", who.project_id}
         if who.user_domain_id == who.project_domain_id == _DEFAULT_DOMAIN:
             # Elsewhere names may belong to several.
@@ -72,5 +72,5 @@ class AccessList(Struct, frozen=True):
         return any(project in projects and user in users for project, _, user in pairs)
 
     def names_role(self, who: RequestContext) -> bool:
-        """Whether the list names a role of the user."""
+        """Return whether the list names a role of the user."""
         return not {role.lower() for role in who.roles}.isdisjoint(n.lower() for n in self.names)

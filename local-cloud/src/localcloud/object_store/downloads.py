@@ -113,7 +113,7 @@ def download(call: Call, content: Content, files: DataFiles) -> Response:
 
 
 def _is_current(headers: Mapping[str, str], content: Content) -> bool:
-    """Whether the range is one of what the caller has seen before."""
+    """Return whether the range is one of what the caller has seen before."""
     seen = headers.get("if-range")
     if seen is None or _names(seen, content.etag):
         return True

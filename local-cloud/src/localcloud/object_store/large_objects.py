@@ -218,7 +218,7 @@ def _parsed(body: bytes) -> Sequence[dict[str, Any]]:
 
 
 def _has_half_pairs(text: str) -> bool:
-    """Whether JSON has brought half a surrogate pair, which is no text."""
+    """Return whether JSON has brought half a surrogate pair, which is no text."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 

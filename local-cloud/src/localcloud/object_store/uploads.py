@@ -118,7 +118,7 @@ def _delete_at(headers: Mapping[str, str], now: float) -> int | None:
 
 
 def must_be_new(call: Call) -> bool:
-    """Whether an object must be new, as the request has it; raises :class:`Refused`."""
+    """Return whether an object must be new, as the request has it; raises :class:`Refused`."""
     condition = call.headers.get("if-none-match")
     if condition not in (None, "*"):
         raise Refused(400, "If-None-Match only supports *")

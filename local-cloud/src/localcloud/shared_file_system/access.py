@@ -70,12 +70,12 @@ def _check_address(who: str, with_ipv6: bool) -> None:
 
 
 def is_served(protocol: str, rule: Document) -> bool:
-    """Whether shares of a protocol can do what a rule says."""
+    """Return whether shares of a protocol can do what a rule says."""
     return rule["access_type"] in _BY_PROTOCOL[protocol] and rule["access_level"] in LEVELS
 
 
 def same(rule: Document, kind: str, who: str) -> bool:
-    """Whether a rule is about this client."""
+    """Return whether a rule is about this client."""
     if rule["access_type"] != kind:
         return False
     if kind == "ip":

@@ -54,7 +54,7 @@ def bootstrap(state: State) -> None:
 
 
 def sees(who: RequestContext, kind: Document) -> bool:
-    """Whether the caller may use a type."""
+    """Return whether the caller may use a type."""
     return bool(who.is_admin or kind["is_public"] or who.project_id in kind["projects"])
 
 
@@ -67,7 +67,7 @@ def find(state: State, who: RequestContext, name: str) -> Document:
 
 
 def truth(specs: Mapping[str, str], name: str) -> bool:
-    """Whether a type promises something."""
+    """Return whether a type promises something."""
     return str(specs.get(name, "")).strip().lower() in _TRUE
 
 
@@ -79,7 +79,7 @@ def check(specs: Mapping[str, str]) -> None:
 
 
 def is_served(specs: Mapping[str, str]) -> bool:
-    """Whether there is a back end for a type: scoped specs are no business of the scheduler."""
+    """Return whether a back end fits a type; the scheduler ignores scoped specs."""
     for name, wanted in specs.items():
         if name in _BOOLEANS or ":" in name:
             continue
@@ -89,5 +89,5 @@ def is_served(specs: Mapping[str, str]) -> bool:
 
 
 def in_use(state: State, type_id: str) -> bool:
-    """Whether shares of a type exist."""
+    """Return whether shares of a type exist."""
     return any(share["share_type_id"] == type_id for share in state.shares.values())

@@ -89,7 +89,7 @@ class State:
 
 
 def owned(who: RequestContext, found: Document | None) -> bool:
-    """Whether something exists, for the caller as one of its project or an administrator."""
+    """Return whether something exists, for the caller as one of its project or an administrator."""
     return found is not None and (who.is_admin or found["project_id"] == who.project_id)
 
 

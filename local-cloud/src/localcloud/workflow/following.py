@@ -129,7 +129,7 @@ class Following:
 
     @staticmethod
     def _may_come(workflow: Workflow, tasks: Sequence[Document], name: str) -> bool:
-        """Whether anything that is not done may still lead to a task."""
+        """Return whether anything that is not done may still lead to a task."""
         waiting = [t["name"] for t in tasks if t["state"] not in ENDED or not t["processed"]]
         seen: set[str] = set()
         while waiting:

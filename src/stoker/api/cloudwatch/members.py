@@ -25,7 +25,7 @@ class Members(Struct, frozen=True):
     """Where the structure stands in the request, with a dot at the end."""
 
     def has(self, name: str) -> bool:
-        """Whether it is given."""
+        """Return whether it is given."""
         return self.values.get(name) is not None
 
     def text(self, name: str, most: int = _LONGEST) -> str | None:

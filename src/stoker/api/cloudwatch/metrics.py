@@ -91,7 +91,7 @@ def _points(
 
 
 def _fits(known: dict[str, str], wanted: Sequence[Members]) -> bool:
-    """Whether a metric has the dimensions of a filter, which may leave their values open."""
+    """Return whether a metric has the dimensions of a filter, which may leave their values open."""
     return all(
         each.required("Name") in known
         and each.text("Value") in (None, known[each.required("Name")])

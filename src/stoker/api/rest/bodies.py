@@ -72,7 +72,7 @@ def refuse_converge(body: Body) -> None:
 
 
 def changes_nothing(body: Body) -> bool:
-    """Whether a PATCH supplies nothing that could change the stack."""
+    """Return whether a PATCH supplies nothing that could change the stack."""
     return not any(body.get(field) for field in _CHANGING)
 
 

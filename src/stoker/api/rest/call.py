@@ -94,7 +94,7 @@ class Call(Struct, frozen=True):
         return self.content_type.partition(";")[0].strip().lower()
 
     def allows(self, rule: str) -> bool:
-        """Whether a policy rule lets the caller through."""
+        """Return whether a policy rule lets the caller through."""
         return self.api.policy.allows(rule, self.caller)
 
     def enforce(self, rule: str) -> None:

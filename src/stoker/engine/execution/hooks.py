@@ -59,7 +59,7 @@ def release_details(row: Resource) -> dict[str, Any]:
 
 
 def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
-    """Whether this operation has brought the row to the hook, and it has not been cleared."""
+    """Return whether the row waits at the hook since this operation, not cleared yet."""
     return row.hook.get(_AT) == hook and row.hook[_OPERATION] == operation.id
 
 
@@ -167,7 +167,7 @@ class Hooks:
         return hooks_in(environment.resource_registry, ports.service_environment.resource_registry)
 
     async def _needs_nobody(self) -> bool:
-        """Whether the operation is a cancel, or a rollback or a part of one."""
+        """Return whether the operation is a cancel, or a rollback or a part of one."""
         operation: Operation | None = self._operation
         if self._operation.kind is OperationKind.CANCEL:
             return True

@@ -63,7 +63,7 @@ class NestedEnds:
             seen = None
 
     def _may_cancel(self, row: Resource) -> bool:
-        """Whether the operation has failed; one whose time is up leaves no time to its parts."""
+        """Return whether a part may be cancelled: the operation failed, but not by a timeout."""
         failed = self._waiting.failed is not None and not self._waiting.expired
         return failed and row.action in CANCELLABLE
 

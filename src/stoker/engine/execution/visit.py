@@ -41,7 +41,7 @@ METHODS: Mapping[Action, Callable[[ResourceType], Method | None]] = {
 
 
 def is_beyond(action: Action, type_: ResourceType | None) -> bool:
-    """Whether nobody can do that to resources of the type, though it would mean something."""
+    """Return whether the type does not support the action, though it has a meaning for it."""
     return action is Action.CHECK and type_ is not None and METHODS[action](type_) is None
 
 
@@ -128,10 +128,10 @@ class Visiting:
 
 
 def _may(action: Action, row: Resource) -> bool:
-    """Whether the action may be done to a resource in that state.
+    """Return whether the action may be done to a resource in that state.
 
-    An action in progress has been begun by this operation. What has failed to be made can be
-    looked at, but must not count as made; what rests must not be forgotten to rest.
+    An action in progress has been begun by this operation. What has failed to be made can be looked
+    at, but must not count as made; what rests must not be forgotten to rest.
     """
     rests = (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
     match action:

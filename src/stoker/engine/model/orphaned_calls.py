@@ -33,7 +33,7 @@ class OrphanedCalls:
         self._calls[row_id] = ended
 
     def any_of(self, row_ids: Iterable[str]) -> bool:
-        """Whether there is an orphaned call about one of the rows."""
+        """Return whether there is an orphaned call about one of the rows."""
         return bool(self._calls) and any(row_id in self._calls for row_id in row_ids)
 
     def take(self, row_id: str) -> Ended | None:

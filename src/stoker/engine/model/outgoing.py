@@ -59,7 +59,7 @@ _PHASES = {Status.IN_PROGRESS: "start", Status.COMPLETE: "end", Status.FAILED: "
 
 
 def is_of_stack(event: Event) -> bool:
-    """Whether an event tells of a stack, and not of one of its resources."""
+    """Return whether an event tells of a stack, and not of one of its resources."""
     return event.resource_id is None and event.resource_type == STACK_TYPE
 
 

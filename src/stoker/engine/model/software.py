@@ -57,10 +57,10 @@ class SoftwareInside(Protocol):
         """One deployment, locked."""
 
     def has_config(self, config_id: str) -> bool:
-        """Whether there is a config; it is locked."""
+        """Return whether there is a config; it is locked."""
 
     def is_deployed(self, config_id: str) -> bool:
-        """Whether a deployment refers to a config; ask first whether there is the config."""
+        """Return whether a deployment refers to a config; ask first whether there is the config."""
 
     def count_configs(self, project_id: str) -> int:
         """How many configs a project has."""

@@ -135,8 +135,9 @@ def _several(value: Any) -> list[Any]:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether a text is what a pattern says, in which ``*`` stands for anything and ``?`` for one
-    character. Takes time in proportion to the product of their lengths at most.
+    """Return whether a text matches a pattern with ``*`` for any text and ``?`` for a character.
+
+    The time is at most proportional to the product of their lengths.
     """
     here = place = 0
     star, seen = -1, 0

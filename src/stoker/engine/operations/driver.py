@@ -318,7 +318,7 @@ async def _either(run: asyncio.Future[Any], news: asyncio.Event, seconds: float 
 
 
 def _may_be_sent(session: Session) -> bool:
-    """Whether a request about the stack may be under way, or done late."""
+    """Return whether a request about the stack may be under way, or done late."""
     ports = session.ports
     lands_before = ports.clock.now() - ports.limits.landing
     return (

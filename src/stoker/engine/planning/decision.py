@@ -140,7 +140,7 @@ def _decide_external(row: Resource, definition: Definition) -> Decision:
 
 
 def _other_implementation(row: Resource, definition: Definition) -> bool:
-    """Whether another type would manage the object, whatever the two are called."""
+    """Return whether another type would manage the object, whatever the two are called."""
     if not isinstance(definition.type, TemplateType):
         return not manages(definition, row.implementation)
     if row.implementation == TemplateType.implementation:
@@ -209,7 +209,7 @@ def _compare(
 
 
 def _differs(row: Resource, definition: Definition) -> bool:
-    """Whether anything but the properties differs."""
+    """Return whether anything but the properties differs."""
     return (
         row.type_name != definition.type_name
         or dict(row.metadata) != dict(definition.metadata)

@@ -65,7 +65,7 @@ def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
 
 
 def exists(row: Resource) -> bool:
-    """Whether the row has an object that others can depend on."""
+    """Return whether the row has an object that others can depend on."""
     if row.action in (Action.INIT, Action.DELETE):
         return False
     making = row.action in (Action.CREATE, Action.ADOPT)

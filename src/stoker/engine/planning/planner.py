@@ -174,7 +174,7 @@ def _removed(going: Iterable[Resource], decisions: Mapping[str, Decision]) -> It
 
 
 def _may_go(row: Resource, decisions: Mapping[str, Decision]) -> bool:
-    """Whether the row leaves, or may have to leave once an unknown value has arrived."""
+    """Return whether the row leaves, or may have to leave once an unknown value has arrived."""
     if row.replaced_by is not None or row.name not in decisions:
         return True
     changes = (Change.REPLACE, Change.TAKE_UP, Change.LATER, Change.UPDATE)

@@ -162,6 +162,6 @@ class EventStreams(Observer):
 
 
 def _is_busy(stack: Stack) -> bool:
-    """Whether something is done to a stack, or about to be."""
+    """Return whether something is done to a stack, or about to be."""
     waits = stack.requested is not None and stack.deleted_at is None
     return waits or stack.status is Status.IN_PROGRESS

@@ -213,7 +213,7 @@ class _Tree:
 
 
 def _counts_as_failed(row: Resource, stack: Stack, operation: Operation | None) -> bool:
-    """Whether it is the failure of what is told of, not of something before."""
+    """Return whether it is the failure of what is told of, not of something before."""
     if row.status is not Status.FAILED:
         return False
     return operation is None or row.updated_at >= operation.created_at

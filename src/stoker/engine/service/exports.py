@@ -122,7 +122,7 @@ def _moved(stack: Stack) -> InProgress:
 
 
 def _has_moved(inside: Inside, stack: Stack) -> bool:
-    """Whether anything is, or was, done to a stack since it was read."""
+    """Return whether anything is, or was, done to a stack since it was read."""
     now = inside.stack(stack.id)
     return (
         now is None

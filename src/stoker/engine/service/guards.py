@@ -57,7 +57,7 @@ def _gone(stack: Stack) -> NotFound:
 
 
 def is_deleting(stack: Stack) -> bool:
-    """Whether a delete is under way, has been asked for, or is done."""
+    """Return whether a delete is under way, has been asked for, or is done."""
     deleting = stack.action is Action.DELETE and stack.status is not Status.FAILED
     return deleting or stack.requested is Action.DELETE
 
@@ -89,7 +89,7 @@ def require_deletable(inside: Inside, stack: Stack) -> None:
 
 
 def is_in_review(stack: Stack) -> bool:
-    """Whether nothing of the stack exists yet but its change sets."""
+    """Return whether nothing of the stack exists yet but its change sets."""
     return (stack.action, stack.requested) == (Action.INIT, None)
 
 
@@ -103,7 +103,7 @@ def require_made(stack: Stack) -> None:
 
 
 def is_suspended(stack: Stack) -> bool:
-    """Whether some of its resources rest, or are about to."""
+    """Return whether some of its resources rest, or are about to."""
     return (stack.requested or stack.action) is Action.SUSPEND
 
 

@@ -127,7 +127,7 @@ def _is_moving(stack: Stack) -> bool:
 
 
 def _is_live(stack_rows: StackRows, row: Resource) -> bool:
-    """Whether there is an object whose attributes others may have changed."""
+    """Return whether there is an object whose attributes others may have changed."""
     type_ = stack_rows.type_of(row)
     if not isinstance(type_, ManagedType) or row.physical_id is None or not exists(row):
         return False

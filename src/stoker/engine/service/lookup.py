@@ -96,7 +96,7 @@ class Finder:
 
 
 def is_own(caller: Caller, row: Resource) -> bool:
-    """Whether a stack user was made for a resource; all are those of other users."""
+    """Return whether a stack user was made for a resource; all are those of other users."""
     return not caller.is_stack_user or row.data.get("user_id") == caller.user_id
 
 

@@ -68,12 +68,12 @@ def of_delete(tree: TreeState) -> str | None:
 
 
 def still_holds(fingerprint: str, tree: TreeState) -> bool:
-    """Whether the stacks are as they were when the plan of an update was made."""
+    """Return whether the stacks are as they were when the plan of an update was made."""
     return not tree.open and fingerprint.split(".")[1:2] == [_digest(_state(tree))]
 
 
 def same_input(one: Input, other: Input) -> bool:
-    """Whether two inputs give a stack the same."""
+    """Return whether two inputs give a stack the same."""
     return _input(one) == _input(other)
 
 

@@ -208,7 +208,7 @@ def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[st
 
 
 def matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a resource is one of those that are asked for."""
+    """Return whether a resource is one of those that are asked for."""
     shown = {
         "type": view.type_name,
         "name": view.name,

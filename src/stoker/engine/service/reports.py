@@ -63,6 +63,6 @@ def resting_event(ports: Ports, row: Resource) -> Event:
 
 
 def has_creation_policy(given: Input, name: str) -> bool:
-    """Whether the template has a resource of that name wait for signals."""
+    """Return whether the template has a resource of that name wait for signals."""
     written = (given.template.get(CFN.resources) or {}).get(name)
     return isinstance(written, Mapping) and bool(written.get(CFN.creation_policy))

@@ -166,5 +166,5 @@ class _Walk:
 
 
 def _failed_in(row: Resource, operation: Operation) -> bool:
-    """Whether the row has failed since the operation was asked for."""
+    """Return whether the row has failed since the operation was asked for."""
     return row.status is Status.FAILED and row.updated_at >= operation.created_at

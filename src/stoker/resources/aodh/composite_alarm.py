@@ -60,7 +60,7 @@ def _joined(rule: Any) -> Any:
 
 
 def _is_in(given: Any, live: Any) -> bool:
-    """Whether all that was given is so: the service tells the defaults of each rule, too."""
+    """Return whether all that was given is so: the service tells the defaults of each rule, too."""
     if isinstance(given, Mapping) and isinstance(live, Mapping):
         return all(_is_in(value, live.get(name)) for name, value in given.items())
     if isinstance(given, list) and isinstance(live, list):

@@ -57,5 +57,5 @@ class User(ManagedType):
         name: str,
         others: Mapping[str, Neighbour],
     ) -> bool:
-        """Whether all policies of the user allow the resource ``name``."""
+        """Return whether all policies of the user allow the resource ``name``."""
         return all_allow(properties.get(_POLICIES) or (), name, others)

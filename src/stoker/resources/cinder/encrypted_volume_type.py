@@ -96,7 +96,7 @@ class EncryptedVolumeType(ManagedType):
         return {**{name: found.get(name) for name in _FIELDS}, "volume_type": call.object_id}
 
     def check(self, call: Call) -> Outcome:
-        """Whether volumes of the type are encrypted."""
+        """Return whether volumes of the type are encrypted."""
         if call.physical_id is None or self.live(call) is None:
             return Failed(f"the volume type {call.physical_id} is no longer encrypted")
         return Done()

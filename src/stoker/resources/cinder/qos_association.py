@@ -84,7 +84,7 @@ class QoSAssociation(ManagedType):
         return None
 
     def check(self, call: Call) -> Outcome:
-        """Whether the types still have the specs."""
+        """Return whether the types still have the specs."""
         missing = set(call.properties["volume_types"]) - _associated(call)
         if missing:
             listed = ", ".join(sorted(missing))

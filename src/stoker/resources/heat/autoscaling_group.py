@@ -79,7 +79,7 @@ class AutoScalingResourceGroup(ScalableType):
         return each, rest[1:]
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the members are known before all of their properties are."""
+        """Return whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource")
 
     def written_at(self, path: Path) -> Path | None:

@@ -86,7 +86,7 @@ class DeployedServer(ManagedType):
         return True
 
     def publishes(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the server reads its deployments from an object store or a queue."""
+        """Return whether the server reads its deployments from an object store or a queue."""
         return server_software.publishes(properties)
 
     def publish(self, call: Call) -> None:

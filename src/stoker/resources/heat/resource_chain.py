@@ -38,7 +38,7 @@ class ResourceChain(NestingType):
         return members.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the members are known before all of their properties are."""
+        """Return whether the members are known before all of their properties are."""
         others = [value for name, value in properties.items() if name != "resource_properties"]
         return unknown_in(others) is None
 

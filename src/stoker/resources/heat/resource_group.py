@@ -78,7 +78,7 @@ class ResourceGroup(NestingType):
         return members.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the members are known before all of their properties are."""
+        """Return whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource_def")
 
     def written_at(self, path: Path) -> Path | None:

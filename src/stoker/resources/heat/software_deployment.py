@@ -138,7 +138,7 @@ class SoftwareDeployment(ManagedType):
         return attributes_of(call.deployment)
 
     def needs_replacement(self, call: Call) -> bool:
-        """Whether an input has changed that says so."""
+        """Return whether an input has changed that says so."""
         values = call.properties.get("input_values")
         if "input_values" not in call.update.changed or not isinstance(values, Mapping | None):
             return False
@@ -171,7 +171,7 @@ class SoftwareDeployment(ManagedType):
         return TRANSPORTS[call.properties["signal_transport"]]
 
     def has_server(self, call: Call) -> bool:
-        """Whether the compute service has the server: nobody else would report."""
+        """Return whether the compute service has the server: nobody else would report."""
         server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
         return bool(server.status_code != HTTPStatus.NOT_FOUND)
 

@@ -44,7 +44,7 @@ class SoftwareDeploymentGroup(NestingType):
     member: ClassVar[str] = SoftwareDeployment.type_name
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the names of the servers are known, though their ids may not be."""
+        """Return whether the names of the servers are known, though their ids may not be."""
         servers = properties.get("servers")
         others = [value for name, value in properties.items() if name != "servers"]
         return isinstance(servers, Mapping) and unknown_in(others) is None

@@ -145,7 +145,7 @@ class RemoteStack(ManagedType):
         return _acted(call, "resume")
 
     def check(self, call: Call) -> Outcome:
-        """Whether there is such a stack, and no action on it has failed."""
+        """Return whether there is such a stack, and no action on it has failed."""
         found = None if call.physical_id is None else _stack(call, call.physical_id)
         if found is None:
             return Failed(f"the stack {call.physical_id} no longer exists")
@@ -153,7 +153,7 @@ class RemoteStack(ManagedType):
         return _failed(found) if failed else Done()
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Whether there is such a stack, and how long its actions may take."""
+        """Return whether there is such a stack, and how long its actions may take."""
         found = _stack(call, call.object_id)
         if found is None or found["stack_status"] == "DELETE_COMPLETE":
             return None
@@ -201,7 +201,7 @@ def _region(properties: Mapping[str, Any]) -> str | None:
 
 
 def _credentials(call: Call) -> bool:
-    """Whether the stack is made with credentials of its own, and not by the trust."""
+    """Return whether the stack is made with credentials of its own, and not by the trust."""
     return bool((call.properties.get("context") or {}).get("credential_secret_id"))
 
 

@@ -41,7 +41,7 @@ def remove_signals(call: Call) -> None:
 
 
 def is_address(handle: Any) -> bool:
-    """Whether signals to this handle are in the object store."""
+    """Return whether signals to this handle are in the object store."""
     return isinstance(handle, str) and "temp_url_sig=" in handle.partition("?")[2]
 
 

@@ -96,7 +96,7 @@ class TestResource(ManagedType):
         return {"output": call.properties["value"]}
 
     def needs_replacement(self, call: Call) -> bool:
-        """Whether the value changes and a change is to replace the resource."""
+        """Return whether the value changes and a change is to replace the resource."""
         return "value" in call.update.changed and bool(call.properties["update_replace"])
 
 

@@ -55,7 +55,7 @@ class Value(ManagedType):
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Whether the value has the type that is asked for."""
+        """Return whether the value has the type that is asked for."""
         kind, value = properties["type"], properties["value"]
         if kind is None or value is None or unknown_in([kind, value]) is not None:
             return ()

@@ -92,7 +92,7 @@ class RoleAssignment(ManagedType):
         return {self.holder: call.object_id, "roles": roles}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the user or group has all the roles."""
+        """Return whether the user or group has all the roles."""
         if self.find(call) is None and call.properties["roles"]:
             return Failed(f"the {self.holder} {call.physical_id} lacks roles, or does not exist")
         return Done()

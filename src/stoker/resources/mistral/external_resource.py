@@ -71,11 +71,11 @@ class ExternalResource(ManagedType):
         return self._done(call, "UPDATE")
 
     def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the user wants it."""
+        """Return whether the user wants it."""
         return bool(properties.get("always_update"))
 
     def needs_replacement(self, call: Call) -> bool:
-        """Whether one of the inputs has changed that ask for it."""
+        """Return whether one of the inputs has changed that ask for it."""
         before, after = call.update.previous.get("input") or {}, call.properties.get("input") or {}
         deciding = call.properties.get("replace_on_change_inputs") or ()
         return any(before.get(name) != after.get(name) for name in deciding)

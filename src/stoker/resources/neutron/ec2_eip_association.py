@@ -88,7 +88,7 @@ class ElasticIpAssociation(ManagedType):
         return {**call.properties, "InstanceId": None, "NetworkInterfaceId": found["port_id"]}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the address still leads to the port."""
+        """Return whether the address still leads to the port."""
         address, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, address) if address else None
         if found is None or found.get("port_id") != port:

@@ -81,7 +81,7 @@ class VPCGatewayAttachment(ManagedType):
         return None if detached else dict(call.properties)
 
     def check(self, call: Call) -> Outcome:
-        """Whether all route tables have a gateway."""
+        """Return whether all route tables have a gateway."""
         if self.live(call) is None:
             return Failed(f"route tables of {call.properties['VpcId']} have no gateway")
         return Done()

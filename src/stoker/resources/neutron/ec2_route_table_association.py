@@ -72,7 +72,7 @@ class SubnetRouteTableAssociation(ManagedType):
         return None if self.find(call) is None else dict(call.properties)
 
     def check(self, call: Call) -> Outcome:
-        """Whether the route table has the subnet."""
+        """Return whether the route table has the subnet."""
         if self.find(call) is None:
             return Failed(f"the route table does not have the subnet: {call.physical_id}")
         return Done()

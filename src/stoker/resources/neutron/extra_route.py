@@ -63,7 +63,7 @@ class ExtraRoute(ManagedType):
         return None if self.find(call) is None else {**_route(call), **_router(call)}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the router still has the route."""
+        """Return whether the router still has the route."""
         if self.find(call) is None:
             return Failed(f"the router {call.properties['router_id']} lacks the route")
         return Done()

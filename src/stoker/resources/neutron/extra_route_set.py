@@ -95,7 +95,7 @@ class ExtraRouteSet(ManagedType):
         return {"router": router["id"], "routes": routes}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the router still has all the routes."""
+        """Return whether the router still has all the routes."""
         router = ROUTERS.find(call.cloud, call.physical_id or "")
         present = (router or {}).get("routes") or []
         missing = [route for route in _routes(call.properties) if route not in present]

@@ -86,7 +86,7 @@ class FloatingIPAssociation(ManagedType):
         return {"floatingip_id": found["id"], **told}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the address is still associated with the port."""
+        """Return whether the address is still associated with the port."""
         floating_ip, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
         if found is None or found.get("port_id") != port:

@@ -104,7 +104,7 @@ class Port(RestResource):
         return told
 
     def needs_replacement(self, call: Call) -> bool:
-        """Whether the user asks for a new port with every change."""
+        """Return whether the user asks for a new port with every change."""
         return call.properties.get("replacement_policy") == "REPLACE_ALWAYS"
 
     def release(self, call: Call) -> Outcome:

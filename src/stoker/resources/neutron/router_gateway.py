@@ -79,7 +79,7 @@ class RouterGateway(ManagedType):
         return {"router_id": router, "network": network}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the router still has the gateway."""
+        """Return whether the router still has the gateway."""
         if call.physical_id is None or _gateway(call, call.physical_id) is None:
             return Failed(f"the router gateway {call.physical_id} no longer exists")
         return Done()

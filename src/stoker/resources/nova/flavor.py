@@ -126,6 +126,6 @@ class Flavor(RestResource):
         return FLAVORS.select(call.cloud, is_public="None")
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Whether it is public; the specs are read on demand."""
+        """Return whether it is public; the specs are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name != "extra_specs"}

@@ -120,7 +120,7 @@ class Instance(ManagedType):
         return told
 
     def check(self, call: Call) -> Outcome:
-        """Whether the server is active."""
+        """Return whether the server is active."""
         return _SERVER.check(call)
 
     def suspend(self, call: Call) -> Outcome:

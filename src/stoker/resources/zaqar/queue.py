@@ -110,14 +110,14 @@ class ZaqarQueue(ManagedType):
         return {"name": call.object_id, "metadata": metadata}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the queue is there."""
+        """Return whether the queue is there."""
         if call.physical_id is None or not _is_there(call, call.physical_id):
             return Failed(f"the message queue {call.physical_id} no longer exists")
         return Done()
 
 
 def _is_there(call: Call, name: str) -> bool:
-    """Whether the service lists the queue: asked for one, it makes it."""
+    """Return whether the service lists the queue: asked for one, it makes it."""
     return any(item["name"] == name for item in _QUEUES.select(call.cloud))
 
 

@@ -29,7 +29,7 @@ def _nets(networks: Sequence[Mapping[str, Any]]) -> list[Object]:
 
 
 def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
-    """Whether a container with these addresses is in a network, or has a port."""
+    """Return whether a container with these addresses is in a network, or has a port."""
     if "port" in net:
         return any(
             each.get("port") == net["port"] for found in addresses.values() for each in found

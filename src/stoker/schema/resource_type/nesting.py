@@ -75,11 +75,11 @@ class NestingType(ResourceType):
         """The nested stack as it should be for ``call.properties``."""
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Whether :meth:`nested` can be called with these properties, some of them unknown."""
+        """Return whether :meth:`nested` can be called with these partly unknown properties."""
         return False
 
     def has_attribute(self, name: str) -> bool:
-        """Whether there is an attribute of that name, besides those that are declared."""
+        """Return whether there is an attribute of that name, besides those that are declared."""
         return True
 
     def attribute_of(self, output: str) -> str:
@@ -111,12 +111,12 @@ class GathersAttributes(Protocol):
 
 
 def has_attribute(type_: ResourceType, name: str) -> bool:
-    """Whether a type has an attribute; every type has ``show``."""
+    """Return whether a type has an attribute; every type has ``show``."""
     if name in type_.attributes or name == "show":
         return True
     return isinstance(type_, NestingType) and type_.has_attribute(name)
 
 
 def changes_in_place(type_: ResourceType) -> bool:
-    """Whether some properties of a type can change without a new object."""
+    """Return whether some properties of a type can change without a new object."""
     return isinstance(type_, NestingType) or can(type_, Updates)

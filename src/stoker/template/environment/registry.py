@@ -268,14 +268,14 @@ def _is_template(value: Any) -> bool:
 
 
 def is_removed(service: Mapping[str, Any], type_name: str) -> bool:
-    """Whether the registry of the whole service maps a type to nothing."""
+    """Return whether the registry of the whole service maps a type to nothing."""
     entries = _Entries.of(service)
     key = entries.key_for(type_name)
     return key is not None and entries.by_key[key] is None
 
 
 def is_glob(name: Any) -> bool:
-    """Whether the name of a resource in a registry stands for several."""
+    """Return whether the name of a resource in a registry stands for several."""
     return any(character in str(name) for character in "*?[")
 
 

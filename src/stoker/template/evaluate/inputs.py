@@ -94,7 +94,7 @@ PSEUDO = frozenset(name for version in VERSIONS for name in pseudo_parameters(ve
 
 
 def mean_same_types(one: Inputs, other: Inputs) -> bool:
-    """Whether every type name means the same with these inputs."""
+    """Return whether every type name means the same with these inputs."""
     return (
         one.url == other.url
         and one.files == other.files

@@ -76,7 +76,7 @@ def _calls(value: Any, path: Path, functions: frozenset[str]) -> Iterator[tuple[
 
 
 def _is_unlike_a_word(key: str) -> bool:
-    """Whether it can be meant as a function only: "if" is an ordinary key too often."""
+    """Return whether it can be meant as a function only: "if" is an ordinary key too often."""
     return "_" in key or "::" in key or key == "yaql"
 
 

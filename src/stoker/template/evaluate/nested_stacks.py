@@ -185,7 +185,7 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
 
 
 def is_foreseen(definition: Definition) -> bool:
-    """Whether the nested stack of a resource is known, be it without some values."""
+    """Return whether the nested stack of a resource is known, be it without some values."""
     type_ = definition.type
     if isinstance(type_, TemplateType) or unknown_in(definition.properties) is None:
         return True

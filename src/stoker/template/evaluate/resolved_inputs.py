@@ -106,7 +106,7 @@ class ResolvedInputs:
         return NamedConditions(section, template.conditions, scope, self._inputs.assumed_conditions)
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds. Raises :class:`Failure`, :class:`NotKnown`."""
+        """Return whether a condition holds. Raises :class:`Failure`, :class:`NotKnown`."""
         return self.conditions.holds(condition)
 
     @lazy

@@ -20,21 +20,21 @@ _KEYS = frozenset({"Assertions", "RuleCondition"})
 
 
 def _contains(arguments: Any, scope: Scope) -> Any:
-    """Whether a list has a value."""
+    """Return whether a list has a value."""
     entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
     check_kind(list, entries, "only a list can contain values", (0,))
     return value in entries
 
 
 def _each_equals(arguments: Any, scope: Scope) -> Any:
-    """Whether all values of a list are this one."""
+    """Return whether all values of a list are this one."""
     entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
     check_kind(list, entries, "only a list can be compared", (0,))
     return all(entry == value for entry in entries)
 
 
 def _each_in(arguments: Any, scope: Scope) -> Any:
-    """Whether all values of a list are in another."""
+    """Return whether all values of a list are in another."""
     entries, others = known(scope.resolve(exactly(2, arguments, "[list, list]")))
     for place, value in enumerate((entries, others)):
         check_kind(list, value, "only lists can be compared", (place,))

@@ -205,7 +205,7 @@ class Evaluator(Struct, frozen=True):
         }
 
     def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
-        """Whether what ``depends_on`` names was enabled before, if it is now."""
+        """Return whether what ``depends_on`` names was enabled before, if it is now."""
         found = Diagnostics()
         return (
             self._explicit(body, self.scope.resources, found) <= analysis.dependencies and not found
@@ -398,7 +398,7 @@ def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozens
 
 
 def _sees_same(scope: Scope, other: Scope, template: Template, before: Template) -> bool:
-    """Whether two scopes have the same values for all resources, facts aside."""
+    """Return whether two scopes have the same values for all resources, facts aside."""
     return (
         scope.version == other.version
         and scope.url == other.url

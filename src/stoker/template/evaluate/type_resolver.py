@@ -83,7 +83,7 @@ class TemplateType(NestingType):
         return Nested(self.template.source.text or self.template.data, given, self.url)
 
     def has_attribute(self, name: str) -> bool:
-        """Whether the nested stack has such an output, or such a resource."""
+        """Return whether the nested stack has such an output, or such a resource."""
         if name == STACK_ID:
             return True
         if not name.startswith(MEMBER):

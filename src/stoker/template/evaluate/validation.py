@@ -204,9 +204,9 @@ def _as_template_diagnostic(found: Diagnostic, file: str | None) -> Diagnostic:
 
 
 def _is_value(found: Diagnostic, file: str | None) -> bool:
-    """Whether a diagnostic is about the value of a property, and not about the property itself.
+    """Return whether a diagnostic is about a property's value, and not about the property.
 
-    In a nested stack the properties as a whole are such values: they are for who creates it.
+    In a nested stack the properties as a whole are such values, as its parent sets them.
     """
     if found.code in OF_TYPES and found.path[-1:] != ("get_file",):
         return False

@@ -30,7 +30,7 @@ NESTED = 200_000
 
 
 def is_small(value: Any) -> bool:
-    """Whether a value has so few parts that looking at all of them costs nothing."""
+    """Return whether a value has so few parts that looking at all of them costs nothing."""
     return not exceeds(value, SMALL_VALUES, SMALL_TEXTS)
 
 
@@ -88,7 +88,7 @@ class Budget:
 
     @property
     def used_up(self) -> bool:
-        """Whether more was asked for than is allowed."""
+        """Return whether more was asked for than is allowed."""
         return min(self.values, self.octets, self.searched, self.seconds) < 0
 
     def widen(self, resources: int) -> None:

@@ -30,35 +30,35 @@ def if_or_absent(arguments: Any, scope: Scope) -> Any:
 
 
 def equals(arguments: Any, scope: Scope) -> Any:
-    """Whether two values are equal."""
+    """Return whether two values are equal."""
     left, right = known(scope.resolve(exactly(2, arguments, "[value, value]")))
     return left == right
 
 
 def not_(arguments: Any, scope: Scope) -> Any:
-    """Whether a condition does not hold."""
+    """Return whether a condition does not hold."""
     if arguments is None:
         bad_arguments("a condition is missing")
     return not scope.conditions.holds(arguments)
 
 
 def fn_not(arguments: Any, scope: Scope) -> Any:
-    """Whether the condition in a list of one does not hold."""
+    """Return whether the condition in a list of one does not hold."""
     return not scope.condition(exactly(1, arguments, "[condition]"), 0)
 
 
 def and_(arguments: Any, scope: Scope) -> Any:
-    """Whether all conditions hold."""
+    """Return whether all conditions hold."""
     return all(_each(arguments, scope))
 
 
 def or_(arguments: Any, scope: Scope) -> Any:
-    """Whether one of the conditions holds."""
+    """Return whether one of the conditions holds."""
     return any(_each(arguments, scope))
 
 
 def _each(arguments: Any, scope: Scope) -> Iterator[bool]:
-    """Whether each condition holds, one after the other: and, or stop where the result is sure."""
+    """Yield whether each condition holds, lazily: and, or stop once the result is certain."""
     check_form(list, arguments, "the arguments are a list of conditions")
     if len(arguments) < 2:
         bad_arguments("there must be two conditions or more")
@@ -67,7 +67,7 @@ def _each(arguments: Any, scope: Scope) -> Iterator[bool]:
 
 
 def contains(arguments: Any, scope: Scope) -> Any:
-    """Whether a value is in a list, or a text in a text."""
+    """Return whether a value is in a list, or a text in a text."""
     value, entries = known(scope.resolve(exactly(2, arguments, "[value, list]")))
     if isinstance(entries, str):
         check_kind(str, value, "only text can be in a text", (0,))

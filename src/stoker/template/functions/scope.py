@@ -37,7 +37,7 @@ class Conditions(Protocol):
     """The conditions of the template."""
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by its name or as it was written.
+        """Return whether a condition holds, given by its name or as it was written.
 
         Raises :class:`NotKnown` where that hangs on a value which is not known yet.
         """
@@ -116,7 +116,7 @@ class Scope(Struct, frozen=True):
         return snippet
 
     def is_call(self, snippet: Any) -> bool:
-        """Whether a snippet calls a function, so that its form says nothing of its value."""
+        """Return whether a snippet calls a function, so that its form says nothing of its value."""
         return isinstance(snippet, dict) and len(snippet) == 1 and next(iter(snippet)) in self.table
 
     def entry(self, arguments: Any, key: str | int) -> Any:
@@ -134,7 +134,7 @@ class Scope(Struct, frozen=True):
             raise failure.inside(key) from None
 
     def condition(self, arguments: Any, key: str | int) -> bool:
-        """Whether the condition that is an entry of the arguments holds."""
+        """Return whether the condition that is an entry of the arguments holds."""
         try:
             return self.conditions.holds(arguments[key])
         except Failure as failure:

@@ -284,7 +284,7 @@ def _check_words(allowed: AllowedValues, path: Path, diagnostics: Diagnostics) -
 
 
 def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
-    """Whether the constraints fit the type."""
+    """Return whether the constraints fit the type."""
     for constraint in parameter.constraints:
         if parameter.type is ParameterType.STRING and isinstance(constraint, AllowedValues):
             _check_words(constraint, path, diagnostics)

@@ -249,7 +249,7 @@ def _unescaped(quote: str, line: str) -> list[int]:
 
 
 def _goes_on(place: _Place, start: _Place) -> bool:
-    """Whether a line looks like one more entry between the brackets that began above."""
+    """Return whether a line looks like one more entry between the brackets that began above."""
     if not place.after.strip():
         return False
     around, first, here = (

@@ -98,7 +98,7 @@ def accept(data: Any, file: str | None = None) -> Source:
 
 
 def _check(data: Any) -> bool:
-    """Whether some key is not text. Raises for data that is deeper or larger than it may be."""
+    """Return whether some key is not text. Raises for data that is too deep or too large."""
     odd = False
     try:
         for depth, level in enumerate(levels(data, MAX_NODES)):

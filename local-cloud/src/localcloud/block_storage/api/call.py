@@ -64,7 +64,7 @@ class Call(ApiRequest, frozen=True):
         ]
 
     def everybodys(self) -> bool:
-        """Whether an administrator asks for what all projects have."""
+        """Return whether an administrator asks for what all projects have."""
         return self.context.is_admin and self.flag("all_tenants")
 
     def mine(self, found: Iterable[Document]) -> list[Document]:

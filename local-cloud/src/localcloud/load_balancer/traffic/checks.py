@@ -112,7 +112,7 @@ class Monitor:
         return True
 
     async def _not_refused(self, address: str, port: int) -> bool:
-        """Whether nothing says, for as long as the monitor waits, that nobody listens."""
+        """Return whether nothing says, for as long as the monitor waits, that nobody listens."""
         loop = asyncio.get_running_loop()
         with await self._open(Door.SEND, address, port) as sock:
             sock.send(b"")

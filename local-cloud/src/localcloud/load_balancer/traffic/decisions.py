@@ -38,7 +38,7 @@ class Policy(Struct, frozen=True):
     rules: Sequence[Document]
 
     def matches(self, asked: Asked) -> bool:
-        """Whether a request fulfils all rules; a policy without rules is for none."""
+        """Return whether a request fulfils all rules; a policy without rules is for none."""
         rules = [rule for rule in self.rules if rule["admin_state_up"]]
         return bool(rules) and all(_fulfils(rule, asked) for rule in rules)
 

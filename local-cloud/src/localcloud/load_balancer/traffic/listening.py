@@ -38,7 +38,7 @@ class Listening:
 
     @property
     def full(self) -> bool:
-        """Whether clients have to wait."""
+        """Return whether clients have to wait."""
         return self._slots.locked()
 
     async def close(self) -> None:

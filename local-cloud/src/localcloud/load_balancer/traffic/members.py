@@ -33,7 +33,7 @@ class Member:
 
     @property
     def serves(self) -> bool:
-        """Whether it gets traffic."""
+        """Return whether it gets traffic."""
         up = self.document["admin_state_up"] and self.well is not False
         return bool(up) and self.document["provisioning_status"] != "PENDING_DELETE"
 

@@ -9,7 +9,7 @@ JINJA = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 
 
 def is_expression(value: Any) -> bool:
-    """Whether a value is a text with an expression in it."""
+    """Return whether a value is a text with an expression in it."""
     return isinstance(value, str) and bool(YAQL.search(value) or JINJA.search(value))
 
 

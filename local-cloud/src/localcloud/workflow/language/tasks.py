@@ -64,7 +64,7 @@ class Task:
 
     @property
     def is_workflow(self) -> bool:
-        """Whether it runs a workflow."""
+        """Return whether it runs a workflow."""
         return "workflow" in self.body
 
     @property
@@ -111,12 +111,12 @@ class Task:
 
     @property
     def keeps_result(self) -> Any:
-        """Whether its result is kept; may be an expression."""
+        """Return whether its result is kept; may be an expression."""
         return self.body.get("keep-result", True)
 
     @property
     def reruns_safely(self) -> bool:
-        """Whether its action may be taken again when nobody knows how far it has come."""
+        """Return whether its action may be taken again when nobody knows how far it has come."""
         return self._said("safe-rerun") is True
 
     @property

@@ -27,7 +27,7 @@ class Workflow:
 
     @property
     def is_reverse(self) -> bool:
-        """Whether its tasks name what comes first."""
+        """Return whether its tasks name what comes first."""
         return self.body.get("type") == "reverse"
 
     @cached_property

@@ -133,8 +133,9 @@ def live_properties(call: Call) -> Mapping[str, Any] | None:
 
 
 def _is_restored(call: Call, image_id: Any) -> bool:
-    """Whether the image is one that a restore has brought, and that is no difference: an image of
-    a server, or one that has been deleted since.
+    """Return whether the image comes from a restore, and so is no difference.
+
+    It is the image of a server, or one that has been deleted since.
     """
     if image_id is None:
         return False

@@ -55,7 +55,7 @@ def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
 
 
 def needs_rebuild(call: Call) -> bool:
-    """Whether the server is to be rebuilt: for a new image, or for new user data."""
+    """Return whether the server is to be rebuilt: for a new image, or for new user data."""
     properties = call.properties
     image = "image" in call.update.changed and properties.get("image_update_policy") in _REBUILDS
     return image or _takes_user_data(call)

@@ -87,5 +87,5 @@ def _addresses(call: Call) -> Addresses | None:
 
 
 def takes_deployments(properties: Mapping[str, Any]) -> bool:
-    """Whether the server is one that software is deployed to."""
+    """Return whether the server is one that software is deployed to."""
     return properties.get("user_data_format") == "SOFTWARE_CONFIG"

@@ -44,7 +44,7 @@ class Nic(Struct, frozen=True):
 
     @property
     def is_own(self) -> bool:
-        """Whether the port is made for the server."""
+        """Return whether the port is made for the server."""
         return not self.entry.get("port")
 
 
@@ -162,7 +162,7 @@ def delete_own_ports(call: Call) -> None:
 
 
 def _is_made(port: Object) -> bool:
-    """Whether a port was made for this server, or for one that it has replaced."""
+    """Return whether a port was made for this server, or for one that it has replaced."""
     is_marked = str(port.get("description", "")).startswith(MARKER)
     return is_marked and _MADE.search(str(port.get("name", ""))) is not None
 

@@ -113,7 +113,7 @@ def delete_image(call: Call) -> Outcome:
 
 
 def is_removed(call: Call) -> bool:
-    """Whether the server is gone; it is asked to go as long as it is not on its way."""
+    """Return whether the server is gone; it is asked to go as long as it is not on its way."""
     if call.physical_id is None:
         return True
     if not call.progress.get("asked"):

@@ -69,7 +69,7 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         return finished(call) if outcome is None else outcome
 
     def needs_replacement(self, call: Call) -> bool:
-        """Whether a changed flavor, image or user data asks for a new server."""
+        """Return whether a changed flavor, image or user data asks for a new server."""
         policies = ("flavor", "image", "user_data")
         return any(
             name in call.update.changed
@@ -106,7 +106,7 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         return read_attributes(call)
 
     def check(self, call: Call) -> Outcome:
-        """Whether the server is active."""
+        """Return whether the server is active."""
         found = SERVERS.find(call.cloud, call.physical_id or "")
         if found is None:
             return Failed(f"the server {call.physical_id} no longer exists")
@@ -144,11 +144,11 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         return delete_image(call)
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
-        """Whether software is deployed to the server."""
+        """Return whether software is deployed to the server."""
         return takes_deployments(properties)
 
     def publishes(self, properties: Mapping[str, Any]) -> bool:
-        """Whether the server reads its deployments from an object store or a queue."""
+        """Return whether the server reads its deployments from an object store or a queue."""
         return takes_deployments(properties) and server_software.publishes(properties)
 
     def publish(self, call: Call) -> None:
