@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -199,27 +200,22 @@ class MachineError(Exception):
         self.in_flight = lack == _MEMORY
 
 
-class _MachineErrors:
-    """Without state, and no generator: it is entered three times for each resource."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
-    ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, MachineError):
-            lack = lack_of(error)
-            if lack is not None:
-                raise MachineError(lack, error) from error
+@contextlib.contextmanager
+def machine_errors() -> Iterator[None]:
+    """Raise a shortage of the machine as :class:`MachineError`, whatever error reports it."""
+    try:
+        yield
+    except Exception as error:
+        require_machine(error)
+        raise
 
 
-_MACHINE_ERRORS = _MachineErrors()
-
-
-def machine_errors() -> contextlib.AbstractContextManager[None]:
-    """Raise what the machine lacks as :class:`MachineError`, whatever error reports it."""
-    return _MACHINE_ERRORS
+def require_machine(error: BaseException) -> None:
+    """Raise :class:`MachineError` if an error that was caught reports a shortage."""
+    if not isinstance(error, MachineError):
+        lack = lack_of(error)
+        if lack is not None:
+            raise MachineError(lack, error) from error
 
 
 def lack_of(error: BaseException) -> str | None:

@@ -31,7 +31,7 @@ from stoker.engine.model.plans import (
 )
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import fault_reason, machine_errors
+from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
@@ -152,7 +152,7 @@ class Execution:
                 sorter.done(key)
 
     async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
-        with self.waiting.step, machine_errors():
+        with self.waiting.step:
             await act(node)
 
     def _may_start(self, phase: Phase) -> bool:
@@ -168,6 +168,7 @@ class Execution:
         error = task.exception()
         if error is None:
             return True
+        require_machine(error)
         if isinstance(error, ENDS_TURN):
             raise error
         if isinstance(error, Stopped):

@@ -31,7 +31,7 @@ from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.model.watches import NO_WATCHES, WatchChange
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.errors import fault_reason, machine_errors
+from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
@@ -327,11 +327,11 @@ class Session(StackRows):
 
     async def _write(self, change: OwnedWrite) -> None:
         try:
-            with machine_errors():
-                await self.ports.store.commit(change)
+            await self.ports.store.commit(change)
         except ENDS_TURN:
             raise
         except Exception as error:
+            require_machine(error)
             raise StoreFault(fault_reason(error), passing=False) from error
 
     async def keep(

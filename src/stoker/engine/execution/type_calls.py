@@ -26,7 +26,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import Refused, is_final, machine_errors
+from stoker.kernel.errors import Refused, is_final, machine_errors, require_machine
 from stoker.kernel.log import Log
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
@@ -169,8 +169,11 @@ class TypeCalls:
         after this was cancelled is remembered if it changes anything.
         """
         await self.end_of_orphan(row)
-        with machine_errors():
+        try:
             return await self._made(row, work, admitted)
+        except Exception as error:
+            require_machine(error)
+            raise
 
     async def _made(
         self, row: Resource, work: Work, admitted: Callable[[], Awaitable[None]] | None
