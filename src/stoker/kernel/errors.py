@@ -191,7 +191,7 @@ class MachineError(Exception):
     """This machine is short of descriptors, threads or memory; the same work may succeed later.
 
     Libraries report that as OSError, RuntimeError, MemoryError or ImportError, often wrapped in
-    errors of their own. It says nothing of what a call was about.
+    errors of their own. It does not concern the subject of a call.
     ``in_flight``: whether a request may still be carried out, because its answer was not read.
     """
 
@@ -219,7 +219,7 @@ def require_machine(error: BaseException) -> None:
 
 
 def lack_of(error: BaseException) -> str | None:
-    """What the machine lacks if the error, or what has caused it, is due to that; else None."""
+    """Return the shortage of the machine that an error or one of its causes reports, or None."""
     seen: set[int] = set()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:

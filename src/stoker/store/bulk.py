@@ -78,7 +78,7 @@ def _insert_rows(
     key: str | None,
     keep: Sequence[str] | None,
 ) -> Prepared:
-    """What is executed for each row."""
+    """Return the statement that is executed for each row."""
     statement = _or_update(_insert_into(dialect, table), names, key, keep)
     return Prepared(dialect, statement, names)
 
@@ -90,8 +90,9 @@ def _insert_documents(
     key: str | None,
     keep: Sequence[str] | None,
 ) -> Prepared:
-    """What makes rows of JSON: client and server together take a third of the time that as many
-    statements take.
+    """Return the statement that inserts many rows from one JSON document.
+
+    Client and server together take a third of the time of single statements.
     """
     document = sa.cast(sa.bindparam("rows", None, sa.Text), sa.JSON)
     columns: Any = [sa.column(name, table.c[name].type) for name in names]
@@ -143,9 +144,7 @@ _NOT_STORABLE = ("\\u0000", '":NaN', '":Infinity', '":-Infinity')
 
 
 def _storable(value: Any) -> Any:
-    """What PostgreSQL holds of a value: its texts have no NUL, and it writes numbers as text that
-    JSON does not have.
-    """
+    """Return a value as PostgreSQL can store it: texts without NUL, numbers as JSON has them."""
     if isinstance(value, str):
         return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return repr(value) if isinstance(value, float) else value

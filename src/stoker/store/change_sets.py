@@ -1,4 +1,4 @@
-"""The rows of change sets, and of what protects stacks."""
+"""The rows of change sets and of the protections of stacks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SqlChangeSets(Reading, ChangeSetReads):
     """Change sets in a relational database."""
 
     async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
-        """Those of a stack, oldest first, without what is large."""
+        """Return those of a stack, oldest first, without their large columns."""
         select = sa.select(*_SMALL).where(_sets.c.stack_id == stack_id).order_by(_sets.c.number)
         return await self._read(
             lambda connection: [ChangeSet(**row) for row in rows.dicts(connection.execute(select))]
@@ -61,7 +61,7 @@ class SqlChangeSets(Reading, ChangeSetReads):
 
 
 class SqlProtections(Reading, ProtectionReads):
-    """What protects stacks, in a relational database."""
+    """Protections of stacks, in a relational database."""
 
     async def protection(self, stack_id: str) -> Protection:
         """That of a stack."""
@@ -96,7 +96,7 @@ class SqlDetections(Reading, DetectionReads):
 
 
 class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction, ChangeSetInside):
-    """What guards see of change sets and protections."""
+    """Change sets and protections for guards."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
         """The names of a stack's change sets, with the operation that carries each out."""
@@ -104,7 +104,7 @@ class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction, C
         return {row.name: row.operation_id for row in self._connection.execute(select)}
 
     def protection(self, stack_id: str) -> Protection:
-        """What protects a stack; ask for the stack first, which locks it."""
+        """Return the protection of a stack. Read the stack first, which locks it."""
         return _protection(self._connection, stack_id)
 
 
@@ -116,7 +116,7 @@ def _protection(connection: sa.Connection, stack_id: str) -> Protection:
 
 
 def write_change_sets(connection: sa.Connection, change: ChangeSetChange, cipher: Cipher) -> None:
-    """Write what a commit changes about change sets."""
+    """Write the changes of a commit to change sets."""
     insert(connection, _sets, [_row(each, cipher) for each in change.new])
     if change.executed is not None:
         set_id, operation_id = change.executed
@@ -137,7 +137,7 @@ def _row(record: ChangeSet, cipher: Cipher) -> dict[str, Any]:
 
 
 def write_protections(connection: sa.Connection, protections: Sequence[Protection]) -> None:
-    """Write what protects stacks from now on."""
+    """Write protections of stacks."""
     found = [
         {"stack_id": each.stack_id, "keeps": each.keeps, "policy": dumps(dict(each.policy))}
         for each in protections
@@ -148,7 +148,7 @@ def write_protections(connection: sa.Connection, protections: Sequence[Protectio
 def write_detections(
     connection: sa.Connection, detections: Sequence[Detection], cipher: Cipher
 ) -> None:
-    """Write detections that have begun or ended."""
+    """Write detections that have started or ended."""
     for each in detections:
         row = {**structs.asdict(each), "found": cipher.encrypt(dict(each.found))}
         insert(connection, _detections, [row], "id")

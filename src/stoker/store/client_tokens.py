@@ -22,7 +22,7 @@ class SqlClientTokens(Reading, ClientTokenReads):
 
 
 class ClientTokensInTransaction(Looking, ClientTokenInside):
-    """What guards see of tokens."""
+    """Client tokens for guards."""
 
     def asked(self, project_id: str, text: str) -> Asked | None:
         """The request of a project with a token."""

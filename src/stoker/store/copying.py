@@ -1,6 +1,6 @@
 """Copies a database into an empty one, of another kind perhaps: all of it, or nothing.
 
-What is encrypted is copied as it is: the keys stay where they are.
+Encrypted texts are copied unchanged; the keys are not copied.
 """
 
 from __future__ import annotations

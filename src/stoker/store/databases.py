@@ -131,14 +131,14 @@ def _options(url: sa.URL) -> dict[str, Any]:
 
 
 def for_writing(engine: sa.Engine) -> sa.Engine:
-    """The engine for transactions that are going to write: what they read stays true."""
+    """Return the engine for transactions that write: their reads stay valid until the commit."""
     return engine.execution_options(**{_WRITES: True})
 
 
 def for_reading(engine: sa.Engine) -> sa.Engine:
     """The engine for single statements that read: a server needs no transaction around each."""
     if engine.dialect.name == "sqlite":
-        return engine  # it begins one in any case
+        return engine  # it starts a transaction in any case
     return engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
@@ -153,7 +153,7 @@ _WRITES = "stoker_writes"
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    """Begin for ourselves: the driver would begin with the first write, after what was read."""
+    """Start the transaction: the driver would start it only with the first write, after reads."""
     immediate = connection.get_execution_options().get(_WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 

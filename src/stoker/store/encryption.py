@@ -22,10 +22,12 @@ from stoker.store.contents import ContentCache, SharedContent
 _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
 _BETWEEN = "."
-"""Stands between the pieces of an encrypted text."""
+"""Separates the pieces of an encrypted text."""
 _AES, _OF_FERNET = "aes", "gAAAA"
-"""What begins every encrypted text, and no JSON. After the first one comes the id of the key; in
-texts of earlier releases none. The second one is of releases before those.
+"""Prefixes of encrypted texts; no JSON starts with them.
+
+The first one is followed by the id of the key, but not in texts of earlier releases. The second one
+is of releases before those.
 """
 _ID = 8
 """Characters of the id of a key."""
@@ -39,7 +41,7 @@ Hashed = tuple[str, Callable[[], str]]
 
 
 class Cipher(Protocol):
-    """Turns JSON-ready values into text that nobody can read without the key, and back."""
+    """Encrypts JSON-ready values as text that cannot be read without the key, and decrypts it."""
 
     def encrypt(self, value: Any) -> str:
         """The encrypted text."""
@@ -57,7 +59,7 @@ class Cipher(Protocol):
 
 
 MOST_KEPT = 16 * 1024 * 1024
-"""Characters of decrypted texts, and of the tags by which they are found, that are kept."""
+"""Characters of decrypted texts, and of their tags, that are cached."""
 
 
 class _Key:
@@ -91,14 +93,13 @@ class _Key:
 class ColumnCipher:
     """Encrypts with AES-256-GCM and the newest key. Empty values are stored as they are.
 
-    What other keys have encrypted is decrypted with these, also what earlier releases have
-    encrypted with Fernet; all keys are of its form. What was encrypted or decrypted last is kept:
-    to look a text up takes a hundredth of the time of decrypting it, and every plan reads all rows
-    of its stack. It is found by its tag: whoever changes the rest of an encrypted text meanwhile
-    gets what was encrypted, never what they have written.
+    Texts of other keys are decrypted with those, also texts that earlier releases encrypted with
+    Fernet; all keys have its form. The last texts are cached: a lookup takes a hundredth of the
+    time of a decryption, and every plan reads all rows of its stack. The key of the cache is the
+    tag, so that a manipulated text gives the original value, never one of the attacker.
 
-    Where a text names a key that is not known, another process has begun with it: ``kept`` then
-    says which keys there are by now.
+    If a text names an unknown key, another process has started to use it: ``kept`` then returns the
+    present keys.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class ColumnCipher:
         return encrypted
 
     def renewed(self, text: str) -> str:
-        """What an earlier key has encrypted, as the newest encrypts it. Raises as decrypting."""
+        """Return a text of an earlier key, encrypted with the newest one. Raises as decrypting."""
         return self._newest.encrypt(self._plain(text))
 
     def decrypt(self, text: str) -> Any:
@@ -206,14 +207,15 @@ _EMPTY = frozenset(("{}", "[]", '""', "null"))
 NO_ID = "unnamed"
 """Stands for the key of texts that do not name theirs."""
 MARKS = (_AES, _OF_FERNET)
-"""What encrypted texts begin with."""
+"""Prefixes of encrypted texts."""
 BEGINNING = len(_AES) + 1 + _ID + 1
-"""So many characters of a text say which key has encrypted it."""
+"""Characters at the start of a text that identify its key."""
 
 
 def key_of(text: str | None) -> str | None:
-    """The id of the key that has encrypted a text, of which the beginning is enough; None for a
-    text that is not encrypted.
+    """Return the id of the key of a text; None if it is not encrypted.
+
+    The first ``BEGINNING`` characters are enough.
     """
     if not text or not text.startswith(MARKS):
         return None

@@ -1,7 +1,7 @@
-"""Who drives the stacks of a database: one service alone, or engines that share the work.
+"""Locks for the stacks of a database: for one exclusive service, or for engines that share them.
 
-Fencing tokens keep engines from harming each other's stacks; this keeps those from beginning that
-do not know of each other. For a file of SQLite the lock of the data directory does so.
+Fencing tokens keep engines from harming each other's stacks; these locks refuse the start of
+services that do not know each other. For a file of SQLite the lock of the data directory does so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = Log(__name__)
 PATIENCE = 5.0
 """Seconds for which an engine that has just ended may still have the lock."""
 EVERY = 5.0
-"""Seconds between two looks at whether the lock is still ours."""
+"""Seconds between two checks of the lock."""
 
 
 class EngineLock:
@@ -32,8 +32,8 @@ class EngineLock:
     def __init__(self, database: sa.Engine, *, shared: bool = False) -> None:
         """``shared`` is for processes of an installation with many."""
         self._database = database
-        # a service of an earlier release holds the first alone, and may do so beside engines that
-        # share the work: they take over from it
+        # A service of an earlier release holds only the first lock, and may run beside engines
+        # that share the work, which replace it.
         locks = (Lock.MEMBERS,) if shared else (Lock.ENGINE, Lock.MEMBERS)
         self._lock = SessionLock(database, locks, shared=shared)
         self._looking = threading.Lock()
@@ -61,11 +61,11 @@ class EngineLock:
         Raises UnusableDatabase where another engine has it, and StoreFault.
         """
         with self._looking:
-            # a thread may still look when the service has ended: nobody would let go again
+            # A thread may still check after the end of the service. The lock would not be released.
             if not self._released and not self._lock.is_held():
                 self._take()
                 log.warning(
-                    "the connection that tells of this engine was lost, and is being restored"
+                    "the connection that holds the lock of this engine was lost; it is restored"
                 )
 
     async def lost(self, every: float = EVERY) -> str:
@@ -75,7 +75,7 @@ class EngineLock:
             try:
                 await asyncio.to_thread(self.hold)
             except StoreFault:
-                continue  # nobody else can take it meanwhile
+                continue  # no other service can acquire it meanwhile
             except UnusableDatabase as taken:
                 return str(taken)
         await asyncio.get_running_loop().create_future()

@@ -23,7 +23,7 @@ DOWN_AFTER = 15.0
 
 
 class EngineRecord(Struct, frozen=True):
-    """One engine, as it has told of itself."""
+    """One engine, as last reported."""
 
     id: str
     host: str
@@ -66,7 +66,7 @@ class SqlEngines:
         await self._drop(engines.c.id == engine_id)
 
     async def forget(self, before: float) -> int:
-        """Drop those that have not told of themselves since then; returns how many."""
+        """Drop those without a report since then; return their number."""
         return await self._drop(engines.c.updated_at < before)
 
     async def _drop(self, which: sa.ColumnElement[bool]) -> int:
@@ -117,9 +117,9 @@ def server_time(connection: sa.Connection) -> float:
 
 
 class ServerClock:
-    """The clock of the database's server: engines whose own clocks differ go by one.
+    """The clock of the database's server, which all engines share.
 
-    Between two looks at the server, time goes on as in this machine, whatever is done to its clock.
+    Between two measurements, the monotonic clock of this machine counts.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -128,10 +128,10 @@ class ServerClock:
         """Of this machine's monotonic clock."""
 
     def measure(self) -> None:
-        """Look at the server's clock. Blocking. Raises StoreFault."""
+        """Read the server's clock. Blocking. Raises StoreFault."""
         before = time.monotonic()
         at = in_transaction(self._engine, server_time)
-        # it was looked at somewhere between the question and the answer
+        # The clock was read at some time between the request and its response.
         self._ahead = at - (before + time.monotonic()) / 2
 
     def now(self) -> float:

@@ -36,7 +36,7 @@ class SqlExports(Reading, ExportReads):
 
 
 class ExportsInTransaction(Looking, ExportInside):
-    """What guards see of exports."""
+    """Exports for guards."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
         """The exports of a project by name."""
@@ -82,7 +82,7 @@ def _importers(
 
 
 def write_exports(connection: sa.Connection, change: OwnedWrite, cipher: Cipher) -> None:
-    """Write what a stack exports from now on, if the change says so."""
+    """Replace the exports of a stack, if the change has any."""
     if change.exports is None:
         return
     connection.execute(_exports.delete().where(_exports.c.stack_id == change.stack_id))
@@ -100,7 +100,7 @@ def write_exports(connection: sa.Connection, change: OwnedWrite, cipher: Cipher)
 
 
 def import_rows(inputs: Iterable[Any]) -> list[dict[str, Any]]:
-    """What inputs say of exports that they use; those of nested stacks are the outer stack's."""
+    """Return the imports of inputs; those of nested stacks belong to the outer stack."""
     return [
         {"input_id": each.id, "stack_id": each.stack_id, "name": name}
         for each in inputs

@@ -1,4 +1,4 @@
-"""Distinguishes errors of the database from errors in what is written."""
+"""Distinguishes errors of the database from errors in the written values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _is_full(error: Exception) -> bool:
 
 def _is_passing(error: Exception) -> bool:
     cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    # SQLite says "operational" of mistakes in a statement too; its code tells them apart
+    # SQLite reports mistakes in a statement as "operational", too; its code distinguishes them.
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         return (code & 0xFF) in _PASSING_CODES

@@ -1,7 +1,7 @@
 """Refuses databases of other programs, and those of another key.
 
-A ``heat.conf`` names Heat's own database. Nothing is written to one that is not ours, and its
-tables are looked at before anything else is done.
+A ``heat.conf`` names Heat's own database. Its tables are checked first, and nothing is written to a
+database that is not ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHECK = "key_check"
 
 
 class UnusableDatabase(ValueError):
-    """The database cannot be used. The text says why, in one line, and what to do."""
+    """The database cannot be used. The text has the reason and a remedy, in one line."""
 
 
 def require_supported(url: str) -> sa.URL:
@@ -55,7 +55,7 @@ def require_supported(url: str) -> sa.URL:
 
 
 def require_own(found: set[str], url: sa.URL) -> None:
-    """Refuse a database that has tables, none of which is ours."""
+    """Refuse a database that has tables, but none of ours."""
     others = found - _NO_TABLES
     if others and not others >= _OURS:
         some = ", ".join(sorted(others)[:3])
@@ -94,7 +94,7 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
         except (InvalidTag, InvalidToken, ValueError):
             raise UnusableDatabase(
                 f"{where} is not the key that the database is encrypted with; bring the old key"
-                " back, or begin with an empty database"
+                " back, or start with an empty database"
             ) from None
     if has_check(engine):
         return
@@ -106,7 +106,7 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
 
 
 def note_key(connection: sa.Connection, cipher: Cipher) -> None:
-    """Note that what is stored is encrypted with the newest key of a cipher."""
+    """Note that the stored texts are encrypted with the newest key of a cipher."""
     connection.execute(tables.marks.delete().where(tables.marks.c.name == _CHECK))
     connection.execute(tables.marks.insert(), _check_of(cipher))
 

@@ -1,7 +1,7 @@
 """The last resort for ending an operation: in SQL, from columns that are never encrypted.
 
-It is for what no engine can bring to an end, because its rows cannot be read, or because whoever
-tries dies of it. Status, event and operation change together, as everywhere.
+It is for operations that no engine can end, because their rows cannot be read, or because each
+engine that tries dies. Status, event and operation change together, as everywhere.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Group commit: changes that become ready together share a transaction.
 
-Changes that come in while a transaction is under way go into the next one, so the cost of a commit
-is paid once for all that became ready in one turn of the loop. While several projects write,
-transactions are short: each of them has a share, and nobody waits for all that another one writes.
-Who has written little lately comes first, with transactions of his own. As his next change depends
-on the one before, the others wait a moment for it: the system would be busy with theirs else.
+Changes that arrive during a transaction go into the next one, so the cost of a commit is paid once
+for all that became ready in one turn of the loop. While several projects write, transactions are
+short and shared between them, so that no project waits for all changes of another one. Projects
+with few recent changes have priority, in transactions of their own. Their next change depends on
+the previous one, so the other projects pause shortly for it.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from stoker.store.transactions import in_transaction
 from stoker.store.write import write
 
 _LATELY = 1.0
-"""Seconds for which a transaction tells how long the next one may take."""
+"""Seconds for which the duration of a transaction predicts that of the next one."""
 
 LITTLE = 100
-"""Changes with which a project still comes first, beyond as many in each second."""
+"""Changes up to which a project has priority, beyond as many in each second."""
 LINGERS = 0.01
 """Seconds for which the others wait for the next change of who comes first."""
 CREDIT = 0.1
-"""Seconds for which they do, and for his transactions, in one go. Then they write for as long."""
+"""Seconds of priority in one go; then the other projects write for as long."""
 SHARE = 16
 """What of one project a transaction has at most while others write, too."""
 MOST = 256
-"""What a transaction has at most: whoever comes next, of another project perhaps, waits for it."""
+"""Changes of one transaction at most, as the next one waits for it."""
 
 Result = TypeVar("Result")
 
@@ -60,7 +60,7 @@ class _Entry:
     done: asyncio.Future[Any]
     since: float
     too_late: TooLate | None = None
-    """Whoever waited has been told so: what has not been begun by then is not done."""
+    """Set once the caller got this error: a change that has not started is then dropped."""
 
 
 Verdict = tuple[Any, Exception | None]

@@ -94,7 +94,7 @@ class OpenStore:
             raise UnusableDatabase(
                 f"{key_file(self._data_dir)} is missing, and the database is encrypted with it:"
                 " bring it back (or set auth_encryption_key, if the database was made with it), or"
-                " begin with an empty database"
+                " start with an empty database"
             )
 
     def close(self) -> None:

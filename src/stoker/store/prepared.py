@@ -1,6 +1,7 @@
 """Statements that are executed for every change, as text that was compiled once.
 
-SQLAlchemy looks at a statement and at each of its values anew: it takes longer than to execute it.
+SQLAlchemy processes a statement and each of its values again each time, which takes longer than the
+execution.
 """
 
 from __future__ import annotations
@@ -71,9 +72,9 @@ _AT_ONCE = 128
 class Among:
     """A statement for rows whose column has one of many values.
 
-    A server is given them as one list: with a parameter for each it would plan a statement for
-    longer than it takes to find the rows, and the driver would name the parameters anew each time.
-    SQLite has no lists.
+    A server gets them as one list. With a parameter for each, planning the statement would take
+    longer than finding the rows, and the driver would name the parameters each time. SQLite has no
+    lists.
     """
 
     def __init__(self, statement: sa.Select[Any], column: sa.Column[Any]) -> None:

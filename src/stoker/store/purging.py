@@ -1,6 +1,6 @@
-"""Deletes what has been of no use for long: deleted stacks, and the history of those that remain.
+"""Deletes rows past their retention: deleted stacks, and the history of those that remain.
 
-Each function deletes a bite of bounded size, so that the one writer is never kept for long.
+Each function deletes a bounded number of rows, so that the only writer is never blocked for long.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def deleted_stacks(
 
 
 def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
-    """Delete stacks with all that belongs to them; what other stacks share stays."""
+    """Delete stacks with all their rows; rows shared with other stacks stay."""
     snapshots, parts = tables.snapshots.c, tables.snapshot_parts
     taken = sa.select(snapshots.id).where(snapshots.stack_id.in_(stack_ids))
     connection.execute(parts.delete().where(parts.c.snapshot_id.in_(taken)))

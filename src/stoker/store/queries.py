@@ -144,7 +144,7 @@ def in_pages(select: sa.Select[Any], table: sa.Table, page: Page) -> sa.Select[A
 
 
 def lock_project(connection: sa.Connection, project_id: str) -> None:
-    """Wait until nobody else who asks for this writes for the project, until the transaction ends.
+    """Lock a project against other transactions that lock it, until this one ends.
 
     SQLite has one writing transaction at a time.
     """
@@ -172,9 +172,9 @@ def _paged(
 def _after(
     table: sa.Table, columns: Sequence[sa.Column[Any]], marker: str, *, descending: bool
 ) -> sa.ColumnElement[bool]:
-    """That a row comes after another one; the list after a row that there is not is the whole one.
+    """Return the condition that a row comes after another; true if the other does not exist.
 
-    An index is of use for a comparison alone, not for one that may count or not.
+    An index serves a plain comparison, but not one that is optional.
     """
     here: list[Any] = [
         sa.select(c).where(table.c.id == marker).limit(1).scalar_subquery() for c in columns
@@ -197,7 +197,7 @@ _BEYOND: Mapping[type[Any], float] = {sa.Float: sys.float_info.max, sa.BigIntege
 def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
     """A query of stacks with the action that waits for each, as ``requested``."""
     operations = tables.operations
-    # in one statement: between two, the action may have begun
+    # In one statement: between two, the action may have started.
     waiting = (
         sa.select(operations.c.action)
         .where(

@@ -88,23 +88,23 @@ class Reading:
         self._moments = GroupRead(of_one_moment(engine), runner)
 
     async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
-        """What one statement finds."""
+        """Return the result of one statement."""
         return await self._statements.read(query)
 
     async def _read_rows(
         self, asked: RowsOf, owner: str, query: Callable[[sa.Connection, Rows], Result]
     ) -> Result:
-        """What a query makes of the rows of one of many things."""
+        """Return the result of a query on the rows of one of many owners."""
         return await self._statements.read(query, (asked,), owner)
 
     async def _read_of_one_moment(self, query: Callable[[sa.Connection], Result]) -> Result:
-        """What several statements find, all of one moment."""
+        """Return the result of several statements in one snapshot."""
         return await self._moments.read(query)
 
     async def _read_rows_of_one_moment(
         self, asked: tuple[RowsOf, ...], owner: str, query: Callable[..., Result]
     ) -> Result:
-        """What a query makes of several kinds of rows of one of many things."""
+        """Return the result of a query on several kinds of rows of one of many owners."""
         return await self._moments.read(query, asked, owner)
 
 
@@ -122,7 +122,7 @@ class GroupRead:
     async def read(
         self, query: Callable[..., Result], asked: tuple[RowsOf, ...] = (), owner: str = ""
     ) -> Result:
-        """What the query finds, given the connection and the rows of what is asked."""
+        """Return the result of the query on the connection and the rows ``asked`` for."""
         loop = asyncio.get_running_loop()
         entry = _Entry(query, loop.create_future(), asked, owner)
         if not self._is_starting:
@@ -206,7 +206,7 @@ class GroupRead:
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated or not group.is_wanted():
                     raise
-                # perhaps the server was started anew: the next connection is to the new one
+                # The server may have been restarted: the next connection is to the new one.
                 return self._look(group)
 
     def _look(self, group: _Group) -> list[Verdict]:

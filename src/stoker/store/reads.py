@@ -1,4 +1,4 @@
-"""What is read from the database; each read is a transaction of its own."""
+"""Reads from the database, each in a transaction of its own."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class SqlReads(Reading):
         )
 
     async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
-        """How many stacks match."""
+        """Return the number of stacks that match."""
         inner = queries.stack_list(project_id, query).subquery()
         select = sa.select(sa.func.count()).select_from(inner)
         return int(await self._read(lambda connection: connection.execute(select).scalar_one()))

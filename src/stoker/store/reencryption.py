@@ -1,7 +1,7 @@
-"""Encrypts what earlier keys have encrypted with the newest one, beside everything else.
+"""Encrypts texts of earlier keys with the newest key, in the background.
 
-It goes through the tables in bites of bounded size. A text that somebody else has changed meanwhile
-is left alone: whoever writes uses the newest key.
+It goes through the tables in steps of bounded size. A text that was changed meanwhile is skipped:
+every writer uses the newest key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DONE = "reencrypted"
 
 
 class _Place(Struct, frozen=True):
-    """Columns of a table that are encrypted, and the column that tells its rows apart."""
+    """Encrypted columns of a table, and the key column of its rows."""
 
     table: sa.Table
     key: sa.Column[Any]
@@ -37,7 +37,7 @@ class _Place(Struct, frozen=True):
 
 
 class _Renewed(Struct, frozen=True):
-    """A text, and what is to stand in its place."""
+    """A text and its replacement."""
 
     key: Any
     column: sa.Column[Any]
@@ -59,7 +59,7 @@ PLACES = tuple(_places())
 
 
 class Reencryption:
-    """What is left of earlier keys in a database."""
+    """The texts of earlier keys in a database."""
 
     def __init__(self, engine: sa.Engine, cipher: ColumnCipher, runner: Runner) -> None:
         self._engine = engine
@@ -76,8 +76,8 @@ class Reencryption:
         return self._for == self._cipher.newest and self._place < len(PLACES)
 
     async def bite(self) -> bool:
-        """Look at some more rows; whether there are any left to look at. Raises StoreFault."""
-        if self._for != self._cipher.newest:  # other keys: begin anew
+        """Process some more rows; return whether any are left. Raises StoreFault."""
+        if self._for != self._cipher.newest:  # other keys: start again
             done = await self._runner.read(self._noted)
             self._for = self._cipher.newest
             self._place, self._after = len(PLACES) if done == self._for else 0, None
@@ -92,7 +92,7 @@ class Reencryption:
         return not last
 
     async def left(self) -> Mapping[str, int]:
-        """How many texts each key has encrypted, by the id of the key. Reads everything."""
+        """Return the number of texts of each key, by its id. Reads everything."""
         return await self._runner.read(self._count)
 
     @property
@@ -101,7 +101,7 @@ class Reencryption:
         return self._cipher.newest
 
     def _look(self, place: _Place, after: Any) -> tuple[list[_Renewed], Any]:
-        """What is to be changed in the rows after one, and the last row, if there are more."""
+        """Return the changes of the rows after one, and the last row, if there are more."""
         select = sa.select(place.key, *place.columns).order_by(place.key).limit(place.at_once)
         if after is not None:
             select = select.where(place.key > after)

@@ -80,7 +80,7 @@ Convert = Callable[[Cipher, Any], Any]
 
 
 class Form(Struct, frozen=True):
-    """How the fields of a record are stored: by what is told of its columns, once for all rows."""
+    """The storage of a record's fields, derived from its columns once for all rows."""
 
     columns: Sequence[tuple[str, str]]
     """Each field, and the name of its column in the database."""
@@ -111,7 +111,7 @@ _FORMS: dict[type[Struct], Form] = {}
 
 
 def _form(kind: type[Struct]) -> Form:
-    """How the fields of a record are stored, as its table says."""
+    """Return the storage of a record's fields, from its table."""
     if kind not in _FORMS:
         columns = _TABLES[kind].c
         statuses: Any = OperationStatus if kind is Operation else Status
@@ -167,7 +167,7 @@ def _one_of(kind: type[StrEnum]) -> Convert:
 
 
 def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Kind_:
-    """The record of a row. What cannot be read is empty, and named where the record can say so."""
+    """Return the record of a row. Unreadable fields are empty, and named if the record can."""
     form = _form(kind)
     values = {name: row[column] for name, column in form.columns}
     values.update(read_only)
@@ -204,7 +204,7 @@ def _dump(_: Cipher, value: Any) -> str:
 
 
 def _load(_: Cipher, text: str | None) -> Any:
-    """The value of JSON; what is nearly always there needs no reading."""
+    """Return the value of JSON, with shortcuts for the usual empty ones."""
     if text is None or text == "{}":
         return None if text is None else {}
     return [] if text == "[]" else loads(text)
@@ -258,7 +258,7 @@ def to_event(row: Row, cipher: Cipher) -> Event:
 
 
 def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
-    """The signal of a row; None where nobody can read what it says."""
+    """Return the signal of a row; None if it cannot be decrypted."""
     try:
         return _record(StoredSignal, row, cipher)
     except StoreFault:

@@ -1,4 +1,4 @@
-"""Where transactions run: on threads, so that the event loop goes on."""
+"""Runs transactions on threads, so that the event loop is not blocked."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class SessionLock:
     """Some locks, by one process, with a session of their own. Blocking; raises StoreFault."""
 
     def __init__(self, database: sa.Engine, locks: Sequence[Lock], *, shared: bool = False) -> None:
-        """``shared`` locks may be held by many, as long as nobody has them alone."""
+        """``shared`` locks may be held by many, as long as no session has them exclusively."""
         self._database = database
         self._locks = [lock.value for lock in locks]
         functions = sa.func
@@ -31,7 +31,7 @@ class SessionLock:
         )
         self._connection: sa.Connection | None = None
         self._asked = threading.Lock()
-        """One thread at a time asks: who lets go waits for one that is just taking the locks."""
+        """One thread at a time asks: a release waits for a thread that acquires the locks."""
 
     def take(self) -> bool:
         """Return whether the locks are ours from now on."""
@@ -59,7 +59,7 @@ class SessionLock:
             return True
 
     def holder(self) -> str:
-        """Who has them, in words."""
+        """Return a description of their holder."""
         with database_faults(), self._database.connect() as connection:
             values = {"space": SPACE, "locks": self._locks}
             name, address = connection.execute(_HOLDER, values).first() or ("another process", None)

@@ -1,5 +1,4 @@
-"""What transactions at the same time have in common, whichever stacks they write: contents, which
-are stored once, and the order of events.
+"""Rows that concurrent transactions share, for any stacks: contents and the order of events.
 
 SQLite has one writing transaction at a time.
 """
@@ -52,8 +51,8 @@ def _held(connection: sa.Connection, select: sa.Select[Any], hashes: Collection[
 
 
 def hold_numbers(connection: sa.Connection) -> None:
-    """Let nobody else draw numbers of events before the commit.
+    """Keep other transactions from drawing event numbers before the commit.
 
-    Whoever has read an event asks for those after it: none may appear before it later.
+    Clients that have read an event ask for later ones, so no event may appear before it.
     """
     lock(connection, Lock.NUMBERS)

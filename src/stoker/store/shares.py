@@ -1,4 +1,4 @@
-"""Shares of what many want: who asks for much waits longer for each than who asks for little."""
+"""Fair shares: a project with many requests waits longer for each than one with few."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TURNS = 50.0
 """Turns in a second that a project may ask for without falling behind."""
 _LOWEST = 1_000_000
 _PROJECTS = 10_000
-"""Of so many it is remembered what they have asked for."""
+"""Projects whose requests are remembered."""
 _PROJECT_OF = sa.select(stacks.c.id, stacks.c.project_id)
 
 
 class Behind:
-    """How far projects are behind, as they have asked for more than so many things a second."""
+    """Backlog of projects that ask for more than ``rate`` things a second."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -30,7 +30,7 @@ class Behind:
         return self._now(project_id, time.monotonic())
 
     def add(self, project_id: str, number: int = 1) -> None:
-        """The project asks for so many."""
+        """Count requests of a project."""
         now = time.monotonic()
         if len(self._behind) >= _PROJECTS:
             self._behind = {
@@ -46,7 +46,7 @@ class Behind:
 
 
 class Shares:
-    """What the projects have asked of one process lately. The store's writing thread uses it."""
+    """Recent requests of projects in one process. The store's writing thread uses it."""
 
     def __init__(self) -> None:
         self._behind = Behind(TURNS)

@@ -36,7 +36,7 @@ class SqlSnapshots(Reading):
         )
 
     async def snapshot_parts(self, snapshot_id: str) -> Sequence[SnapshotPart]:
-        """What a snapshot holds of each resource, in the order of their paths."""
+        """Return the parts of a snapshot, one for each resource, in the order of their paths."""
         table = tables.snapshot_parts
         select = sa.select(table).where(table.c.snapshot_id == snapshot_id)
 

@@ -137,7 +137,7 @@ class SqlSoftware(Reading, SoftwareReads):
 
 
 class SoftwareInTransaction(Looking, SoftwareInside):
-    """What guards see of software configs and deployments."""
+    """Software configs and deployments for guards."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:
         """One deployment, locked."""

@@ -77,7 +77,7 @@ class Execution:
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
 
-        Raises what is in :data:`stoker.engine.model.interfaces.ENDS_TURN`.
+        Raises the errors in :data:`stoker.engine.model.interfaces.ENDS_TURN`.
         """
         try:
             for phase in self._plan.phases:

@@ -146,11 +146,11 @@ class StackRows:
 
     @property
     def keeps_nothing(self) -> bool:
-        """Whether the operation under way removes all resources."""
+        """Return whether the operation in progress removes all resources."""
         return self.wanted is not None and not self.wanted
 
     def stays(self, row: Resource) -> bool:
-        """Whether the operation under way keeps a resource."""
+        """Return whether the operation in progress keeps a resource."""
         kept = self.wanted is None or row.name in self.wanted
         return kept and row.replaced_by is None and row.action is not Action.DELETE
 

@@ -163,9 +163,9 @@ class TypeCalls:
         work: Work,
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
-        """The answer to one call; raises what it raises, and :class:`MachineError`.
+        """Return the answer to one call. Raises the errors of the call, and :class:`MachineError`.
 
-        ``admitted`` is awaited when the call may be made, and before it is. A call that goes on
+        ``admitted`` is awaited when the call may be made, before it is sent. A call that continues
         after this was cancelled is remembered if it changes anything.
         """
         await self.end_of_orphan(row)
