@@ -200,8 +200,14 @@ class FakeCloud:
                 raise Refusal(400, "Cannot update the fixed_ips of the port")
             found.update(body[key])
             return {key: found}
+        self._remove(kind, found)
+        return None
+
+    def _remove(self, kind: str, found: Object) -> None:
         if kind == "ports" and found["device_id"] and found["device_id"] in self.tables["servers"]:
             raise Refusal(403, "rule:delete_port is disallowed by policy")
+        if kind == "ports" and found["device_id"] in self.tables["routers"]:
+            raise Refusal(409, "the port is owned by a router and cannot be deleted directly")
         if kind == "networks" and any(
             port["network_id"] == found["id"] for port in self.all("ports")
         ):
@@ -211,7 +217,6 @@ class FakeCloud:
             for rule in rules:
                 del self.tables["security-group-rules"][rule["id"]]
         del self.tables[kind][found["id"]]
-        return None
 
     def _detach_later(self) -> None:
         for port in self.all("ports"):
@@ -221,6 +226,10 @@ class FakeCloud:
                     port.update(device_id="", leaves_in=None)
 
     def _made(self, kind: str, body: Object) -> Object:
+        if kind == "security-group-rules":
+            alike = {key: value for key, value in body.items() if key != "description"}
+            if any(alike.items() <= rule.items() for rule in self.all(kind)):
+                raise Refusal(409, "Security group rule already exists")
         made = {"id": str(uuid.uuid4()), "description": "", "project_id": "project", **body}
         made["tenant_id"] = "project"
         self.tables[kind][made["id"]] = made
@@ -266,6 +275,9 @@ class FakeCloud:
                 return {"tags": found["tags"]}
             case "dhcp-agents" | "l3-agents":
                 return {"agents": found.setdefault("agents", [])}
+            case "add_router_interface" if "port_id" in body:
+                self._get("ports", body["port_id"])["device_id"] = found["id"]
+                return {"port_id": body["port_id"]}
             case "add_router_interface":
                 if any(
                     port["device_id"] == found["id"]
@@ -282,7 +294,10 @@ class FakeCloud:
                 return {"port_id": self._made("ports", port)["id"]}
             case "remove_router_interface":
                 for port in self.all("ports"):
-                    if port["device_id"] == found["id"]:
+                    subnets = [entry["subnet_id"] for entry in port["fixed_ips"]]
+                    ends = (port["id"], *subnets)
+                    is_meant = body.get("port_id") in ends or body.get("subnet_id") in ends
+                    if port["device_id"] == found["id"] and is_meant:
                         del self.tables["ports"][port["id"]]
                         return {"port_id": port["id"]}
                 raise Refusal(404, "the router has no such interface")

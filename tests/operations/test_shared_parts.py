@@ -6,54 +6,17 @@ either direction, must leave the object as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import pytest
 from tests.clouds.fake_cloud import FakeCloud
 from tests.engine_world import Lab, template, thing
-from tests.simulation.types import Types
-from tests.simulation.world import World
+from tests.network_world import in_network_world
 
-from stoker.clouds import faults
 from stoker.clouds.collections import SECURITY_GROUP_RULES
-from stoker.engine.model.interfaces import Ports
-from stoker.kernel.errors import NotFound
-from stoker.kernel.values import replace
 from stoker.resources import declare
-from stoker.resources.registry import Registry
-from stoker.schema.properties import NameLookup
-from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
-
-
-class Clouds:
-    """Gives every stack the fake cloud."""
-
-    def __init__(self, cloud: FakeCloud) -> None:
-        self._cloud = cloud
-
-    def connection(self, _stack: Any) -> Any:
-        return self._cloud.connection
-
-    def lookup(self, _stack: Any, lookups: Sequence[NameLookup]) -> Sequence[str]:
-        return [self._id(each.finder.kind, each.value) for each in lookups]
-
-    def _id(self, kind: str, value: str) -> str:
-        for item in self._objects():
-            if value in (item["id"], item.get("name")):
-                return str(item["id"])
-        if kind == "router":
-            raise NotFound(f"there is no router {value}")
-        return value
-
-    def _objects(self) -> list[Mapping[str, Any]]:
-        return [item for kind in self._cloud.tables for item in self._cloud.all(kind)]
-
-    def check(self, _stack: Any, checks: Sequence[Any]) -> Sequence[str | None]:
-        return [None] * len(checks)
-
-    known_faults = check
-    lacking = check
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 
 class Kept(ManagedType):
@@ -73,34 +36,6 @@ class Kept(ManagedType):
     def delete(self, call: Call) -> Outcome:
         self.deleted.append((call.properties["of"], call.properties["also"]))
         return Done()
-
-
-class AllTypes(Types):
-    """The types of OpenStack, and those of the simulation."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._registry = Registry()
-
-    def find(self, type_name: str) -> ResourceType | None:
-        if type_name == Kept.type_name:
-            return Kept()
-        return super().find(type_name) or self._registry.find(type_name)
-
-
-class NetworkWorld(World):
-    """A world whose cloud has networks."""
-
-    def __init__(self) -> None:
-        super().__init__(1, types=AllTypes())
-        self.network = FakeCloud()
-        self.cloud.trouble = 0.0
-        self.mailbox = None
-
-    def ports(self, *arguments: Any, **changes: Any) -> Ports:
-        ports = super().ports(*arguments, **changes)
-        clouds: Any = Clouds(self.network)
-        return replace(ports, clouds=clouds, faults=faults)
 
 
 Resources = Mapping[str, Any]
@@ -223,11 +158,6 @@ def pair(request: pytest.FixtureRequest) -> Any:
     return PAIRS[request.param]
 
 
-def lived(story: Any) -> None:
-    world = NetworkWorld()
-    world.live(lambda engine: story(Lab(engine, world), world.network))
-
-
 def test_a_part_that_moves_into_a_property_stays(pair: Any) -> None:
     own, within, look, expected = pair
 
@@ -240,7 +170,7 @@ def test_a_part_that_moves_into_a_property_stays(pair: Any) -> None:
         assert not cloud.all("routers")
         assert not look(cloud)
 
-    lived(story)
+    in_network_world(story)
 
 
 def test_a_part_that_becomes_a_resource_stays(pair: Any) -> None:
@@ -254,7 +184,7 @@ def test_a_part_that_becomes_a_resource_stays(pair: Any) -> None:
         await lab.update(template({k: v for k, v in own.items() if k != "own"}))
         assert look(cloud) not in (expected, None)
 
-    lived(story)
+    in_network_world(story)
 
 
 @pytest.mark.parametrize("rollback", [True, False])
@@ -277,7 +207,7 @@ def test_a_part_stays_when_the_update_that_moves_it_is_taken_back(
         assert (await lab.status()).endswith("COMPLETE"), (await lab.stack()).reason
         assert look(cloud) == expected
 
-    lived(story)
+    in_network_world(story)
 
 
 def test_a_part_can_be_declared_twice(pair: Any) -> None:
@@ -290,7 +220,7 @@ def test_a_part_can_be_declared_twice(pair: Any) -> None:
         await lab.update(template(own))
         assert look(cloud) == expected
 
-    lived(story)
+    in_network_world(story)
 
 
 def test_a_part_of_others_is_neither_taken_nor_removed() -> None:
@@ -304,7 +234,7 @@ def test_a_part_of_others_is_neither_taken_nor_removed() -> None:
         await lab.update(template({"g": resource(GROUP)}))
         assert rules(cloud) == [22]
 
-    lived(story)
+    in_network_world(story)
 
 
 def test_a_delete_is_sent_with_ids_where_names_were_given() -> None:
@@ -316,7 +246,7 @@ def test_a_delete_is_sent_with_ids_where_names_were_given() -> None:
         await lab.delete()
         assert Kept.deleted == [(gate, "gone")]
 
-    lived(story)
+    in_network_world(story, Kept())
 
 
 def test_a_part_of_an_object_that_was_named_is_the_same() -> None:
@@ -328,4 +258,4 @@ def test_a_part_of_an_object_that_was_named_is_the_same() -> None:
         await lab.update(template({"g": resource(GROUP, name="web", rules=[SSH])}))
         assert (await lab.status(), rules(cloud)) == ("UPDATE_COMPLETE", [22])
 
-    lived(story)
+    in_network_world(story)

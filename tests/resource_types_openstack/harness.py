@@ -18,6 +18,7 @@ from stoker.engine.execution.observing import Look, seen
 from stoker.engine.execution.ownership import is_unproven
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
+from stoker.resources.making_way import MakesWay
 from stoker.resources.registry import Registry
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import (
@@ -236,6 +237,7 @@ def lives(ground: Ground, case: Case) -> None:
         changes(ground, row, case)
         is_well(row)
         replaces(ground, row, case)
+        makes_way(ground, row, case)
     finally:
         assert isinstance(row.delete(), Done)
     assert isinstance(row.delete(), Done)
@@ -293,6 +295,25 @@ def replaces(ground: Ground, row: PatientRow, case: Case) -> None:
     finally:
         assert isinstance(new.delete(), Done)
     is_well(row)
+
+
+def makes_way(ground: Ground, row: PatientRow, case: Case) -> None:
+    """An object that blocks its replacement is deleted, and created again if it stays."""
+    type_ = case.type
+    if not isinstance(type_, MakesWay):
+        return
+    assert isinstance(type_, Adopts)
+    new = ground.row(case, row.given, "successor").call("CREATE")
+    new = replace(new, physical_name=row.call("CREATE").physical_name)
+    in_the_way = type_.occupants(new) if can(type_, Contends) else [type_.find(new)]
+    assert row.physical_id in in_the_way
+    for _ in range(2):  # as after a death of the engine
+        assert isinstance(row.run("RELEASE"), Done)
+        assert looked(row).gone
+        is_well(row)
+    assert isinstance(row.run("RECLAIM"), Done)
+    is_as_given(row, case)
+    assert isinstance(row.run("RECLAIM"), Done)
 
 
 def is_well(row: PatientRow) -> None:

@@ -146,6 +146,10 @@ class Actions:
         """Look for the object of a create that was cut off, and record it if it is there."""
         return await self._creating.adopt(row, type_)
 
+    async def obstructs(self, row: Resource, successor: Resource) -> bool:
+        """Return whether the successor can be created only after a delete of the object."""
+        return await self._creating.vacancy.is_obstructed(successor, row)
+
     async def heard(self, row: Resource, policy: Mapping[str, Any]) -> Resource:
         """Wait for the signals that a creation policy asks for.
 
@@ -259,7 +263,7 @@ class Actions:
             outcome = await self._calls.ask(row, work)
             if isinstance(outcome, Failed):
                 raise Refused(outcome.reason)
-            kept = _kept(row, None, outcome.attributes, outcome.data)
+            kept = _kept(row, outcome.physical_id, outcome.attributes, outcome.data)
             if kept != row:
                 await self._session.commit(resources=[kept])
                 row = kept

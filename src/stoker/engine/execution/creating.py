@@ -59,7 +59,7 @@ class Creating:
         self._session = session
         self._waiting = waiting
         self._calls = calls
-        self._vacancy = Vacancy(session, calls)
+        self.vacancy = Vacancy(session, calls)
 
     async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
         """The row, and the answer to a create that may make an object unseen.
@@ -72,7 +72,7 @@ class Creating:
         until = self._landed_by(row)
         while True:
             if row.physical_id is None and not row.asked and is_unproven(work.type, row.properties):
-                row, held = await self._vacancy.check(row, work)
+                row, held = await self.vacancy.check(row, work)
                 if held is not None:
                     return row, held
             sent = _Sent(row, self._session)

@@ -6,6 +6,7 @@ rows in memory are the rows in the store. Whatever changes them goes through :me
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -39,6 +40,7 @@ from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signa
 from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import DeletionPolicy
 
+_BETWEEN_ENDS = re.compile("[:=]")  # in the ids of links, as ``<router>:port_id=<port>``
 _CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
 """Actions on an object that is there, of which one must not come after another."""
 
@@ -153,6 +155,14 @@ class StackRows:
         """Return whether the operation in progress keeps a resource."""
         kept = self.wanted is None or row.name in self.wanted
         return kept and row.replaced_by is None and row.action is not Action.DELETE
+
+    def loses_an_end(self, row: Resource) -> bool:
+        """Return whether the id of a link names an object that the operation removes."""
+        ends = set(_BETWEEN_ENDS.split(row.physical_id or "")) - {row.physical_id}
+        return bool(ends) and any(
+            other.physical_id in ends and not other.external and not self.stays(other)
+            for other in self.rows.values()
+        )
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""

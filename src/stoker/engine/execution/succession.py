@@ -36,7 +36,7 @@ class Succession:
             return  # it has all that it needs
         for row in [old] if old is not None else self._before(new):
             try:
-                await self._released(row)
+                await self._released(row, new)
             except Refused as refused:
                 reason = f"what it replaces does not make way: {refused.message}"
                 raise ActionFailed(await self._actions.fail(new, reason), reason) from refused
@@ -56,15 +56,18 @@ class Succession:
         newer = [row for row in self._before(old) if row.created_at > old.created_at]
         for row in [new] if new is not None else newer:
             try:
-                await self._released(row)
+                await self._released(row, old)
                 old = await self._actions.settle(old, Work(type_, type_.reclaim, old.properties))
             except Refused as refused:
                 reason = f"what it freed cannot be taken again: {refused.message}"
                 raise ActionFailed(await self._actions.fail(old, reason), reason) from refused
         return old
 
-    async def _released(self, row: Resource) -> None:
-        """What no type has ever made, and what is not ours or gone, holds nothing."""
+    async def _released(self, row: Resource, successor: Resource) -> None:
+        """Release the object of ``row``; if that deletes it, only if the successor needs it.
+
+        A row without an object, or with one that is not ours, holds nothing.
+        """
         type_ = self._session.type_of(row)
         gone = (row.action, row.status) == (Action.DELETE, Status.COMPLETE)
         if row.external or gone or row.action is Action.INIT:
@@ -73,6 +76,8 @@ class Succession:
             if type_.release_deletes and row.deletion_policy == DeletionPolicy.RETAIN:
                 return
             row = await self._actions.adopt_lost(row, type_)
+            if type_.release_deletes and not await self._actions.obstructs(row, successor):
+                return
             await self._actions.settle(row, Work(type_, type_.release, row.properties))
 
     def _before(self, new: Resource) -> list[Resource]:

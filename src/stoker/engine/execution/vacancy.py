@@ -8,10 +8,10 @@ the stack declares it as a part, as the ``rules`` of a group declare a rule; the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from stoker.engine.execution.ownership import Holder, Ownership
+from stoker.engine.execution.ownership import Holder, Ownership, is_unproven
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.shared_parts import parts_of, sharers
 from stoker.engine.execution.type_calls import TypeCalls, Work
@@ -65,12 +65,36 @@ class Vacancy:
             return row, Wait(after=0.0)
         if holder is None or not holder.leaves:
             return row, Failed(_occupied(type_, ids[0], holder, self._session))
-        alike = row.properties == holder.row.properties
-        if not alike and type_.link:
-            alike = not can(type_, Contends) or ids[:1] == await self._seen(row, work, type_.find)
-        if not alike or holder.row.action is Action.DELETE:
+        if not await self._is_handed_over(row, work, holder.row, ids):
             return row, None  # the cloud decides, and a rejection changes nothing
         return await self._ownership.hand_over(row, holder, ids[0]), Wait(after=0.0)
+
+    async def is_obstructed(self, row: Resource, old: Resource) -> bool:
+        """Return whether the object of ``old`` must be deleted before that of ``row`` is created.
+
+        An object that ``old`` hands over stays.
+        """
+        type_ = self._session.type_of(row)
+        if old.physical_id is None or not isinstance(type_, ManagedType) or not can(type_, Adopts):
+            return False
+        work = Work(type_, type_.find, row.properties)
+        ids = await self._seen(row, work, type_.occupants if can(type_, Contends) else type_.find)
+        if old.physical_id not in ids:
+            return False
+        unproven = is_unproven(type_, row.properties)
+        return not (unproven and await self._is_handed_over(row, work, old, ids))
+
+    async def _is_handed_over(
+        self, row: Resource, work: Work, old: Resource, ids: Sequence[str]
+    ) -> bool:
+        """Return whether the object of a row that is about to be removed can be that of ``row``."""
+        type_ = work.type
+        alike = row.properties == old.properties
+        if not alike and type_.link and can(type_, Adopts):
+            alike = not can(type_, Contends) or ids[:1] == await self._seen(row, work, type_.find)
+        if not alike or old.action is Action.DELETE:
+            return False
+        return not self._session.loses_an_end(old)
 
     async def _declarers(self, row: Resource, work: Work, found: str) -> list[Resource]:
         """The resources that declare the object by a property: both have it from now on."""

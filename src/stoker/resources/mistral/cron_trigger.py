@@ -6,12 +6,13 @@ The names of triggers are unique: a lost create is the one that was not there be
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.resources.rest import RestResource, renamed
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -24,7 +25,7 @@ _WIRE = {
 }
 
 
-class CronTrigger(RestResource):
+class CronTrigger(MakesWay, RestResource):
     """A trigger by time."""
 
     type_name = "OS::Mistral::CronTrigger"
@@ -71,3 +72,7 @@ class CronTrigger(RestResource):
         workflow = {"name": found.get("workflow_id"), "input": given or None}
         told = {name: found.get(name) for name in ("name", "pattern")}
         return {**told, "workflow": {k: v for k, v in workflow.items() if v is not None}}
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The trigger of that name, beside which the service makes no other."""
+        return [str(each[self.collection.id_field]) for each in self.alike(call)]

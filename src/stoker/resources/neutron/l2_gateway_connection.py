@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from stoker.clouds.collections import collection
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.resources.rest import RestResource
 from stoker.schema.support import since
 
 
-class L2GatewayConnection(RestResource):
+class L2GatewayConnection(MakesWay, RestResource):
     """A connection of a gateway of layer 2."""
 
     type_name = "OS::Neutron::L2GatewayConnection"

@@ -13,6 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import LookupFault, find_id
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.resources.neutron.sharing import GRANTED, RBAC_POLICIES, policy_part
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
@@ -21,7 +22,7 @@ from stoker.schema.support import since
 _IDENTITY = ("object_type", "object_id", "action", "target_tenant")
 
 
-class RBACPolicy(RestResource):
+class RBACPolicy(MakesWay, RestResource):
     """A policy of role-based access to a network object."""
 
     type_name = "OS::Neutron::RBACPolicy"

@@ -15,6 +15,7 @@ from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudFault, describe, gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
@@ -22,7 +23,7 @@ from stoker.schema.support import deprecated, hidden, since
 _REFUSED = frozenset({400, 409})
 
 
-class RouterInterface(ManagedType):
+class RouterInterface(MakesWay, ManagedType):
     """A router's interface in a subnet, or on a given port."""
 
     type_name = "OS::Neutron::RouterInterface"

@@ -13,6 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -32,7 +33,7 @@ _MEANT = (
 )  # fmt: skip
 
 
-class SecurityGroupRule(RestResource):
+class SecurityGroupRule(MakesWay, RestResource):
     """A rule of a security group."""
 
     type_name = "OS::Neutron::SecurityGroupRule"

@@ -5,15 +5,19 @@ Health monitors have names in the service, though not in templates: a lost creat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stoker.clouds.collections import collection
 from stoker.resources import declare
+from stoker.resources.making_way import MakesWay
 from stoker.resources.octavia.balanced import Balanced
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-class HealthMonitor(Balanced):
+class HealthMonitor(MakesWay, Balanced):
     """A health monitor."""
 
     type_name = "OS::Octavia::HealthMonitor"
@@ -55,3 +59,12 @@ class HealthMonitor(Balanced):
         "url_path": declare.string("Path that is asked for over HTTP.", update_allowed=True),
     }
     attributes = {"pools": Attribute("Ids of the pools.", Type.LIST), "show": declare.SHOW}
+
+    def occupants(self, call: Call) -> Sequence[str]:
+        """The health monitor of the pool, beside which the service makes no other."""
+        pool, listed = call.properties["pool"], self.of(call).select(call.cloud)
+        return [
+            str(each["id"])
+            for each in listed
+            if any(entry["id"] == pool for entry in each.get("pools") or ())
+        ]

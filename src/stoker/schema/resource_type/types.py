@@ -42,7 +42,8 @@ class ResourceType(ABC):
     shares: ClassVar[frozenset[str]] = frozenset()
     """Kinds of the parts that ``parts`` names, as "route": only types with a common kind share."""
     release_deletes: ClassVar[bool] = False
-    """``release`` deletes the object: it is not called for one that is to be retained."""
+    """``release`` deletes the object: it is called only if the object blocks the create of its
+    replacement, and not for one that is to be retained."""
     user_scoped: ClassVar[bool] = False
     """Each user of a project has links of their own."""
     fixed_metadata: ClassVar[bool] = False
