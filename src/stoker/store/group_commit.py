@@ -119,8 +119,9 @@ class GroupCommit:
         await self._enter(change)
 
     async def run(self, work: Callable[[sa.Connection], Result]) -> Result:
-        """The result of work that writes, once it is durable. What it raises of its own accord
-        tells that it has written nothing.
+        """Run work that writes; return its result once that is durable.
+
+        An error that the work itself raises means that it has written nothing.
         """
         result: Result = await self._enter(work)
         return result
@@ -149,9 +150,9 @@ class GroupCommit:
             raise
 
     async def _flush(self) -> None:
-        """Write what is pending until nothing is: one transaction at a time."""
+        """Write pending entries until none is left: one transaction at a time."""
         try:
-            # everyone who is ready in this turn of the loop joins the first transaction
+            # All entries that are ready in this turn of the loop join the first transaction.
             await asyncio.sleep(0)
             while self._pending:
                 begun_at, first = time.monotonic(), self._who_comes_first()
@@ -172,7 +173,7 @@ class GroupCommit:
         return first if len(first) < len(known) else ()
 
     async def _linger(self, first: Collection[str]) -> None:
-        """Wait a moment for what these projects write next."""
+        """Wait a moment for the next changes of these projects."""
         self._more.clear()
         if self._pending.keys().isdisjoint(first):
             self._first = first
@@ -181,7 +182,7 @@ class GroupCommit:
             self._first = ()
 
     def _next(self, first: Collection[str]) -> list[_Entry]:
-        """What is in the next transaction; what these projects write, if there are any."""
+        """Return the entries of the next transaction, only of the projects in ``first`` if any."""
         alone = bool(first) or time.monotonic() - self._others_wrote_at > _LATELY
         batch: list[_Entry] = []
         for project_id in first or list(self._pending):
@@ -229,7 +230,7 @@ class GroupCommit:
         self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
-        """All in one transaction: stacks are taken, then what is not a change, then the changes."""
+        """Do all in one transaction: acquire stacks, run other work, then write the changes."""
 
         def everything(connection: sa.Connection) -> list[Verdict]:
             verdicts: list[Verdict] = [(None, entry.too_late) for entry in batch]
@@ -253,7 +254,7 @@ class GroupCommit:
     def _taken(
         self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
     ) -> Iterator[tuple[int, Verdict]]:
-        """What comes of each. Two that take the same stack get tokens of their own."""
+        """Yield the result of each. Two requests for the same stack get tokens of their own."""
         while takes:
             together = {stack_id: n for n, stack_id in takes}
             found = take(connection, together, self._cipher)
@@ -265,9 +266,9 @@ class GroupCommit:
             try:
                 [verdict] = self._transact([entry])
             except sa.exc.IntegrityError:
-                # somebody took the name at the same time: the second look tells so
+                # Another transaction took the name at the same time: the second try reports it.
                 [verdict] = self._transact([entry])
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - the waiting caller must get it
             return None, error
         return verdict
 

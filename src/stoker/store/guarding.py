@@ -1,4 +1,4 @@
-"""What guards of changes look at: rows as they are in the transaction that writes."""
+"""Reads for guards of changes: the rows within the transaction that writes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LIVE = sa.select(sa.func.count().label("count")).where(
 
 
 class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTransaction, Inside):
-    """Reads of one transaction. What they say stays true until it ends.
+    """Reads of one transaction. Their results stay valid until it ends.
 
-    SQLite has one writing transaction at a time. In other databases the rows are locked, and for
-    what are no rows yet, the project is.
+    SQLite has one writing transaction at a time. In other databases the rows are locked, and the
+    project against new rows.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         """Of the stacks of projects, those aside that are not written yet."""
 
     def settle(self) -> None:
-        """Write what was allowed."""
+        """Write the changes that are allowed so far."""
         if self._unwritten:
             self._counts.clear()
         super().settle()
@@ -59,7 +59,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return queries.queue(self._connection, stack_id)
 
     def tree(self, stack_id: str) -> TreeState:
-        """How a stack and those nested in it stand; they are locked."""
+        """Return the state of a stack and of those nested in it, locked."""
         return trees.tree(self._connection, stack_id, locked=True)
 
     def has_resource(self, resource_id: str) -> bool:
@@ -83,9 +83,9 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return plain_size(self._connection.execute(select).scalar_one())
 
     def count_stacks(self, project_id: str) -> int:
-        """How many live stacks there are; nobody makes one meanwhile who asks this too."""
+        """Return the number of live stacks; lock the project against new ones."""
         if any(isinstance(change, OwnedWrite) for change in self._unwritten):
-            self.settle()  # perhaps one of them is the end of a stack
+            self.settle()  # One of them may end a stack.
         if project_id not in self._counts:
             queries.lock_project(self._transaction, project_id)
             live = found(self._transaction, _LIVE, project=project_id)
@@ -102,7 +102,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
         return trusts.counts(self._transaction, trust_id)  # no change has any
 
     def count_snapshots(self, stack_id: str) -> int:
-        """How many snapshots there are; ask for the stack first, which locks it."""
+        """Return the number of snapshots. Read the stack first, which locks it."""
         column = tables.snapshots.c.stack_id
         select = sa.select(sa.func.count()).where(column == stack_id)
         return int(self._connection.execute(select).scalar_one())

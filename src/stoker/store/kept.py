@@ -1,4 +1,4 @@
-"""What users keep beside their stacks, as parts of the store."""
+"""Store access to change sets, exports, client tokens, protections and drift detections."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class KeptRows(Reading, KeepsChangeSets):
 
     @cached_property
     def protections(self) -> SqlProtections:
-        """What protects stacks."""
+        """Return the protections of stacks."""
         return SqlProtections(self._engine, self._cipher, self._runner)
 
     @cached_property
@@ -59,7 +59,7 @@ class KeptRows(Reading, KeepsChangeSets):
 
 
 def write_kept(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-    """Write what changes say of all that."""
+    """Write the parts of changes that concern these records."""
     used = import_rows(record for change in changes for record in change.inputs)
     insert(connection, tables.imports, used)
     for change in changes:

@@ -1,6 +1,6 @@
 """The keys that secrets at rest are encrypted with, each in the form of a key of Fernet.
 
-The first one is the newest: it encrypts. The others are for what they have encrypted.
+The first one is the newest: it encrypts. The others decrypt older texts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def key_from_passphrase(passphrase: str) -> bytes:
 
 
 def key_file(directory: Path) -> Path:
-    """Where the keys of a directory are kept, one in each line."""
+    """Return the file with the keys of a directory, one in each line."""
     return directory / _KEY_FILE
 
 
 def keys_in(directory: Path) -> list[bytes]:
-    """The keys kept in a directory, readable by its owner alone; made if there are none."""
+    """Return the keys in a directory, which only its owner can read; make one if there is none."""
     if not key_file(directory).exists():
         _keep_first_key(key_file(directory))
     return kept_in(directory)
@@ -46,7 +46,7 @@ def add_key(directory: Path) -> None:
 
 
 def drop_earlier_keys(directory: Path) -> int:
-    """Keep the newest key alone; how many have gone."""
+    """Keep only the newest key; return the number of removed ones."""
     kept = keys_in(directory)
     _keep(directory, kept[:1])
     return len(kept) - 1

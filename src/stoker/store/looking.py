@@ -1,7 +1,7 @@
-"""Looks of guards at rows, in the transaction that writes what they guard.
+"""Lets guards read rows inside the write transaction.
 
-What is written together costs a server little. So the changes before the guarded one are written
-when a guard asks for rows that they may change, and else at the end.
+Writes in bulk are cheap for a server. So the changes before the guarded one are written when a
+guard reads rows that they may change, or else at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stoker.store.encryption import Cipher
 
 
 class Looking:
-    """Looks at rows as all changes before have left them."""
+    """Reads rows after all earlier changes."""
 
     def __init__(
         self,
@@ -31,16 +31,16 @@ class Looking:
 
     @property
     def _connection(self) -> sa.Connection:
-        """To look at any rows."""
+        """Return the connection for any rows, after all earlier changes are written."""
         self.settle()
         return self._transaction
 
     def allow(self, change: Change) -> None:
-        """Write a change before anybody looks at its rows."""
+        """Write a change before the next read of its rows."""
         self._unwritten.append(change)
 
     def settle(self) -> None:
-        """Write what was allowed."""
+        """Write the changes that are allowed so far."""
         if self._unwritten:
             changes, self._unwritten = self._unwritten, []
             self._write(changes)

@@ -1,4 +1,4 @@
-"""What the processes have in common that share the work on a database."""
+"""State that processes share which work on one database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.store.turns import SqlTurns
 
 
 class Members:
-    """The work of one of the processes on what they share."""
+    """Access of one of the processes to the shared state."""
 
     def __init__(self, database: sa.Engine, runner: Runner, name: str) -> None:
         self._runner = runner
@@ -26,7 +26,7 @@ class Members:
         self.conninfo = conninfo_of(database.url)
 
     async def measure(self) -> None:
-        """Look at the server's clock. Raises StoreFault."""
+        """Read the server's clock. Raises StoreFault."""
         await self._runner.read(self.clock.measure)
 
 
@@ -34,6 +34,6 @@ def require_shareable(database: sa.Engine) -> None:
     """Raise :class:`UnusableDatabase` for a file, which one process uses."""
     if database.dialect.name != "postgresql":
         raise UnusableDatabase(
-            "several processes share a database of PostgreSQL alone: name one with --database, or"
-            ' as [database] connection, or use "stoker serve", which does everything by itself'
+            "several processes can only share a PostgreSQL database: name one with --database, or"
+            ' as [database] connection, or use "stoker serve", which needs no other process'
         )

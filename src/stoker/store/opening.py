@@ -33,9 +33,10 @@ class OpenStore:
         notifies: bool = False,
         member: str | None = None,
     ) -> None:
-        """``passphrase`` is the text that the newest key is made of; without one, that is in the
-        data directory. ``earlier`` ones have perhaps encrypted some of what is stored. ``member``
-        is the name of one of many processes that share the work on the database.
+        """``passphrase`` is the text of the newest key; by default it is in the data directory.
+
+        ``earlier`` ones may have encrypted some of the rows. ``member`` is the name of one of many
+        processes that share the database.
         """
         self._data_dir = data_dir
         with contextlib.ExitStack() as refused:
@@ -117,7 +118,7 @@ def keys_of(data_dir: Path, passphrase: str | None, earlier: Sequence[str]) -> l
 
 
 def _file_in(data_dir: Path) -> str:
-    """The URL of the database file, which its owner alone may read: not all of it is encrypted."""
+    """Return the URL of the database file. Only its owner may read it: some of it is plain text."""
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = data_dir / "stoker.db"
     file.touch(mode=0o600)

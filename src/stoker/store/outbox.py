@@ -1,4 +1,4 @@
-"""The rows of messages that are to leave: they share the transaction of what they tell of."""
+"""The rows of messages to send, written in the transaction of the event that they report."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class SqlOutbox(Reading, Outbox):
         self._notifies = notifies
         self._listeners: list[Callable[[], None]] = []
         self.has_news = False
-        """Messages were added that nobody was told of."""
+        """Messages were added that were not announced."""
 
     def listen(self, told: Callable[[], None]) -> None:
         """Call ``told`` whenever a commit has added messages."""
         self._listeners.append(told)
 
     def tell(self) -> None:
-        """Tell of messages that were added."""
+        """Announce added messages."""
         if self.has_news:
             self.has_news = False
             self.hear()
@@ -111,7 +111,7 @@ class SqlOutbox(Reading, Outbox):
         )
 
     def add(self, connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-        """Add what the changes tell, inside the transaction that has written them."""
+        """Add the messages of changes, inside the transaction that has written them."""
         events = [event for change in changes for event in change.events]
         stacks = {stack.id: stack for change in changes for stack in change.stacks}
         besides = [
@@ -124,7 +124,7 @@ class SqlOutbox(Reading, Outbox):
             self._add(connection, [*self._messages(connection, events, stacks), *besides], cipher)
 
     def tell_of(self, connection: sa.Connection, events: Sequence[Event]) -> None:
-        """Add what events tell that no change has brought."""
+        """Add the messages of events that belong to no change."""
         self._add(connection, self._messages(connection, events, {}), self._cipher)
 
     def _add(self, connection: sa.Connection, messages: Sequence[Message], cipher: Cipher) -> None:
@@ -136,7 +136,7 @@ class SqlOutbox(Reading, Outbox):
     def _messages(
         self, connection: sa.Connection, events: Sequence[Event], stacks: Mapping[str, Stack]
     ) -> list[Message]:
-        """What events tell; ``stacks`` are as they have been written with them."""
+        """Return the messages of events; ``stacks`` are those written with them."""
         told = [
             stack_notification(stacks.get(event.stack_id) or self._stack(connection, event), event)
             for event in events

@@ -1,6 +1,6 @@
-"""What a server of PostgreSQL needs that a file of SQLite does not: connections, and words.
+"""Support for PostgreSQL that SQLite does not need: connections, locks and error texts.
 
-It is imported for databases of that kind alone, and imports no driver itself.
+It is imported only for such databases, and imports no driver itself.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def prepare(engine: sa.Engine) -> None:
     usual: Any = importlib.import_module("psycopg.types.string").StrDumper
 
     class WithoutNul(usual):  # type: ignore[misc]
-        """PostgreSQL has no NUL in its texts; reasons that servers give may."""
+        """Removes NUL from texts, which PostgreSQL refuses and reasons of servers may contain."""
 
         def dump(self, obj: str) -> Any:
             """The bytes that are sent."""
@@ -97,11 +97,13 @@ def prepare(engine: sa.Engine) -> None:
 
 
 def _leave_ended(connection: Any, record: Any, _proxy: object) -> None:
-    """A server says something unasked when it ends a session. To look costs no way to it and back,
-    and finds most of those that have ended; what begins is begun again where it finds one.
+    """Detect sessions that the server has ended, which sends an unexpected message.
+
+    The check costs no round trip and finds most ended sessions; the transaction then starts again
+    on another connection.
     """
     if record.info.pop(_NEW, False):
-        return  # where that has ended already, to connect once more would not help
+        return  # If a new connection has ended already, another one would not help.
     said = select.poll()
     if not connection.closed:
         said.register(connection.fileno(), select.POLLIN)
@@ -123,7 +125,7 @@ def is_conflict(error: sa.exc.DBAPIError) -> bool:
 
 
 class Lock(IntEnum):
-    """What one session at a time may do."""
+    """Exclusive locks of sessions."""
 
     SCHEMA = 1
     NUMBERS = 2
@@ -131,7 +133,7 @@ class Lock(IntEnum):
     ENGINE = 3
     """Drive all stacks of the database."""
     MEMBERS = 4
-    """Share the work on them with others, if not alone."""
+    """Share the work on them with other processes."""
     DUTIES = 5
     """Do what one of many engines does for all."""
 
@@ -141,7 +143,7 @@ SPACE = 0x570C
 
 
 def lock(connection: sa.Connection, which: Lock) -> None:
-    """Wait until nobody else has a lock, and keep it until the transaction ends.
+    """Acquire a lock, and keep it until the transaction ends.
 
     SQLite has one writing transaction at a time.
     """
@@ -157,7 +159,7 @@ def let_rest(connection: sa.Connection) -> None:
 
 @contextmanager
 def telling_where(url: sa.URL) -> Iterator[None]:
-    """Raise what a server refuses as :class:`UnusableDatabase`, with its address."""
+    """Raise refusals of a server as :class:`UnusableDatabase`, with its address."""
     try:
         yield
     except sa.exc.OperationalError as error:
@@ -189,13 +191,13 @@ def require_able(connection: sa.Connection, url: sa.URL) -> None:
 
 
 def place_of(url: sa.URL) -> str:
-    """Where a database is, for people."""
+    """Return the place of a database for messages."""
     host = url.host or url.query.get("host") or "the usual socket"
     where = host if isinstance(host, str) else ", ".join(host)
     return f"{url.database or 'of the user'} at {where} port {url.port or 5432}"
 
 
 def _words(error: sa.exc.OperationalError) -> str:
-    """What the driver says, without the driver, in one line."""
+    """Return the reason in an error of the driver, in one line."""
     said = [line.strip() for line in str(error.orig).splitlines() if line.strip()]
     return (said or ["no reason given"])[0].rstrip(".")

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 _AT_ONCE = 500
 """Ids in one statement."""
 _MOST_CONTENT = 16 * 1024 * 1024
-"""Bytes, as they are stored, that are read at once."""
+"""Stored bytes that one statement reads."""
 _CONTENT = ("config", "inputs", "outputs", "options")
 _STATE = ("action", "status", "reason", "input_values", "output_values")
 _configs, _deployments = tables.software_configs, tables.software_deployments
@@ -157,11 +157,11 @@ class SoftwareInTransaction(Looking, SoftwareInside):
         return self._connection.execute(one).first() is not None
 
     def count_configs(self, project_id: str) -> int:
-        """How many configs there are; nobody makes one meanwhile who asks this too."""
+        """Return the number of configs; lock the project against new ones."""
         return self._count(_configs, project_id)
 
     def count_deployments(self, project_id: str) -> int:
-        """How many deployments there are; nobody makes one meanwhile who asks this too."""
+        """Return the number of deployments; lock the project against new ones."""
         return self._count(_deployments, project_id)
 
     def software_size(self, project_id: str) -> int:
@@ -182,7 +182,7 @@ class SoftwareInTransaction(Looking, SoftwareInside):
 
 
 def write_software(connection: sa.Connection, change: SoftwareChange, cipher: Cipher) -> None:
-    """Record and drop what a change says."""
+    """Record and drop the software of a change."""
     configs = [_config_row(config, cipher) for config in change.configs]
     insert(connection, _configs, configs, "id", keep=("project_id", "created_at"))
     deployments = [_deployment_row(deployment, cipher) for deployment in change.deployments]

@@ -11,10 +11,10 @@ from stoker.store.reading import Reading
 
 
 class SqlState(Reading):
-    """What a relational database has to do, and how large it is."""
+    """Open work and size of a relational database."""
 
     async def open_operations(self) -> Mapping[str, tuple[int, float]]:
-        """By status: how many operations have not ended, and when the oldest one was accepted."""
+        """Return the number of open operations and the time of the oldest, by status."""
         return await self._read(_open_operations)
 
     async def size(self) -> int:
@@ -32,7 +32,7 @@ _OPEN_OPERATIONS = (
 
 
 def _open_operations(connection: sa.Connection) -> dict[str, tuple[int, float]]:
-    """By status: how many operations have not ended, and when the oldest one was accepted."""
+    """Return the number of open operations and the time of the oldest, by status."""
     found = connection.execute(_OPEN_OPERATIONS).all()
     return {str(status): (int(count), float(first)) for status, count, first in found}
 

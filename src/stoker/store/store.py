@@ -45,7 +45,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
 
     @property
     def commits(self) -> tuple[int, float]:
-        """How many transactions there were, and how many seconds they took."""
+        """Return the number of transactions, and their total seconds."""
         return self._commits.transactions, self._commits.seconds
 
     @property
@@ -64,7 +64,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         return self._watches
 
     def observe(self, observer: Observer) -> None:
-        """Tell the observer of every change from now on."""
+        """Notify the observer of every change from now on."""
         self._commits.observers.append(observer)
 
     async def commit(self, change: Change) -> None:
@@ -80,11 +80,11 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         await self._commits.run(lambda connection: taking.count(connection, stack))
 
     async def forget_take_ups(self, stack: Stack) -> None:
-        """Begin to count anew."""
+        """Reset the count."""
         await self._commits.run(lambda connection: taking.forget(connection, stack))
 
     async def hand_over(self, stack: Stack) -> None:
-        """Let go of a stack. Raises Fenced."""
+        """Release a stack. Raises Fenced."""
         await self._commits.run(lambda connection: taking.hand_over(connection, stack))
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
@@ -94,7 +94,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         )
 
     async def tree(self, stack_id: str) -> TreeState:
-        """How a stack and those nested in it stand."""
+        """Return the state of a stack and of those nested in it."""
         return await self._read_of_one_moment(
             lambda connection: trees.tree(connection, stack_id, locked=False)
         )
@@ -110,7 +110,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         return await self._read(lambda connection: trees.values_size(connection, root_id, stack_id))
 
     async def tidy(self, stack_id: str, events: int) -> None:
-        """Drop inputs and events that nobody needs any more."""
+        """Drop inputs and events that are no longer needed."""
         await self._commits.run(lambda connection: tidy(connection, stack_id, events))
 
     async def purge_stacks(self, before: float, project_id: str | None = None) -> int:

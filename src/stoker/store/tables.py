@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 
 class Kind(StrEnum):
-    """How the text of a column holds a value; columns of no kind hold it as it is."""
+    """Encoding of values as text in a column; other columns hold the value itself."""
 
     JSON = "json"
     LIST = "list"
@@ -41,7 +41,7 @@ _NAME = sa.String(255)
 _WORD = sa.String(32)
 _CLIENT_TOKEN = sa.String(128)
 _TEXT = sa.Text
-# SQLite draws numbers for columns of that very type alone, which has 64 bits there
+# SQLite draws numbers only for columns of exactly this type, which has 64 bits there.
 _NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
@@ -218,14 +218,14 @@ resources = sa.Table(
 
 
 def _describe_indexes(_: sa.Table, connection: sa.Connection, **_options: Any) -> None:
-    """Say what is special about indexes for this database alone.
+    """Set the options of indexes that only this database has.
 
     To name a dialect imports it, and that of PostgreSQL takes a twentieth of the service's start.
     """
     dialect, open_ = connection.dialect.name, sa.text("status IN ('WAITING', 'RUNNING')")
     _open_index.dialect_kwargs[f"{dialect}_where"] = open_
     if dialect == "postgresql":
-        # a usual one refuses texts that are longer than a third of a page
+        # A usual index refuses texts that are longer than a third of a page.
         _objects_index.dialect_kwargs["postgresql_using"] = "hash"
 
 

@@ -1,8 +1,8 @@
-"""Taking a stack over, and counting take-overs without progress.
+"""Take-overs of stacks, and the count of those without progress.
 
-A stack whose operation kills its engine, or makes every driver fail, is taken up again and again.
-What tells that from a stack whose engine was killed by somebody is that it gets no further: no
-event of a resource or of the stack comes between one take-up and the next.
+A stack whose operation kills its engine, or makes every driver fail, is taken over again and again.
+Its operation makes no progress: no event of a resource or of the stack is written between two
+take-overs. If only the engine was killed, there is progress.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
         return {}
     named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
     _raise_tokens(connection, named)
-    # nobody else can have raised a token since: the rows are this transaction's
+    # The tokens cannot have risen since: this transaction has locked the rows.
     found = [row for some in _TAKEN.find(connection, wanted).values() for row in some]
     stacks_ = [rows.to_stack(row, cipher, None) for row in found]
     new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
@@ -114,8 +114,9 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
 def _first_operations(
     connection: sa.Connection, ids: Sequence[str], cipher: Cipher
 ) -> dict[str, tuple[Operation, Input | None]]:
-    """Operations with their inputs, by stack, but for those that cannot be read: whoever reads
-    these by themselves is told why.
+    """Return operations with their inputs, by stack, except unreadable ones.
+
+    A separate read of those raises the reason.
     """
     operations = reads.OPERATION.find(connection, ids)
     given = [row for some in operations.values() for row in some]
@@ -158,7 +159,7 @@ def forget(connection: sa.Connection, stack: Stack) -> None:
 
 
 def hand_over(connection: sa.Connection, stack: Stack) -> None:
-    """The engine lets go of the stack, and has got along well with it. Raises Fenced."""
+    """Release the stack after driving without failure. Raises Fenced."""
     _set(connection, stack, take_ups=0, handed_over=stack.fencing_token)
 
 

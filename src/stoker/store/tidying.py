@@ -1,4 +1,4 @@
-"""Deletes what is no longer needed, so that a stack updated for years stays small."""
+"""Deletes unneeded rows, so that a stack updated for years stays small."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
 
 
 def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
-    """Delete inputs, of which id and contents are given, and the contents that no other has."""
+    """Delete inputs, given with id and contents, and contents that no other input has."""
     if not gone:
         return
     ids = [row["id"] for row in gone]
@@ -92,7 +92,7 @@ def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
     connection.execute(imports.delete().where(imports.c.input_id.in_(ids)))
     named = (row[column.name] for row in gone for column in _CONTENTS)
     hashes = {value for value in named if value is not None}
-    # whoever uses them in a transaction that has not ended is waited for, and looked at then
+    # Wait for transactions that use these contents, then check again.
     hold_contents(connection, hashes)
     unused = hashes - set(connection.execute(_USED, {"hashes": list(hashes)}).scalars())
     if unused:

@@ -19,11 +19,10 @@ _PAUSE = 0.05
 
 
 def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result]) -> Result:
-    """What work gives, in a transaction of its own.
+    """Return the result of work in a transaction of its own.
 
-    It is done again where it stood in another transaction's way and the database chose to let the
-    other one pass, and once where its connection has broken before it was to be committed. Faults
-    of the database are raised as StoreFault.
+    The work is retried after a conflict with another transaction, and once after its connection
+    broke before the commit. Faults of the database are raised as StoreFault.
     """
     for attempt in range(_ATTEMPTS):
         done = False

@@ -1,4 +1,4 @@
-"""How a stack and those nested in it stand: what tells whether anybody has driven one of them."""
+"""The state of a stack and of those nested in it, which shows if one was driven meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_ONCE = 500
 
 
 def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState:
-    """How a stack and the live ones nested in it stand; ``locked`` keeps it so."""
+    """Return the state of a stack and of the live ones nested in it; ``locked`` locks them."""
     stacks, tokens = tables.stacks.c, dict[str, int]()
     found = _tokens(connection, stacks.id == stack_id, locked=locked)
     while found:

@@ -103,8 +103,8 @@ class SqlTrusts:
         """Mark the trusts of a user without a live stack in the project; returns the ids of those
         that are marked, and whether others are left.
 
-        None are marked while a service of a release that works alone is still there: what it
-        remembers of trusts it does not look up.
+        None are marked while an exclusive service of an earlier release runs: it does not check its
+        cached trusts.
         """
         own = sa.and_(_TRUSTS.c.project_id == project_id, _TRUSTS.c.user_id == user_id)
         select = sa.select(_TRUSTS.c.trust_id, _TRUSTS.c.retired).where(own)
@@ -131,7 +131,7 @@ class SqlTrusts:
         )
 
     async def ask_others(self, trust_id: str) -> bool:
-        """Tell the other processes that a trust is refused; whether there can be any."""
+        """Notify the other processes of a refused trust; return whether there can be any."""
         turns = self._turns
         if turns is None:
             return False

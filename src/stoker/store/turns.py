@@ -1,7 +1,7 @@
 """Turns of stacks that are due, as jobs of Procrastinate in the database of the stacks.
 
-A turn is asked for in the transaction of what it is about. One that waits already is touched by
-that, so that no engine begins it before this transaction ends: it would not see what is new.
+A turn is requested in the transaction of its change. A turn that waits already is updated by that,
+so that no engine starts it before this transaction ends: it would not see the change.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from stoker.store.transactions import in_transaction
 Result = TypeVar("Result")
 
 CHANNEL, EVENTS = "stoker_news", "stoker_events"
-"""Where processes hear what others have written: who tells, a kind of news, and what it is about,
-in one line each."""
+"""Channels of notifications between processes. A line has the sender, the kind, and ids."""
 _IN_A_LINE = 100
-"""Ids in one line, of which a server takes 8,000 bytes: an even number, as some come in pairs. A
-process of an earlier release hears the first, and of the others within two seconds."""
+"""Ids in one line, which a server limits to 8,000 bytes. An even number, as some are pairs.
+
+A process of an earlier release reads the first line, and the others within two seconds.
+"""
 _JOBS = f"procrastinate_queue_v1#{QUEUE}"
 _DEFER = sa.text(
     "INSERT INTO procrastinate_jobs"
@@ -41,7 +42,7 @@ _DEFER = sa.text(
     " AND operations.status IN ('WAITING', 'RUNNING'))"
     " ORDER BY asked.id"
     " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
-    # the earlier of the two; none means at once
+    # the earlier of the two; none means immediately
     " CASE WHEN EXCLUDED.scheduled_at IS NULL OR procrastinate_jobs.scheduled_at IS NULL THEN NULL"
     " ELSE least(procrastinate_jobs.scheduled_at, EXCLUDED.scheduled_at) END"
 )
@@ -67,7 +68,7 @@ _NOT_DRIVEN = sa.text(
 _DUE = sa.text(
     "SELECT count(*) FROM procrastinate_jobs AS due WHERE queue_name = :queue AND status = 'todo'"
     " AND (scheduled_at IS NULL OR scheduled_at <= now())"
-    # what is told of a stack that is driven is for who drives it
+    # Notifications about a stack in a turn are for the engine of that turn.
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')"
 ).bindparams(queue=QUEUE)
 _OLDER_ENGINE = sa.text(
@@ -78,7 +79,7 @@ _OLDER_ENGINE = sa.text(
 
 
 class SqlTurns(TurnQueue):
-    """Turns in a PostgreSQL; ``teller`` is the name of the process that tells of them."""
+    """Turns in a PostgreSQL; ``teller`` is the name of the notifying process."""
 
     def __init__(self, engine: sa.Engine, runner: Runner, shares: Shares, teller: str) -> None:
         self._engine = for_writing(engine)
@@ -87,8 +88,9 @@ class SqlTurns(TurnQueue):
         self._teller = teller
 
     def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
-        """Have those driven who have to hear of changes that the transaction has written, and tell
-        everybody; ``messages`` says whether some are to leave.
+        """Request turns for the written changes, and notify all processes.
+
+        ``messages`` says whether there are messages to send.
         """
         told = [news_of(change) for change in changes]
         asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
@@ -108,7 +110,7 @@ class SqlTurns(TurnQueue):
         self._notify(connection, lines, events, due=bool(ids))
 
     def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
-        """Tell all processes, in lines of a kind of news and what it is about."""
+        """Notify all processes, in lines of a kind and ids."""
         self._notify(connection, lines)
 
     def _notify(
@@ -181,7 +183,7 @@ class SqlTurns(TurnQueue):
         return await self._runner.read(lambda: in_transaction(self._engine, not_driven))
 
     async def due(self) -> int:
-        """How many stacks could be driven now, and wait for an engine."""
+        """Return the number of stacks that wait for an engine."""
 
         def due(connection: sa.Connection) -> int:
             return int(connection.execute(_DUE).scalar_one())
@@ -189,7 +191,7 @@ class SqlTurns(TurnQueue):
         return await self._runner.read(lambda: in_transaction(self._engine, due))
 
     async def is_driven_by_one(self) -> bool:
-        """Return whether an engine is there that knows no turns and drives stacks all by itself."""
+        """Return whether an engine of an earlier release without turns drives the stacks."""
         return await self._runner.read(lambda: in_transaction(self._engine, self.one_drives))
 
     def one_drives(self, connection: sa.Connection) -> bool:
@@ -198,6 +200,6 @@ class SqlTurns(TurnQueue):
 
 
 def _lines(kind: str, about: Sequence[str]) -> list[str]:
-    """Few lines about many, as whoever listens is woken for each."""
+    """Return few lines for many ids, as each one wakes the listeners."""
     some = (about[begin : begin + _IN_A_LINE] for begin in range(0, len(about), _IN_A_LINE))
     return [" ".join((kind, *each)) for each in some]

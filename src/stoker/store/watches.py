@@ -21,19 +21,19 @@ MEASUREMENTS_KEPT = 5000
 """Of each watch; older ones go when new ones come."""
 _watches, _measurements, _stacks = tables.watches, tables.measurements, tables.stacks
 _HELD = ("state", "reason", "changed_at", "created_at", "acts")
-"""What a watch that goes on keeps when its resource changes."""
+"""Columns that a watch keeps when its resource changes."""
 
 
 class SqlWatches(Reading, WatchReads):
     """Watches in a relational database."""
 
     async def next_at(self) -> float | None:
-        """When the next watch is to be looked at."""
+        """Return the time of the next evaluation of a watch."""
         select = sa.select(sa.func.min(_watches.c.next_at))
         return await self._read(lambda connection: connection.execute(select).scalar_one())
 
     async def due(self, now: float, most: int) -> Sequence[Watch]:
-        """Watches that are to be looked at by now."""
+        """Return watches whose evaluation is due."""
         select = sa.select(_watches).where(_watches.c.next_at <= now)
         return await self._found(select.order_by(_watches.c.next_at).limit(most))
 
@@ -89,7 +89,7 @@ class SqlWatches(Reading, WatchReads):
 
 
 class WatchesInTransaction(Looking, WatchInside):
-    """What guards see of watches."""
+    """Watches for guards."""
 
     def watch(self, resource_id: str) -> Watch | None:
         """One watch, locked."""
@@ -107,7 +107,7 @@ OF_WATCHED = (_watches.c.resource_id, _measurements.c.resource_id)
 
 
 def write_watches(connection: sa.Connection, change: WatchChange) -> None:
-    """Write what a commit changes."""
+    """Write the changes of a commit."""
     kept = [structs.asdict(each) for each in change.kept]
     insert(connection, _watches, kept, "resource_id", keep=_HELD)
     for watch in change.judged:

@@ -30,8 +30,8 @@ def write(
 ) -> list[Exception | None]:
     """Write the changes inside the connection's transaction, in their order.
 
-    Returns for each change None, or why it was not written; the others are written all the same.
-    Without ``defer``, this process takes over the new stacks that it wants to drive itself.
+    Returns for each change None, or the error for which it was not written; the others are written.
+    Without ``defer``, this process acquires the new stacks that it wants to drive itself.
     """
     verdicts = _fence(connection, changes)
     cipher = EncryptOnce(cipher)
@@ -54,7 +54,7 @@ def write(
 
 
 def _refusal(inside: InTransaction, guard: Guard) -> Exception | None:
-    """Why a change is not to be written."""
+    """Return the error for which a guard refuses a change, or None."""
     try:
         guard(inside)
     except (StoreFault, sa.exc.SQLAlchemyError):
@@ -74,8 +74,9 @@ _TOKENS = Among(
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    """Lock the stacks whose rows change, and those about which guards will ask; not one that is
-    only being made, of which nobody knows yet.
+    """Lock the stacks whose rows change, and those that guards will read.
+
+    A new stack is not locked: no other transaction knows it yet.
     """
     held = {
         each.stack_id
@@ -124,8 +125,10 @@ def _tell(
     outbox: SqlOutbox,
     defer: Defer | None,
 ) -> None:
-    """Write the events: last, as whoever has the lock of their numbers must wait for nobody, and
-    all others wait for him.
+    """Write the events last.
+
+    A transaction with the lock of the event numbers must not wait for other locks, because all
+    other writers wait for it.
     """
     events = [rows.to_row(event, cipher) for change in changes for event in change.events]
     outbox.add(connection, changes, cipher)

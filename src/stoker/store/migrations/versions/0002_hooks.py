@@ -1,4 +1,4 @@
-"""The hooks at which resources stand."""
+"""The hooks at which resources wait."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""The trusts that stacks share, and what holds for the whole database."""
+"""The trusts that stacks share, and marks for the whole database."""
 
 import sqlalchemy as sa
 from alembic import op

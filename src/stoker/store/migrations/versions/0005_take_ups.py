@@ -1,4 +1,4 @@
-"""How often a stack was taken up without getting any further, and what a cancel gives up."""
+"""Counts of take-overs of a stack without progress, and the operation that a cancel ends."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,7 +1,7 @@
 """Operations have a kind and a typed request, and plans have phases.
 
-Until then the plan of an operation was one of four shapes, told apart by a key. Only operations
-that have not ended are looked at: the others have neither a plan nor a use for their request.
+Until then the plan of an operation had one of four shapes, marked by a key. Only operations that
+have not ended are converted: the others have no plan and need no request.
 """
 
 import json
@@ -15,7 +15,7 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """Convert what is stored of operations that have not ended."""
+    """Convert the rows of operations that have not ended."""
     request = sa.Column("request", sa.Text, nullable=False, server_default='{"kind": "change"}')
     kind = sa.Column("kind", sa.String(32), nullable=False, server_default="change")
     op.add_column("operations", kind)
@@ -68,7 +68,7 @@ def _node(node: list[Any]) -> list[Any]:
 
 
 def _turned(nodes: list[list[Any]]) -> list[list[Any]]:
-    """The nodes with what they stand on, instead of with what goes before them."""
+    """Return the nodes with their dependencies in place of their dependents."""
     stands_on: dict[str, list[str]] = {node[0]: [] for node in nodes}
     for key, _, _, first, *_ in nodes:
         for dependent in first:

@@ -5,4 +5,4 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Nothing changes in what there is: what was encrypted with Fernet stays readable."""
+    """Change nothing: texts that were encrypted with Fernet stay readable."""

@@ -1,4 +1,4 @@
-"""Why objects have taken the place of others."""
+"""Reasons why objects replaced others."""
 
 import sqlalchemy as sa
 from alembic import op

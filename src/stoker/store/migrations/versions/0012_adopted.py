@@ -1,4 +1,4 @@
-"""What is known of the objects that a stack adopts."""
+"""Facts about the objects that a stack adopts."""
 
 import sqlalchemy as sa
 from alembic import op

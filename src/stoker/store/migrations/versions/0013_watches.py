@@ -1,4 +1,4 @@
-"""Watch rules, and what was measured for them."""
+"""Watch rules and their measurements."""
 
 import sqlalchemy as sa
 from alembic import op

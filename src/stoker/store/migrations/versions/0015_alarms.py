@@ -1,4 +1,4 @@
-"""Several values are measured at once, and the actions of watches can be off."""
+"""Several values are measured together, and the actions of watches can be off."""
 
 import sqlalchemy as sa
 from alembic import op

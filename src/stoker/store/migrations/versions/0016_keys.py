@@ -5,4 +5,4 @@ down_revision = "0015"
 
 
 def upgrade() -> None:
-    """Nothing changes in what there is: the service encrypts it anew by and by."""
+    """Change nothing: the service re-encrypts the rows in the background."""

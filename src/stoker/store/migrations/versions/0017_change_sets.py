@@ -1,4 +1,4 @@
-"""Change sets, and what protects stacks."""
+"""Change sets and the protections of stacks."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -23,7 +23,7 @@ _NUMBERED = (
 
 
 def upgrade() -> None:
-    """Widen the columns, and what draws their values; those of SQLite have 64 bits."""
+    """Widen the columns and their sequences; those of SQLite have 64 bits."""
     connection = op.get_bind()
     if connection.dialect.name == "sqlite":
         return

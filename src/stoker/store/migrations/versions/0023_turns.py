@@ -1,4 +1,4 @@
-"""Many engines: who has let go of a stack in order, the engines that there are, and their jobs."""
+"""Many engines: orderly releases of stacks, a table of engines, and their jobs."""
 
 import sqlalchemy as sa
 from alembic import op

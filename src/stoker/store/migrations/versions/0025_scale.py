@@ -1,8 +1,7 @@
 """Indexes for large installations: stacks of all projects in order, those that have objects, those
-that were deleted, and what inputs and snapshots refer to.
+that were deleted, and the references of inputs and snapshots.
 
-Revision ID: 0025
-Revises: 0024
+Revision ID: 0025 Revises: 0024
 """
 
 from alembic import op

@@ -1,7 +1,6 @@
-"""Jobs of Procrastinate without the triggers that nobody needs.
+"""Jobs of Procrastinate without unused triggers.
 
-Revision ID: 0026
-Revises: 0025
+Revision ID: 0026 Revises: 0025
 """
 
 from alembic import op

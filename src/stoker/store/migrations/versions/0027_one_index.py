@@ -1,7 +1,6 @@
-"""Jobs of Procrastinate without the index that plans may take for the one by lock alone.
+"""Jobs of Procrastinate without an index that plans may prefer to the one by lock only.
 
-Revision ID: 0027
-Revises: 0026
+Revision ID: 0027 Revises: 0026
 """
 
 from alembic import op
