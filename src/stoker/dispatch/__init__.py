@@ -1,1 +1,1 @@
-"""Who drives which stack."""
+"""Assigns stacks to drivers."""

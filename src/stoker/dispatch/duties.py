@@ -1,4 +1,4 @@
-"""What one of many processes does for all: whoever has the lock."""
+"""Singleton tasks: they run in the one of many processes that holds the lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 LOOK = 2.0
-"""Seconds between two looks at the lock."""
+"""Seconds between two checks of the lock."""
 
 
 class OneHolder(Protocol):
@@ -30,17 +30,17 @@ class OneHolder(Protocol):
 
 
 class Duty(Protocol):
-    """Something that is done as long as this lasts; it may begin and end several times."""
+    """A background task; it may be started and closed several times."""
 
     def start(self) -> None:
-        """Begin."""
+        """Start."""
 
     async def close(self) -> None:
         """End."""
 
 
 class Duties:
-    """Begins duties with the lock, and ends them without."""
+    """Starts duties with the lock, and closes them without."""
 
     def __init__(self, lock: OneHolder, duties: Sequence[Duty]) -> None:
         self._lock = lock
@@ -48,11 +48,11 @@ class Duties:
         self._background = Background(self._run)
 
     def start(self) -> None:
-        """Begin to try for the lock."""
+        """Start to try for the lock."""
         self._background.start()
 
     async def close(self) -> None:
-        """End, so that others can go on at once."""
+        """End, so that another process can continue immediately."""
         await self._background.close()
         await asyncio.to_thread(self._lock.release)
 

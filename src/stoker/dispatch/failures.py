@@ -1,4 +1,4 @@
-"""Drivers that fail: what with, and how long the next one waits."""
+"""Failures of drivers, and the pause before the next one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = Log(__name__)
 
 SPARING_SECONDS = 2.0  # a process that ends does not wait longer for a database that is slow
 LONGEST_PAUSE = 5.0
-"""Seconds at most before a driver that fails again and again is started anew."""
+"""Seconds at most before a driver that fails again and again is restarted."""
 
 
 async def spare_all(ports: Ports, drivers: Iterable[Driver]) -> None:

@@ -1,4 +1,4 @@
-"""Drives stacks with tasks of this process. At start it takes up every unfinished operation."""
+"""Drives stacks with tasks of this process. At start it resumes all unfinished operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = Log(__name__)
 
 
 LOOK_AGAIN = 30.0
-"""Seconds after which a stack is looked at again that another engine has taken over."""
+"""Seconds until a stack is checked again that another engine has taken over."""
 
 
 class InProcess(Dispatcher, Observer):
@@ -41,11 +41,11 @@ class InProcess(Dispatcher, Observer):
 
     @property
     def under_way(self) -> int:
-        """How many stacks are driven."""
+        """Return the number of driven stacks."""
         return len(self._drivers)
 
     def committed(self, change: Change, *, certain: bool) -> None:
-        """Let drivers begin what was asked for, and hear of signals and of ends they wait for."""
+        """Start drivers for new operations, and notify them of signals and of nested ends."""
         ends = {}
         for operation in change.operations:
             if operation.status is not OperationStatus.WAITING:
@@ -66,7 +66,7 @@ class InProcess(Dispatcher, Observer):
                 self._wake_parent(stack.parent_id, stack.id, ends)
 
     async def recover(self) -> None:
-        """Go on with everything that an earlier process left unfinished."""
+        """Resume everything that an earlier process left unfinished."""
         for stack_id in await self._ports.store.unfinished_stacks():
             self.wake(stack_id)
 
@@ -84,7 +84,7 @@ class InProcess(Dispatcher, Observer):
         fault = self._failures.last(stack_id)
         driver = Driver(self._ports, stack_id, self, fault, recorded)
         self._drivers[stack_id] = driver
-        # it works for nobody's request but those that its operations name
+        # It works for the requests of its operations, not for the current one.
         task = asyncio.get_running_loop().create_task(
             self._drive(stack_id, driver), context=Context()
         )
@@ -117,9 +117,9 @@ class InProcess(Dispatcher, Observer):
     async def _is_left(self, stack_id: str, driver: Driver) -> bool:
         """Return whether the engine that has taken the stack over has left it to be driven again.
 
-        To take it back at once would go on for ever, each engine taking it from the other. It is
-        looked at again after a while, and at once when this engine is told of something new: the
-        other one does not hear of that.
+        Two engines that take a stack back immediately would do so for ever. So it is checked again
+        after a while, and immediately when this engine is notified of a change, which the other one
+        does not notice.
         """
         while await self._has_work(stack_id, driver):
             before = await self._fencing_token(stack_id)
@@ -144,7 +144,7 @@ class InProcess(Dispatcher, Observer):
                 await self._failures.pause(stack_id, driver)
 
     def wake_parent(self, parent_id: str, stack_id: str) -> None:
-        """A nested stack's operation has ended: its parent waits for that, and nobody else."""
+        """Notify the parent of a nested stack whose operation has ended."""
         self._wake_parent(parent_id, stack_id, NO_ENDS)
 
     def _wake_parent(self, parent_id: str, stack_id: str, ends: Mapping[str, End]) -> None:

@@ -1,8 +1,8 @@
-"""What the processes of an installation tell each other as they commit.
+"""Notifications between the processes of an installation, sent with each commit.
 
-Each line has the name of who tells, a kind, and what it is about. Kinds that a process does not
-know are those of a later release. The database tells those who listen everything, in order; what it
-tells while a connection is lost is lost, too, so whoever listens anew has to look.
+Each line has the name of the sender, a kind, and ids. Unknown kinds are those of a later release.
+The database delivers all notifications in order. Those sent while a connection is lost are lost,
+too, so a listener that reconnects has to read the state.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ ANSWERS = 10.0
 """Seconds within which it must answer."""
 
 Hear = Callable[[Sequence[str], bool], None]
-"""Takes what news are about, and whether this process has told them itself."""
+"""Handles the ids of notifications; the flag says whether this process has sent them."""
 
 
 def words_of(fault: Exception) -> str:
-    """What a fault of the database says, in one line."""
+    """Return the text of a fault of the database, in one line."""
     return str(fault.__cause__ or fault).partition("\n")[0]
 
 
 class News:
-    """Listens to what is told, and hands it on by its kind."""
+    """Listens to notifications, and calls the handler of their kind."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class News:
         heard_by: Mapping[str, Hear],
         missed: Callable[[], None],
     ) -> None:
-        """``missed`` is called whenever something may have been told that was not heard."""
+        """``missed`` is called whenever notifications may have been lost."""
         self._conninfo = conninfo
         self._own_name = own_name
         self._heard_by = heard_by
@@ -53,7 +53,7 @@ class News:
         self._background = Background(self._listen)
 
     async def start(self) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         self._background.start()
 
     async def close(self) -> None:

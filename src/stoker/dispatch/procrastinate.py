@@ -1,14 +1,13 @@
 """Turns of stacks as jobs of Procrastinate, in a PostgreSQL that many engines share.
 
-The library fetches jobs, holds their locks, tells that this engine is alive, and tells which jobs
-belong to engines that are not. What is added here keeps it going: its worker ends with the first
-fault of the database, and a job would never end whose fetching or whose end was done without an
-answer. What many turns ask of the queue at the same time is one statement, and turns that are
-fetched together are one job for the library's worker: what it does for each takes longer than to
-fetch it.
+The library fetches jobs, holds their locks, sends heartbeats of this engine, and finds the jobs of
+dead engines. This module makes it robust: the library's worker ends with the first fault of the
+database, and a job would never end if the response to its fetch or to its end was lost. Requests of
+many turns to the queue are combined in one statement. Turns that are fetched together are one job
+for the library's worker, which needs more time for a job than a fetch takes.
 
-A sweep of every engine looks after what has gone wrong elsewhere. It is no job itself: a sweep
-that had to be fetched could be held up by what it is to clear.
+A sweep of every engine cures faults of other engines. It is no job itself: the jobs that it clears
+could block it.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ BEAT = 1.0
 TAKEN_OVER_AFTER = 6.0
 """Seconds without one after which others take over what an engine drives."""
 TENURE = 4.0
-"""Seconds for which an engine goes on beginning calls after its last heartbeat."""
+"""Seconds after its last heartbeat for which an engine still starts calls."""
 SWEEP = 1.0
 """Seconds between looks for what dead engines have left."""
 CHECK = 15.0
@@ -46,10 +45,9 @@ CHECK = 15.0
 AT_ONCE = 256
 """Turns that one engine takes at the same time."""
 TOGETHER = 16
-"""Turns that are fetched at once, at most: other engines shall have some, too."""
+"""Turns that are fetched together, at most: other engines need some, too."""
 FETCH_EVERY = 0.01
-"""Seconds between fetches, at least: every engine is told of every turn that is asked for, and only
-one of them gets it."""
+"""Seconds between fetches, at least: each turn is announced to all engines; one gets it."""
 FEW = 32
 """Turns that an engine takes even when it is busy."""
 BUSY = 0.1
@@ -84,8 +82,8 @@ _PLANS = """
     SELECT set_config(name, 'off', false)
     FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_sort']) AS plans(name)
 """
-"""A queue that is mostly empty fills at once, and plans are kept. One that was made for two jobs
-looks at all and sorts them, for each that is fetched: 1,000 stacks then took 2 to 6 s longer."""
+"""A queue that is mostly empty fills suddenly, and plans are cached. A plan for two jobs reads and
+sorts all jobs for each that is fetched: 1,000 stacks then took 2 to 6 s longer."""
 _FINISH = """
     DELETE FROM procrastinate_jobs
     WHERE id = ANY(%(job_ids)s::bigint[]) AND status = 'doing' AND worker_id = %(worker_id)s
@@ -97,7 +95,7 @@ _FAULTS = (exceptions.ConnectorException, exceptions.RunTaskError, OSError, Time
 
 
 def _pool(**how: Any) -> psycopg_pool.AsyncConnectionPool:
-    """A pool that asks no connection whether it lives: what fails is done again in any case."""
+    """Return a pool that does not check its connections: failed statements are retried anyway."""
     return psycopg_pool.AsyncConnectionPool(**{**how, "check": None})
 
 
@@ -108,10 +106,10 @@ async def _prepare(connection: psycopg.AsyncConnection[Any]) -> None:
 
 
 class Queue(Protocol):
-    """What the store tells of turns, besides what :class:`Turns` asks for."""
+    """Access to turns in the store, beside that of :class:`Turns`."""
 
     async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
-        """Have turns of stacks at a time; 0 is now."""
+        """Schedule turns of stacks at a time; 0 is now."""
 
     async def not_driven(self) -> Iterable[str]:
         """Stacks with an open operation and without a turn by its deadline."""
@@ -124,7 +122,7 @@ class _Together(jobs.Job):
     """Turns that were fetched together: their stacks and projects by the ids of their jobs."""
 
     def log_context(self) -> dict[str, Any]:
-        """What tells it from others."""
+        """Return its identity for the log."""
         return {"id": self.id, "call_string": self.call_string}
 
 
@@ -177,7 +175,7 @@ class Jobs(manager.JobManager):
         return self.worker_id
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Tell that the worker is alive."""
+        """Send a heartbeat of the worker."""
         since = clock()
         try:
             await asyncio.wait_for(super().update_heartbeat(worker_id), TENURE)
@@ -187,7 +185,7 @@ class Jobs(manager.JobManager):
             if self._tenure.holds:
                 self._tenure.renew(since)
         if not self._tenure.holds:
-            # the library would go on with a worker that does not tell of itself any more
+            # The library would continue with a worker without heartbeats.
             self.lost.set()
 
     def hear(self) -> None:
@@ -197,8 +195,10 @@ class Jobs(manager.JobManager):
         self._look_again.set()
 
     async def listen_for_jobs(self, *, on_notification: Any, **_: Any) -> None:
-        """Hand on what is heard of turns, as long as the worker lives. It comes with all other
-        news: a connection of the library's own would be one more for the server to tell.
+        """Wake the worker for turns as long as it lives.
+
+        The notifications arrive with all others: a connection of the library's own would be one
+        more listener for the server.
         """
         while True:
             await self._told.wait()
@@ -230,7 +230,7 @@ class Jobs(manager.JobManager):
 
     @property
     def _room(self) -> int:
-        """How many more turns the engine takes."""
+        """Return the number of turns that the engine can still take."""
         most = FEW if self._latency() >= BUSY else AT_ONCE
         return most - len(self._doing) + len(self._spared)
 
@@ -268,7 +268,7 @@ class Jobs(manager.JobManager):
         """The ends of turns that were fetched together have been recorded, each in its time."""
 
     async def end(self, job_id: int) -> None:
-        """Record the end of a turn, unless others may have begun it again."""
+        """Record the end of a turn, unless another engine may have started it again."""
         self._finished.append(job_id)
         if self._recording is None:
             self._recording = asyncio.ensure_future(self._record())
@@ -326,8 +326,8 @@ class Procrastinate:
         tenure: HeartbeatTenure,
         latency: Callable[[], float],
     ) -> None:
-        """``latency`` returns how many seconds transactions of this process take."""
-        # the pool tries ever more seldom by itself: who asks again finds a server that is back
+        """``latency`` returns the seconds that transactions of this process take."""
+        # The pool retries less and less often on its own; a new attempt finds a restored server.
         connector = procrastinate.PsycopgConnector(
             pool_factory=_pool,
             configure=_prepare,
@@ -345,10 +345,10 @@ class Procrastinate:
         self._tasks: list[asyncio.Task[None]] = []
         self._working: asyncio.Task[None] | None = None
         self._suspected: dict[str, float] = {}
-        """Stacks that nobody seems to drive, and since when."""
+        """Stacks without a driver, with the time since when."""
 
     async def start(self, turns: Turns) -> None:
-        """Begin to take turns."""
+        """Start to take turns."""
         self._turns = turns
         await self._app.open_async()
         loop = asyncio.get_running_loop()
@@ -360,11 +360,11 @@ class Procrastinate:
         ]
 
     def hear(self) -> None:
-        """Somebody has asked for turns."""
+        """Handle a notification of requested turns."""
         self._jobs.hear()
 
     async def close(self) -> None:
-        """Hand over what is driven, and take no more."""
+        """Release the driven stacks, and take no more."""
         for task in self._tasks:
             task.cancel()
         if self._working is not None:
@@ -377,12 +377,12 @@ class Procrastinate:
         await self._app.close_async()
 
     async def _take(self, turns: Mapping[int, tuple[str, str | None]]) -> None:
-        """Take turns that were fetched together; each ends by itself."""
+        """Take turns that were fetched together; each ends on its own."""
         await asyncio.gather(*(self._turn(job_id, *of) for job_id, of in turns.items()))
 
     async def _turn(self, job_id: int, stack_id: str, project_id: str | None) -> None:
         assert self._turns is not None
-        # whoever writes for it comes first where it writes little
+        # Its project has priority for writes if it writes little.
         project.set(project_id or "")
         try:
             await self._turns.turn(stack_id)
@@ -404,7 +404,7 @@ class Procrastinate:
             lost = asyncio.ensure_future(self._jobs.lost.wait())
             try:
                 await asyncio.wait({worker, lost}, return_when=asyncio.FIRST_COMPLETED)
-                # who comes back after too long begins anew
+                # An engine that was away too long restarts its worker.
                 await self._turns.abandon()
             finally:
                 lost.cancel()
@@ -436,9 +436,9 @@ class Procrastinate:
                 async with asyncio.timeout(30):
                     await work()
             except (StoreFault, *_FAULTS) as fault:
-                log.warning("looked after turns in vain", reason=words_of(fault))
+                log.warning("turn maintenance failed", reason=words_of(fault))
             except Exception:
-                log.exception("looking after turns failed; it is tried again")
+                log.exception("turn maintenance failed; it is retried")
 
     async def _sweep(self) -> None:
         """Have those turns taken again whose engines are dead."""
@@ -450,9 +450,9 @@ class Procrastinate:
             await self._again(job)
 
     async def _again(self, job: jobs.Job) -> None:
-        """Have a turn that has been begun wait once more, unless another one of its stack does."""
+        """Put a started turn back, unless another one of its stack is waiting."""
         try:
-            # at once by all clocks: the library would take the time of this machine
+            # Due immediately by all clocks: the library would take the time of this machine.
             await self._jobs.retry_job(job, retry_at=_LONG_AGO)
         except exceptions.UniqueViolation:
             with contextlib.suppress(exceptions.ConnectorException):
@@ -477,5 +477,5 @@ class Procrastinate:
         patience = 60.0 if await self._queue.is_driven_by_one() else 0.0
         self._suspected = {each: self._suspected.get(each, now) for each in found}
         if due := [each for each, since in self._suspected.items() if since + patience <= now]:
-            log.warning("stacks are driven that nobody drove", stacks=len(due))
+            log.warning("stacks without a driver get a turn", stacks=len(due))
             await self._queue.schedule_all(due)

@@ -1,7 +1,7 @@
-"""How long an engine may take it that nobody has taken over what it drives.
+"""The lease of an engine on its stacks, renewed by heartbeats.
 
-Others take over the stacks of an engine whose heartbeat stops. It begins no call any more some
-time before that, whether its machine, its database or its network is what stands still.
+Other engines take over the stacks of an engine whose heartbeats stop. Some time before that, it
+stops to start calls, whether its machine, its database or its network hangs.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class HeartbeatTenure(Tenure):
 
     @property
     def holds(self) -> bool:
-        """Return whether nobody else can have taken over."""
+        """Return whether no other engine can have taken over."""
         return clock() < self._until
 
     def require(self) -> None:
         """Raise Fenced where others may have taken over."""
         if not self.holds:
-            raise Fenced("this engine has not told that it is alive for too long")
+            raise Fenced("this engine has sent no heartbeat for too long")
 
 
 def clock() -> float:
-    """Seconds, of which also those count in which the process or its machine was stopped."""
+    """Return seconds, including those for which the process or its machine was stopped."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,4 +1,4 @@
-"""Has watch rules looked at when they are due."""
+"""Evaluates watch rules when they are due."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class WatchTimer(Observer):
         store.observe(self)
 
     def committed(self, change: Change, *, certain: bool) -> None:
-        """A watch that begins may be due before all others."""
+        """Wake up for new watches, which may be due before all others."""
         if change.watches.kept:
             self.hear()
 
     def hear(self) -> None:
-        """Another process may have begun a watch."""
+        """Wake up because another process may have started a watch."""
         self._news.set()
 
     def start(self) -> None:
-        """Begin."""
+        """Start."""
         self._background.start()
 
     async def close(self) -> None:
-        """Stop; what is due is looked at by the next process."""
+        """Stop; the next process evaluates due watches."""
         await self._background.close()
 
     async def _run(self) -> None:
@@ -55,9 +55,9 @@ class WatchTimer(Observer):
                 if next_at is not None:
                     pause = min(max(next_at - self._clock.now(), 0.0), LONGEST)
             except StoreFault as fault:
-                log.warning("watches not looked at", reason=str(fault))
+                log.warning("watches not evaluated", reason=str(fault))
             except Exception:
-                log.exception("watches not looked at; it is tried again")
+                log.exception("watches not evaluated; it is retried")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._news.wait()

@@ -1,10 +1,10 @@
-"""Drives stacks in turns: each for as long as there is something to do at once.
+"""Drives stacks in turns: each for as long as there is work without long pauses.
 
-A turn is begun by whoever takes it out of the queue. While it lasts, its driver hears of what is
-told: of commits of this process from these themselves, of others by :mod:`stoker.dispatch.news`.
-What is told also waits as a turn of its own, which whoever hears of it takes away. One that waits
-may stand for several things, so where it is taken away unheard, or the connection was lost by which
-others are heard, the drivers look at everything.
+The engine that takes a turn out of the queue starts it. While it lasts, its driver is notified of
+changes: of commits of this process directly, of others by :mod:`stoker.dispatch.news`. Each change
+is also queued as a turn of its own, which the notified engine removes. A queued turn may mean
+several changes. So if it is removed without a notification, or the connection for notifications was
+lost, the drivers read everything.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ log = Log(__name__)
 STAYS = 2.0
 """Seconds for which a driver stays with a stack that does nothing but pause."""
 GATHERS = 0.02
-"""Seconds for which news are gathered before they are looked at."""
+"""Seconds for which notifications are gathered before they are processed."""
 AGAIN_AFTER = 1.0
-"""Seconds after which a turn is begun again that cannot go on now."""
+"""Seconds after which a turn is tried again that cannot continue now."""
 LETS_GO = 2.0
-"""Seconds that drivers are given to let go of their stacks."""
+"""Seconds that drivers have for the release of their stacks."""
 
 
 class Turns(Dispatcher, Observer):
@@ -49,21 +49,21 @@ class Turns(Dispatcher, Observer):
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._failures = Failures()
         self._told: dict[str, set[str | None]] = {}
-        """What was told of stacks that are driven here and has not been looked at: the nested
-        stacks that have ended, or None for whatever else there may be."""
+        """Unprocessed notifications about stacks that are driven here: the nested stacks that have
+        ended, or None for other changes."""
         self._background: set[asyncio.Task[None]] = set()
         self._closed = False
         ports.store.observe(self)
 
     @property
     def under_way(self) -> int:
-        """How many turns are under way."""
+        """Return the number of turns in progress."""
         return len(self._drivers)
 
     async def turn(self, stack_id: str) -> None:
-        """Drive a stack until it has nothing to do, or has let go of it for now.
+        """Drive a stack until it has nothing to do, or is released for now.
 
-        Raises :class:`Fenced` where others may drive what this process does.
+        Raises :class:`Fenced` if another engine may drive the stack.
         """
         while True:
             try:
@@ -93,7 +93,7 @@ class Turns(Dispatcher, Observer):
             await self._queue.schedule(stack_id, 0)
 
     async def _ended(self, stack_id: str, driver: Driver) -> bool:
-        """Wait until the driver ends; whether another one is needed at once."""
+        """Wait until the driver ends; return whether another one is needed immediately."""
         try:
             await asyncio.wait([self._driving[stack_id]])
             if self._driving[stack_id].cancelled():
@@ -101,7 +101,7 @@ class Turns(Dispatcher, Observer):
             self._driving[stack_id].result()
         except Fenced:
             log.info("stack taken over by another engine", stack=stack_id)
-            # one that had stood still may have taken it, and gives it up without a word
+            # An engine that had hung may have taken it, and drops it without a release.
             await self._queue.schedule(stack_id, self._ports.clock.now() + AGAIN_AFTER)
             return False
         except Exception as fault:  # noqa: BLE001 - noted, whatever it is
@@ -115,7 +115,8 @@ class Turns(Dispatcher, Observer):
         if driver.rests_until is not None:
             await self._queue.schedule(stack_id, driver.rests_until)
             return driver.has_news
-        # what was told while the driver was ending waits as a turn, unless it was taken for it
+        # Notifications that arrive while the driver shuts down stay queued as a turn, unless the
+        # driver already consumed it.
         return driver.has_news
 
     def committed(self, change: Change, *, certain: bool) -> None:
@@ -140,8 +141,9 @@ class Turns(Dispatcher, Observer):
             driver.child_ended(child_id, ends)
 
     def hear(self, news: Iterable[tuple[str, str | None]], *, known: bool) -> None:
-        """Something was told of stacks, or of nested ones of theirs; ``known`` is what
-        :meth:`committed` has told already.
+        """Handle notifications about stacks, or about nested ones of theirs.
+
+        ``known`` means that :meth:`committed` has already handled them.
         """
         for stack_id, child_id in news:
             if stack_id not in self._drivers:
@@ -153,7 +155,7 @@ class Turns(Dispatcher, Observer):
                 told.add(child_id)
 
     async def _look(self) -> None:
-        """Take away the turns of what was told, then let the drivers look."""
+        """Remove the turns of the notifications, then wake the drivers."""
         await asyncio.sleep(GATHERS)
         told, self._told = self._told, {}
         await self._consume(list(told))
@@ -165,7 +167,7 @@ class Turns(Dispatcher, Observer):
                     self._tell_end(stack_id, child_id, NO_ENDS)
 
     async def look_at_all(self) -> None:
-        """Something may have been told that was not heard: look wherever a turn is due."""
+        """Wake the drivers of stacks with a due turn, after notifications may have been lost."""
         for stack_id in await self._consume(list(self._drivers)):
             if (driver := self._drivers.get(stack_id)) is not None:
                 driver.look()
@@ -175,7 +177,7 @@ class Turns(Dispatcher, Observer):
         try:
             due = await self._queue.consume(stack_ids)
         except StoreFault:
-            due = stack_ids  # nobody knows
+            due = stack_ids  # unknown
         for stack_id in due:
             if stack_id not in self._drivers:
                 # its driver has ended meanwhile, and may not have looked
@@ -205,14 +207,14 @@ class Turns(Dispatcher, Observer):
         task.add_done_callback(self._background.discard)
 
     async def close(self) -> None:
-        """Let go of all stacks: others go on with them."""
+        """Release all stacks, so that other engines continue with them."""
         self._closed = True
         for driver in self._drivers.values():
             driver.leave()
         await spare_all(self._ports, await self._end(LETS_GO))
 
     async def abandon(self) -> None:
-        """Stop driving at once, as others may do so by now."""
+        """Stop driving immediately, because other engines may have taken over."""
         await self._end(0)
 
     async def _end(self, seconds: float) -> Collection[Driver]:

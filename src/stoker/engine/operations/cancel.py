@@ -1,8 +1,8 @@
-"""Cancels an update or a create without going back: nothing more of it begins.
+"""Cancels an update or a create without rollback: no more of its actions start.
 
-The stack is told as failed at once. What was begun on single resources comes to its end beneath
-that, as nobody can say how far the cloud has got; another request need not wait for it. Nested
-stacks are cancelled in the same transaction.
+The stack is reported as failed immediately. Started actions on single resources are finished in the
+background, as their progress in the cloud is unknown; another request need not wait for them.
+Nested stacks are cancelled in the same transaction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _GOES_ON = (Change.CONTINUE, Change.UPDATE, Change.LATER)
 
 
 class Cancelling(Running):
-    """One cancel, from the moment at which the stack is told of it."""
+    """One cancel, from its start on the stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
         self.operation = operation
@@ -54,7 +54,7 @@ class Cancelling(Running):
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
-        """Find out what was under way, towards what is in force."""
+        """Plan the rest of the started actions, towards the input in force."""
         session = self._session
         if not any(_is_under_way(row) for row in session.rows.values()):
             return
@@ -68,7 +68,7 @@ class Cancelling(Running):
             self.operation = replace(self.operation, plan=self._rest(whole))
 
     async def run(self) -> None:
-        """Tell that the stack is cancelled, then bring to an end what was under way."""
+        """Report that the stack is cancelled, then finish the started actions."""
         session = self._session
         if self.operation.status is OperationStatus.WAITING and not await self._begin():
             return
@@ -87,7 +87,7 @@ class Cancelling(Running):
     async def _begin(self) -> bool:
         """Commit that the stack is cancelled, and with it those nested in it that are changing.
 
-        Whether there was something to cancel: it may just have come to its end.
+        Return whether there was something to cancel: the operation may just have ended.
         """
         session, operation = self._session, self.operation
         given_up = await session.ports.store.operation(operation.cancels or "")
@@ -110,7 +110,7 @@ class Cancelling(Running):
         return True
 
     def _cancelled(self) -> tuple[Stack, list[Event]]:
-        """The stack with its failure; one that had not begun gets its beginning, too."""
+        """Return the failed stack and its events; with a start if there was none yet."""
         stack, action, events = self._session.stack, self.operation.action, []
         transitions = self._session.transitions
         if (stack.action, stack.status) != (action, Status.IN_PROGRESS):
@@ -128,7 +128,7 @@ class Cancelling(Running):
         return stack, [*events, event]
 
     async def _nested(self) -> tuple[list[Resource], list[Event], list[Operation]]:
-        """The rows of nested stacks that are changing, as failed; and what cancels those stacks."""
+        """Return the rows of changing nested stacks as failed, and the cancels of those stacks."""
         rows, events, below = [], [], []
         reason = reason_of_cancelled(self.operation.action)
         for row in self._session.rows.values():
@@ -144,7 +144,7 @@ class Cancelling(Running):
         return rows, events, below
 
     def _rest(self, plan: Plan) -> Plan:
-        """What goes on of a plan: each of its nodes on its own."""
+        """Return the rest of a plan: each of its nodes on its own."""
         phases = [
             replace(
                 phase,

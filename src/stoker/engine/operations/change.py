@@ -1,7 +1,7 @@
 """The change of a stack: create, update, delete and rollback bring it to an input, or to nothing.
 
-The plan is made and stored before the first action. One that an earlier engine has stored is gone
-on with: execution skips what is done.
+The plan is made and stored before the first action. A plan that an earlier engine has stored is
+continued: execution skips finished nodes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class StackChange(Running):
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
-        """Evaluate what is wanted, look at the live objects that it depends on, and plan."""
+        """Evaluate the desired state, read the live objects that it depends on, and plan."""
         self.operation = await cancelled(self._session, self.operation)
         self._evaluated = await wanted_by(self._session, self.operation)
         self._wanted = await restored(self._session, self.operation, self._evaluated)
@@ -68,7 +68,7 @@ class StackChange(Running):
             await self._require_accepted(planner)
 
     async def run(self) -> None:
-        """Begin, execute, end. The plan is stored before its first action."""
+        """Start, execute, end. The plan is stored before its first action."""
         if self._planned is not None:
             planned = replace(self.operation, plan=self._planned)
             self.operation = await begin(self._session, planned)
@@ -101,7 +101,7 @@ class StackChange(Running):
         found = await foresee_with(planner, self._session, given, wanted, premises)
         departures = list(accepted.departures(found.decisions))
         if departures:
-            # nothing has been done that a rollback could undo; its plan nobody has accepted
+            # There is nothing to roll back, and the rollback plan was never accepted.
             assert isinstance(request, ChangeRequest)
             self.operation = replace(self.operation, request=replace(request, rollback=False))
             raise Invalid(
@@ -110,7 +110,7 @@ class StackChange(Running):
             )
 
     async def _require_allowed(self, plan: Plan) -> None:
-        """Raise Invalid if the plan does what the policy of the stack does not let updates do."""
+        """Raise Invalid if the policy of the stack does not allow the plan."""
         operation = self.operation
         types = {row.name: row.type_name for row in self._session.current.values()}
 

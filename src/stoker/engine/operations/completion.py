@@ -1,7 +1,7 @@
-"""How operations begin and end: status of the stack, its event and the operation, together.
+"""Start and end of operations: status of the stack, its event and the operation, together.
 
-A failed operation with rollback ends in the transaction that begins the way back, so that nothing
-can come between. What an operation has left unfinished is told as failed with it.
+A failed operation with rollback ends in the transaction that starts the rollback, so that no other
+operation can run between them. Unfinished actions of an operation are reported as failed with it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ log = Log(__name__)
 
 
 def in_force(stack: Stack) -> str | None:
-    """The input that the stack was last brought, or being brought, to; None for nothing.
+    """Return the last input that was applied, completely or not; None for no input.
 
-    It counts although not all of it was reached: what a user gave last is what he goes back to.
+    An incomplete one counts: users go back to the input that they gave last.
     """
     emptied = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
     return None if emptied and stack.good_input_id is None else stack.input_id
 
 
 async def cancelled(session: Session, operation: Operation) -> Operation:
-    """An operation that gives up another, with what was in force before that began."""
+    """Return an operation that cancels another, with the input in force before that started."""
     if operation.cancels is None:
         return operation
     given_up = await session.ports.store.operation(operation.cancels)
@@ -57,10 +57,10 @@ async def cancelled(session: Session, operation: Operation) -> Operation:
 
 
 async def begin(session: Session, operation: Operation) -> Operation:
-    """The operation is under way, and its stack with it; nothing waits for an earlier one.
+    """Start the operation and mark its stack as in progress.
 
-    Only now is it known what it would go back to: what is in force while it is accepted may
-    have changed since.
+    The input for a rollback is set only now: the input in force may have changed since the
+    operation was accepted.
     """
     if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
         operation = replace(operation, back_to=in_force(session.stack))
@@ -80,7 +80,7 @@ async def begin(session: Session, operation: Operation) -> Operation:
 
 
 def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, list[Event]]:
-    """The stack with the operation under way, and the event that tells of it, if it is news."""
+    """Return the stack with the operation in progress, and its event unless already written."""
     stack = session.stack
     if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
         operation.action in (Action.CREATE, Action.ADOPT, Action.ROLLBACK)
@@ -105,9 +105,10 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
 async def succeed(
     session: Session, operation: Operation, wanted: Definitions, note: str = ""
 ) -> None:
-    """The end of an operation that has done everything. ``wanted`` is what the stack is to be, the
-    ``note`` comes after the reason of the stack. It fails where the stack may not export what it
-    would.
+    """End an operation that has done everything.
+
+    ``wanted`` is the desired state, ``note`` is appended to the reason of the stack. The operation
+    fails if the stack may not export its outputs.
     """
     reason = f"Stack {operation.action} completed successfully"
     changes: dict[str, Any] = {}
@@ -131,7 +132,7 @@ async def succeed(
     ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
     if operation.action is Action.DELETE:
         await _give_back(session.ports, session.stack)
-    # a nested stack that has changed by itself: the one around it waits for nothing
+    # A nested stack that has changed on its own: the one around it is not waiting.
     alone = operation.parent_operation is None and operation.action is not Action.DELETE
     above = refresh_around(session) if alone else []
     await session.commit(stack=stack, operations=[ended, *above], events=[event])
@@ -139,7 +140,7 @@ async def succeed(
 
 
 async def _give_back(ports: Ports, stack: Stack) -> None:
-    """Remove what the stack held in Keystone; a failure there must not keep the stack."""
+    """Remove the stack's objects in Keystone; a failure there must not keep the stack."""
     if stack.parent_id is not None:
         return
     try:
@@ -208,7 +209,7 @@ def _following(
 
 
 async def refuse(session: Session, operation: Operation, reason: str) -> None:
-    """The operation ends without more being done; one on signals has no status to tell."""
+    """End the operation as failed; one on signals does not change the status of the stack."""
     if operation.action is Action.SIGNAL:
         ended = replace(operation, status=OperationStatus.FAILED, reason=reason)
         await session.commit(operations=[ended])
@@ -222,7 +223,7 @@ async def refuse(session: Session, operation: Operation, reason: str) -> None:
 
 
 def reason_of_cancelled(action: Action) -> str:
-    """What is said of a stack whose operation was cancelled."""
+    """Return the reason of a stack whose operation was cancelled."""
     return f"Stack {action} cancelled"
 
 
@@ -233,15 +234,15 @@ def ended_cancel(operation: Operation) -> Operation:
 
 
 async def end_cancel(session: Session, operation: Operation) -> None:
-    """The end of a cancel that has begun; what came of the stack was told then."""
+    """End a started cancel; its start has already reported the state of the stack."""
     left, told = await unfinished(session, reason_of_cancelled(operation.action))
     await session.commit(resources=left, events=told, operations=[ended_cancel(operation)])
 
 
 async def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
-    """Rows whose action this operation has left unfinished, as failed; and their events.
+    """Return rows with unfinished actions of this operation, as failed, and their events.
 
-    What servers have not reported by now is recorded as failed.
+    Missing reports of servers are recorded as failed.
     """
     made = [
         session.transitions.resource_to(

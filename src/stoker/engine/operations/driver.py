@@ -1,9 +1,9 @@
-"""Takes a stack through its operations, one after another, each to exactly one end.
+"""Runs the operations of a stack, one after another, each to exactly one end.
 
 A driver owns one stack while it runs. It makes the plan, stores it, has it executed, and commits
 the end of the operation together with the stack's new status and event; on failure with rollback,
-together with the operation that goes back. It also starts again what another engine left
-unfinished: a stored plan is loaded, and execution skips what is done. Knows no HTTP and no SQL.
+together with the rollback. It also resumes operations that another engine left unfinished: a stored
+plan is loaded, and execution skips finished nodes. Knows no HTTP and no SQL.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Driver:
         self._recorded = recorded
         self._stays = stays
         self.rests_until: float | None = None
-        """When the stack is to be driven on that it lets go of."""
+        """Time at which the released stack is to be resumed."""
         self._leaves = False
         self._look_again = False
         """There may be more in the store than what was read last."""
@@ -96,16 +96,16 @@ class Driver:
 
     @property
     def has_news(self) -> bool:
-        """Something was told that the driver has not looked at."""
+        """Return whether there are unprocessed notifications."""
         return self._news.is_set()
 
     async def news(self) -> None:
-        """Return when something new is told from now on."""
+        """Wait for the next notification."""
         self._news.clear()
         await self._news.wait()
 
     def child_ended(self, child_id: str, ends: Mapping[str, End] = NO_ENDS) -> None:
-        """An operation of this nested stack has ended; ``ends`` tells how, where it is known."""
+        """Handle the end of an operation of a nested stack; ``ends`` has the results, if known."""
         if self._running is not None:
             self._running.waiting.wake(child_id, ends)
         if self._running is None or self.rests_until is not None:
@@ -118,7 +118,7 @@ class Driver:
             self._running.waiting.wake_all()
 
     def leave(self) -> None:
-        """Let go of the stack as soon as no call about it is under way."""
+        """Release the stack as soon as no call about it is in flight."""
         self._leaves = True
         self._news.set()
 
@@ -130,7 +130,7 @@ class Driver:
     async def _run(self) -> None:
         taken = self._recorded or await self._ports.store.take(self._stack_id)
         if taken is None:
-            return  # it was told of a request whose commit has failed, or of what has ended since
+            return  # The commit of the request has failed, or the operation has ended since.
         self.taken = taken.stack
         if taken.operation is not None:
             session = await self._open(taken.stack, ())
@@ -202,10 +202,10 @@ class Driver:
         self.notify()  # there may be others
 
     async def _next(self, session: Session) -> Operation | None:
-        """The operation to go on with; those that it leaves nothing to do never will.
+        """Return the operation to run; end those that it supersedes.
 
-        What is told from here on is looked at later. What was told before is in the store, and is
-        read now: operations, and the signals that whoever is driven next may be waiting for.
+        Notifications from here on are processed later. Earlier ones are in the store and read now:
+        operations, and signals that the next operation may wait for.
         """
         self._news.clear()
         self._look_again = False
@@ -263,7 +263,7 @@ class Driver:
                 self._running = None
 
     async def _attend(self, session: Session, running: Running) -> None:
-        """Let it run, and tell it of its time limit, of signals and of successors."""
+        """Run it, and notify it of its time limit, of signals and of successors."""
         run = asyncio.ensure_future(running.run())
         expired = False
         try:
@@ -291,7 +291,7 @@ class Driver:
                     await run
 
     def _rest(self, session: Session, running: Running, left: float | None) -> None:
-        """Let go of the stack if there are long pauses alone; ``left`` is the operation's time."""
+        """Release the stack if only long pauses follow; ``left`` is the operation's time."""
         until = None if self._stays is None else running.waiting.rests_until(self._stays)
         if until is not None and not _may_be_sent(session):
             pause = min(until - asyncio.get_running_loop().time(), left or math.inf)
@@ -299,7 +299,7 @@ class Driver:
             running.waiting.stop()
 
     async def _hear(self, session: Session, running: Running) -> None:
-        """Look what is new: a later operation ends this one, signals wake those who wait."""
+        """Read changes: a later operation ends this one, signals wake waiting resources."""
         await session.load_signals()
         first = foremost(await self._ports.store.queue(self._stack_id))
         if first is not None and first.id != running.operation.id:
@@ -333,7 +333,7 @@ def _may_be_sent(session: Session) -> bool:
 
 
 def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:
-    """An operation that leaves its place to a newer one. A cancel has told by then how it ends."""
+    """Return an operation as superseded; a started cancel has already reported its end."""
     if operation.kind is OperationKind.CANCEL and operation.status is OperationStatus.RUNNING:
         return ended_cancel(operation)
     cancelled = operation.id in (newer.cancels for newer in open_)

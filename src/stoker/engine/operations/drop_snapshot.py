@@ -1,6 +1,6 @@
 """The removal of a snapshot that a user asks for.
 
-It waits for changes of the stack, and leaves the status of the stack alone.
+It waits for changes of the stack, and does not change the status of the stack.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a stack exports at the end of a change: values of its outputs, by name."""
+"""Exports of a stack at the end of a change: values of its outputs, by name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
 async def exported(session: Session, wanted: Evaluation) -> tuple[Export, ...] | None:
-    """All that the stack exports once it is what is wanted; None where nothing has to be written.
+    """Return the exports of the desired state; None if nothing has to be written.
 
-    Raises Invalid for a name that another stack exports, and for a value that others use as it
-    was.
+    Raises Invalid for a name that another stack exports, and for a changed value that other stacks
+    use.
     """
     stack = session.stack
     if stack.parent_id is not None:

@@ -1,7 +1,7 @@
 """Marks a resource unhealthy. The owner of the stack does it, as it writes every row.
 
-It changes neither the status of the stack nor any object. It comes before what was accepted after
-it, so that the update of a user who has just marked a resource replaces it.
+It changes neither the status of the stack nor any object. It runs before operations that were
+accepted later, so that an update after the mark replaces the resource.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Marking(Running):
 def marked(
     session: Session, row: Resource, *, unhealthy: bool, reason: str
 ) -> tuple[Resource, Event]:
-    """The row with the mark, or without it, and the event that tells of it."""
+    """Return the row with the mark, or without it, and its event."""
     status = Status.FAILED if unhealthy else Status.COMPLETE
     transitions = session.transitions
     row, _ = transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)

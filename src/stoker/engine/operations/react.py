@@ -1,7 +1,7 @@
-"""A reaction: a type does in the cloud what a signal to its resource asks for.
+"""A reaction: a type carries out a signal to its resource in the cloud.
 
-The signal is an operation, so that it is stored before it is answered and comes after everything
-that was accepted before it. It changes neither the status of the stack nor that of the resource.
+The signal is an operation, so that it is stored before it is answered and runs after all operations
+that were accepted before it. It changes neither the status of the stack nor that of the resource.
 """
 
 from __future__ import annotations

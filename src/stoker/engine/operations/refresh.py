@@ -1,8 +1,8 @@
-"""What a stack shows of its nested stacks, brought up to date after one has changed by itself.
+"""Updates the attributes that a stack shows of a nested stack which has changed on its own.
 
 A signal may change a nested stack without an operation on the stack around it. The attributes that
-the latter has recorded then follow by an operation of their own, up to the root of the tree. So do
-the metadata of resources that refer to these attributes: servers learn by them of new members.
+the latter has recorded are then updated by an operation of their own, up to the root of the tree.
+So are the metadata of resources that refer to these attributes: servers read new members there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = Log(__name__)
 
 
 def refresh_around(session: Session) -> list[Operation]:
-    """The operation by which the stack around this one takes note; none around a root."""
+    """Return the operation that updates the stack around this one; none around a root."""
     stack, ports = session.stack, session.ports
     if stack.parent_id is None or stack.parent_resource_id is None:
         return []
@@ -47,7 +47,7 @@ def refresh_around(session: Session) -> list[Operation]:
 
 
 class Refreshing(Running):
-    """Takes over what one nested stack shows."""
+    """Updates the attributes of one nested stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
         assert isinstance(operation.request, RefreshRequest)

@@ -1,7 +1,7 @@
 """A restart: a resource and all that needs it are replaced because a signal asks for it.
 
-They are marked unhealthy, and an update to what the stack is already does the rest, unless an
-update of a user is there to do it.
+They are marked unhealthy, and an update to the present input replaces them, unless a user's update
+is open and does so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CannotRestart(Exception):
 
 
 class _UnderWay(Exception):
-    """A change of the stack is under way, or waits: it replaces what is marked."""
+    """A change of the stack is in progress, or waits: it replaces the marked resources."""
 
 
 class Restarting(Running):
@@ -37,7 +37,7 @@ class Restarting(Running):
         self._restarter_id = operation.request.restarter_id
 
     async def run(self) -> None:
-        """Mark what is to be replaced, ask for the update, and end the operation."""
+        """Mark the resources to replace, request the update, and end the operation."""
         try:
             broken = self._broken()
         except CannotRestart as failed:
@@ -87,7 +87,7 @@ class Restarting(Running):
         await session.commit(resources=rows, events=events, operations=[self.operation])
 
     async def _ask_for_update(self) -> None:
-        """Record the update that replaces what is marked."""
+        """Record the update that replaces the marked resources."""
         stack, ports = self._session.stack, self._session.ports
         update = ports.operation_on(stack, Action.UPDATE, ChangeRequest(), stack.input_id)
 

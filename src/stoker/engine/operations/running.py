@@ -1,4 +1,4 @@
-"""What the driver knows of a running operation, whatever its kind."""
+"""The driver's interface to a running operation of any kind."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from stoker.engine.model.records import Operation
 
 
 class Running(Protocol):
-    """One operation under way. A stop (of ``waiting``) leaves it open: it may go on later."""
+    """One operation in progress. A stop (of ``waiting``) leaves it open: it may continue later."""
 
     operation: Operation
     """As it was last committed."""
     waiting: Waiting
 
     async def prepare(self) -> None:
-        """Find out what ``run`` needs to know; cut off when the operation's time is up.
+        """Collect the facts for ``run``; aborted when the operation's time is up.
 
-        Raises DiagnosticError and Refused for what ends the operation as failed.
+        Raises DiagnosticError and Refused, which end the operation as failed.
         """
 
     async def run(self) -> None:

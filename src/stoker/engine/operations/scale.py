@@ -1,4 +1,4 @@
-"""Scaling: what a signal to a scaling policy does to the size of a group.
+"""Scaling: the effect of a signal to a scaling policy on the size of a group.
 
 The signal is an operation of its own on the stack, so that it is stored before it is answered and
 applied once. It changes neither the status of the stack nor that of the group: only the nested
@@ -38,7 +38,7 @@ class CannotScale(Exception):
 
 
 class _Target(Struct, frozen=True):
-    """A group, the policy that was signalled, and what the signal asks for."""
+    """A group, the signalled policy, and the requested adjustment."""
 
     policy: Resource
     group: Resource
@@ -85,7 +85,7 @@ class Scaling(Running):
         )
 
     async def _resize(self, target: _Target) -> None:
-        """Update the nested stack, then commit what it shows by then."""
+        """Update the nested stack, then commit its attributes."""
         session = self._session
         before = session.rows[target.group.id]
         definition = _as_recorded(before, target.type)
@@ -143,7 +143,7 @@ class Scaling(Running):
         return [(op, target) for op, target in found if target and target.group.id == group.id]
 
     def _announce(self, phase: str, target: _Target, message: str) -> None:
-        """The next commit notifies of what becomes of the group."""
+        """Add a notification about the group to the next commit."""
         adjustment = target.adjustment
         # as CloudFormation spells them
         kind = "".join(word.capitalize() for word in adjustment.kind.split("_"))
@@ -172,7 +172,7 @@ def _policy(session: Session, operation: Operation) -> Resource | None:
 
 
 def _target(session: Session, operation: Operation) -> _Target:
-    """What the signal of an operation is about. Raises CannotScale."""
+    """Return the target of the signal of an operation. Raises CannotScale."""
     policy = _policy(session, operation)
     if policy is None:
         raise CannotScale("the scaling policy is gone")
@@ -195,7 +195,7 @@ def _target(session: Session, operation: Operation) -> _Target:
 
 
 def _target_if_any(session: Session, operation: Operation) -> _Target | None:
-    """What the signal of an operation is about, if there is one."""
+    """Return the target of the signal of an operation, if there is one."""
     if operation.kind is not OperationKind.SCALE:
         return None
     try:

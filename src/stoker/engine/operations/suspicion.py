@@ -1,7 +1,7 @@
 """Stacks taken over repeatedly without progress: delayed, then given up.
 
-An operation that kills its engine, or makes every driver fail, would be taken up for ever. The
-store counts the take-ups that were in vain; here stands what follows from the count.
+An operation that kills its engine, or makes every driver fail, would be retried for ever. The store
+counts the take-overs without progress; this module decides by the count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 MOST_TAKE_UPS = 6
-"""An operation that was begun so often in a row without getting further is given up."""
+"""Take-overs in a row without progress after which an operation is given up."""
 HOLDS = {3: 1.0, 4: 10.0, 5: 60.0}
 """Seconds to wait before a driver starts, by the number that started and failed."""
 PROVEN_AFTER = 10.0
@@ -36,7 +36,7 @@ async def hold(ports: Ports, stack: Stack, news: asyncio.Event, leaves: Callable
     """
     if stack.take_ups < COUNTED_AT_ONCE:
         return
-    log.warning("stack taken up in vain before", stack=stack.id, times=stack.take_ups)
+    log.warning("stack taken over without progress before", stack=stack.id, times=stack.take_ups)
     held = foremost(await ports.store.queue(stack.id))
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(HOLDS[stack.take_ups]):
@@ -74,7 +74,7 @@ async def spare(ports: Ports, stack: Stack) -> None:
 
 
 def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
-    """What is said of an operation that is given up; ``fault`` is what the last driver met."""
+    """Return the reason of an operation that is given up; ``fault`` is the last driver's."""
     if fault is None:
         why = "the service terminated each time"
     else:

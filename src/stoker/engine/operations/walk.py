@@ -1,7 +1,7 @@
-"""The walk of a stack: one thing is done to each resource that there is, as to suspend it.
+"""The walk of a stack: one action on each existing resource, as to suspend it.
 
-What the stack is to be stays the same. The plan is a phase over the rows, stored before the first
-action; nested stacks are walked by operations of their own.
+The desired state of the stack stays the same. The plan is a phase over the rows, stored before the
+first action; nested stacks are walked by operations of their own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Walk(Running):
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
-        """Evaluate what the stack is, for its outputs and for what no text may show, and plan."""
+        """Evaluate the present input, for its outputs and its secrets to mask, and plan."""
         session = self._session
         wanted = await evaluation_at(session.ports, session.stack, session.stack.input_id)
         session.masking = await session.ports.workers.compute(lambda: masking_of(wanted))
@@ -46,7 +46,7 @@ class Walk(Running):
             self.operation = replace(self.operation, plan=plan)
 
     async def run(self) -> None:
-        """Begin, visit every row, end."""
+        """Start, visit every row, end."""
         session = self._session
         if self.operation.status is OperationStatus.WAITING:
             self.operation = await begin(session, self.operation)
@@ -63,7 +63,7 @@ class Walk(Running):
             await fail(session, self.operation, failed, note)
 
     def _failed(self, execution: Execution) -> str | None:
-        """Why the operation has failed; None if it has not."""
+        """Return the reason of the failure, or None."""
         failures = sorted(execution.gathered)
         if self.operation.action is Action.CHECK:
             there = self._session.current
@@ -77,7 +77,7 @@ class Walk(Running):
         return self.waiting.failed
 
     async def _note(self) -> str:
-        """What is said of a stack with resources that nobody can walk, also nested ones."""
+        """Return a note if the stack, or one nested in it, has resources without this action."""
         session, note = self._session, _NOT_SUPPORTED.format(self.operation.action)
         rows = list(session.current.values())
         beyond = any(
@@ -90,7 +90,7 @@ class Walk(Running):
         return note if beyond else ""
 
     async def _tell_snapshot(self, status: Status, reason: str) -> None:
-        """Put on record what has come of the snapshot of this stack, if it is one."""
+        """Record the result of the snapshot of this stack, if this is one."""
         request, session = self.operation.request, self._session
         if not isinstance(request, WalkRequest) or len(request.snapshot) != 1:
             return

@@ -1,4 +1,4 @@
-"""What an operation wants: the definitions that it brings a stack to."""
+"""The desired state of an operation: the definitions that it applies to a stack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker.template.evaluate.evaluation import Evaluation
 
 
 async def wanted_by(session: Session, operation: Operation) -> Definitions:
-    """The definitions to reach. Raises DiagnosticError and Refused for what cannot be reached."""
+    """Return the definitions to apply. Raises DiagnosticError and Refused if that is impossible."""
     ports, stack = session.ports, session.stack
     before = ports.kept.get(stack.input_id)
     known = [] if before is None else [before]
@@ -47,14 +47,14 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
             raise DiagnosticError(first_of(found))
     most = ports.limits.resources_per_stack
     if begins_nested and most >= 0:
-        # a group learns its size, and a template its nested stacks, when nobody asks for a stack
+        # The size of a group, or nested stacks of a template, may be known only after the request.
         others = await ports.store.count_resources(stack.root_id or stack.id, stack.id)
         require_resources(most, others + len(wanted.names))
     return wanted
 
 
 async def restored(session: Session, operation: Operation, wanted: Definitions) -> Definitions:
-    """The definitions, with what a snapshot holds of the resources if the operation restores one.
+    """Return the definitions, with the parts of a snapshot if the operation restores one.
 
     Raises Invalid for a snapshot that is gone.
     """
