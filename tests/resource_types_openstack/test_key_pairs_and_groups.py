@@ -6,6 +6,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
+from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server_group import ServerGroup
 from stoker.schema.resource_type import Done
@@ -86,3 +87,40 @@ def test_a_server_group_with_rules_has_one_policy(cloud: FakeCloud) -> None:
     Row(ServerGroup(), cloud.connection, given).create()
     [group] = cloud.all("os-server-groups")
     assert (group["policy"], group["rules"]) == ("anti-affinity", {"max_server_per_host": 3})
+
+
+def test_lost_flavor_is_found_by_its_marker(cloud: FakeCloud) -> None:
+    given = {"name": "large", "ram": 512, "vcpus": 1}
+    row = Row(Flavor(), cloud.connection, given)
+    cloud.put("flavors", name="large", ram=512, vcpus=1, description=None)
+    assert row.type.find(row.call("CREATE")) is None
+    cloud.tables["flavors"].clear()
+    cloud.lose_answer("POST", "/flavors")
+    row.create()
+    assert [each["id"] for each in cloud.all("flavors")] == [row.physical_id]
+
+
+def lost_group(cloud: FakeCloud) -> Row:
+    """A named server group whose create was sent and got no response."""
+    row = Row(ServerGroup(), cloud.connection, {"name": "apart"})
+    row.note(ServerGroup().create(row.call("CREATE")))
+    return row
+
+
+def test_lost_server_group_is_found_by_its_policies(cloud: FakeCloud) -> None:
+    row = lost_group(cloud)
+    cloud.put("os-server-groups", name="apart", policies=["affinity"])
+    assert ServerGroup().find(row.call("CREATE")) is None
+    ours = cloud.put("os-server-groups", name="apart", policies=["anti-affinity"])
+    assert ServerGroup().find(row.call("CREATE")) == ours
+
+
+def test_create_fails_if_two_server_groups_appeared(cloud: FakeCloud) -> None:
+    row = lost_group(cloud)
+    given = {"name": "apart", "policies": ["anti-affinity"]}
+    ids = [cloud.put("os-server-groups", **given) for _ in range(2)]
+    assert ServerGroup().find(row.call("CREATE")) is None
+    reason = failure(row.run("CREATE"))
+    assert all(each in reason for each in ids)
+    assert ServerGroup().find(row.call("DELETE")) is None
+    assert len(cloud.all("os-server-groups")) == 2

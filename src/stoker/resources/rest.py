@@ -104,6 +104,9 @@ class RestResource(ManagedType):
         if _is_unmarked(self, call) and not self.unique and _BEFORE not in call.data:
             known = [item[self.collection.id_field] for item in self.alike(call)]
             return Wait(after=0.0, data={**call.data, _BEFORE: known})
+        candidates = _candidates(self, call) if call.data.get(_BEFORE) is not None else []
+        if len(candidates) > 1:
+            return Failed(_ambiguous(self, candidates))
         try:
             body = self.creation_body(call)
             if _needs_marker(self, call):
@@ -220,9 +223,9 @@ class RestResource(ManagedType):
         """The object that a lost create has created."""
         matches = self._with_token(call)
         if _is_unmarked(self, call) and (self.unique or _BEFORE in call.data):
-            known = call.data.get(_BEFORE, ())
-            alike = self.alike(call)
-            matches = [item for item in alike if item[self.collection.id_field] not in known]
+            matches = _candidates(self, call)
+            if len(matches) > 1 and not self.unique:
+                return None  # one of them may be ours, and nothing shows which
         return str(matches[0][self.collection.id_field]) if matches else None
 
     def sweep(self, call: Call) -> Sequence[str]:
@@ -268,6 +271,22 @@ class RestResource(ManagedType):
             pause = polling_pause(call)
             return Wait(pause, physical_id, reason=f"{self.collection.words} is {status}")
         return Done(physical_id, self.attributes_of(call, found))
+
+
+def _candidates(kind: RestResource, call: Call) -> list[Object]:
+    """Return the objects like this one that were not there before the create."""
+    known, id_field = call.data.get(_BEFORE, ()), kind.collection.id_field
+    return [item for item in kind.alike(call) if item[id_field] not in known]
+
+
+def _ambiguous(kind: RestResource, candidates: Sequence[Object]) -> str:
+    """Return why a create whose response was lost is not sent again."""
+    ids = ", ".join(sorted(str(item[kind.collection.id_field]) for item in candidates))
+    return (
+        f"a response to the create was lost, and {len(candidates)} objects of this name have "
+        f"appeared since. One of them may be the {kind.collection.words} of this resource. Delete "
+        f"those that nobody needs: {ids}"
+    )
 
 
 def _wanted_extras(kind: RestResource, call: Call) -> list[Extra]:

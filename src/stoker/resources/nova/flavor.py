@@ -1,4 +1,8 @@
-"""OS::Nova::Flavor: a size of servers."""
+"""OS::Nova::Flavor: a size of servers.
+
+A flavor that the user has named carries the marker as its description, for which the compute
+service has to be of 2018 or newer.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,16 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
+from stoker.kernel.values import replace
 from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource
+from stoker.resources.rest import Extra, RestResource, marker_text
 from stoker.resources.text_values import as_texts
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
+
+_MARKED = replace(FLAVORS, microversion="2.55")  # flavors with their descriptions
 
 
 def _specs_of(call: Call) -> Object:
@@ -66,7 +73,6 @@ class Flavor(RestResource):
     service = "compute"
     support = since("2014.2")
     collection = FLAVORS
-    marker = ""
     wire = {
         "flavorid": "id",
         "ephemeral": "OS-FLV-EXT-DATA:ephemeral",
@@ -120,6 +126,17 @@ class Flavor(RestResource):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The flavor's fields; no swap disk is an empty text in the service's words."""
         return {**super().properties_of(call, found), "swap": found.get("swap") or 0}
+
+    def version(self, properties: Mapping[str, Any]) -> str | None:
+        """Return the version of requests with a description, if that holds the marker."""
+        return _MARKED.microversion if properties.get("name") else None
+
+    def _with_token(self, call: Call) -> list[Object]:
+        """The flavors that carry the token, also those of single projects."""
+        if not call.properties.get("name"):
+            return self.alike(call)
+        listed = _MARKED.select(call.cloud, is_public="None")
+        return [item for item in listed if item.get("description") == marker_text(call)]
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """All flavors, those of single projects too: the list cannot be narrowed."""

@@ -47,6 +47,11 @@ class ServerGroup(RestResource):
         ),
     }
 
+    def alike(self, call: Call) -> list[Object]:
+        """Return the groups of the same name and policies."""
+        wanted = set(call.properties.get("policies") or ())
+        return [item for item in super().alike(call) if wanted & _policies_of(item)]
+
     def creation_body(self, call: Call) -> Object:
         """The group; rules belong to a newer form of the request, with a single policy."""
         body: Object = {"name": call.properties.get("name") or call.physical_name}
@@ -70,6 +75,11 @@ class ServerGroup(RestResource):
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """None but ``show``."""
         return {}
+
+
+def _policies_of(group: Object) -> set[str]:
+    """Return the policies of a group, in both forms of the service."""
+    return {*(group.get("policies") or ()), *([group["policy"]] if "policy" in group else ())}
 
 
 def _limit(properties: Mapping[str, Any]) -> float | None:
