@@ -1,1 +1,1 @@
-"""The engine's data: records, requests, views, plans, and the Protocols of what it needs."""
+"""The engine's data: records, requests, views, plans, and the Protocols of its dependencies."""

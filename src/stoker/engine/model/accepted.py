@@ -1,7 +1,7 @@
-"""What a user has been shown and has accepted: what happens to each resource, down the tree.
+"""Plans that a user has accepted: the change of each resource, down the tree.
 
-It is recorded with the operation. The plan that is made when the operation begins must say the
-same; what the plan shown had to leave open may turn out either way.
+They are recorded with the operation. The plan that is made when the operation starts must be equal;
+open decisions of the accepted plan may turn out either way.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BECOMES: Mapping[Change | None, str] = {
 
 
 class Accepted(Struct, frozen=True):
-    """What happens to the resources of one stack, and to those of the stacks nested in it."""
+    """Changes of the resources of one stack, and of those of its nested stacks."""
 
     changes: Mapping[str, Change] = field(default_factory=dict)
     """By name, of all resources that do not stay as they are."""
@@ -43,13 +43,13 @@ class Accepted(Struct, frozen=True):
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Accepted:
-        """What was stored."""
+        """Return the accepted plan from its stored form."""
         changes = {name: Change(change) for name, change in data["changes"].items()}
         nested = {name: cls.from_data(below) for name, below in data["nested"].items()}
         return cls(changes, nested)
 
     def departures(self, now: Accepted, *above: str) -> Iterator[str]:
-        """Where a plan that is made now says something else, one sentence for each resource."""
+        """Yield the differences of the present plan, one sentence for each resource."""
         for name in sorted(self.changes.keys() | now.changes.keys()):
             shown, found = self.changes.get(name), now.changes.get(name)
             if shown in (found, Change.LATER):
@@ -61,7 +61,7 @@ class Accepted(Struct, frozen=True):
 
 
 def changes_in(plan: Plan) -> dict[str, Change]:
-    """What a plan does to the resources of its stack, by name; without those that stay."""
+    """Return the changes in a plan by resource; without unchanged ones."""
     changes = {
         node.name: node.change
         for node in plan.nodes(Step.APPLY)

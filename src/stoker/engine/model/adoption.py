@@ -1,8 +1,7 @@
-"""What goes from stack to stack with the objects of an abandoned one, and what never does.
+"""Data that an adopted stack gets from the document of an abandoned one.
 
-A document of a stack comes from anybody: it is read once, when it is sent, into a form that has
-nothing but what an adoption needs. What it says of objects counts for no more than what its sender
-may do in the cloud.
+A document may come from any user. It is read once, when it is sent, into a form with only the data
+that an adoption needs. Its objects can be used only with the sender's own rights in the cloud.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ _DEEPEST = 20
 
 
 def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a type keeps of an object, but for the user by which servers call back, and its keys.
+    """Return a type's data about an object, without the user for callbacks of servers and its keys.
 
-    Those belong to the service, which rules their domain: who names the user of others must not be
-    able to have it removed.
+    Those belong to the service, which manages their domain: a document with the user of another
+    project must not cause its removal.
     """
     if not any(name in data for name in _OWN):
         return dict(data)
@@ -34,7 +33,7 @@ def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
 def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """The resources of a document by name, in the form in which they are stored.
 
-    Raises :class:`stoker.kernel.errors.Invalid` (400) for what has another shape.
+    Raises :class:`stoker.kernel.errors.Invalid` (400) for another shape.
     """
     if depth > _DEEPEST:
         raise invalid_document("its stacks are nested too deep")

@@ -1,7 +1,6 @@
-"""What users keep beside their stacks: change sets, and what protects the stacks.
+"""Change sets, protections of stacks, and detections of drift.
 
-A change set is a request that waits for somebody to carry it out, with what it would do: a saved
-plan with a name.
+A change set is a stored request with its plan, to be carried out later: a saved plan with a name.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ class ChangeSet(Struct, frozen=True):
     request: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a :class:`stoker.engine.model.requests.StackRequest`; kept encrypted."""
     shown: Mapping[str, Any] = field(default_factory=dict)
-    """What it would do, for those who look at it; kept encrypted."""
+    """Its plan, for display; stored encrypted."""
 
 
 class ChangeSetChange(Struct, frozen=True):
-    """What a commit changes about the change sets of a stack."""
+    """The changes of a commit to the change sets of a stack."""
 
     new: tuple[ChangeSet, ...] = ()
     executed: tuple[str, str] | None = None
@@ -59,15 +58,17 @@ class ChangeSetReads(Protocol):
     """Reads of change sets."""
 
     async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
-        """Those of a stack, oldest first, without request and what is shown."""
+        """Return those of a stack, oldest first, without request and plan."""
 
     async def named(self, stack_id: str, name: str) -> ChangeSet | None:
         """The change set of a stack that has a name, or an id."""
 
 
 class Protection(Struct, frozen=True):
-    """What protects one stack. It is no part of the stack's row, which the stack's engine writes:
-    users set it while that is under way.
+    """The protection of one stack.
+
+    It is not part of the stack's row, which only the stack's engine writes: users set it during
+    operations.
     """
 
     stack_id: str
@@ -81,21 +82,21 @@ class ProtectionReads(Protocol):
     """Reads of protections."""
 
     async def protection(self, stack_id: str) -> Protection:
-        """That of a stack; an empty one where nothing was set."""
+        """Return that of a stack; an empty one if nothing was set."""
 
 
 class Detection(Struct, frozen=True):
-    """A look at the live objects of a stack, and what it has found."""
+    """A comparison with the live objects of a stack, and its result."""
 
     id: str
     stack_id: str
     started_at: float
     ended_at: float | None = None
-    """None while it goes on."""
+    """None while it runs."""
     fault: str = ""
-    """Why it came to nothing."""
+    """The reason of its failure."""
     found: Mapping[str, Any] = field(default_factory=dict)
-    """What is told of each resource, by name; kept encrypted."""
+    """The drift of each resource, by name; stored encrypted."""
 
 
 class DetectionReads(Protocol):
@@ -105,30 +106,30 @@ class DetectionReads(Protocol):
         """One detection."""
 
     async def latest(self, stack_id: str) -> Detection | None:
-        """The newest one of a stack that has come to its end with something found."""
+        """Return the newest one of a stack that has ended with a result."""
 
 
 class KeepsChangeSets(KeepsExports, KeepsClientTokens, Protocol):
-    """A store with what users keep."""
+    """A store with these records."""
 
     @property
     def change_sets(self) -> ChangeSetReads:
-        """What reads change sets."""
+        """Reads of change sets."""
 
     @property
     def protections(self) -> ProtectionReads:
-        """What reads protections."""
+        """Reads of protections."""
 
     @property
     def detections(self) -> DetectionReads:
-        """What reads detections of drift."""
+        """Reads of detections of drift."""
 
 
 class ChangeSetInside(ExportInside, ClientTokenInside, Protocol):
-    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
         """The names of a stack's change sets, with the operation that carries each out."""
 
     def protection(self, stack_id: str) -> Protection:
-        """What protects a stack; ask for the stack first, which locks it."""
+        """Return the protection of a stack. Read the stack first, which locks it."""

@@ -1,4 +1,4 @@
-"""Tokens by which clients tell that they ask for the same again: it is then not done twice."""
+"""Idempotency tokens of clients: a repeated request with a token is not carried out twice."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class KeepsClientTokens(Protocol):
 
     @property
     def client_tokens(self) -> ClientTokenReads:
-        """What reads them."""
+        """Reads of client tokens."""
 
 
 class ClientTokenInside(Protocol):
-    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
 
     def asked(self, project_id: str, text: str) -> Asked | None:
-        """The request of a project with a token; nobody else records one meanwhile."""
+        """Return the request of a project with a token; lock the project against new ones."""

@@ -18,7 +18,7 @@ class Workers(Protocol):
     """Runs calls of resource types: on the loop, or on threads for those that may block."""
 
     def load(self, service: str) -> Load:
-        """How much a service has to do."""
+        """Return the load of a service."""
 
     async def run(
         self,
@@ -32,10 +32,10 @@ class Workers(Protocol):
         """
 
     async def compute(self, call: Callable[[], Result]) -> Result:
-        """The result of pure work that may take seconds, while the loop goes on.
+        """Return the result of pure work that may take seconds, without blocking the loop.
 
-        It counts for the project of ``stoker.kernel.time_limit.project``: nobody has to wait for
-        the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
+        It counts for the project of ``stoker.kernel.time_limit.project``, so that projects do not
+        wait for each other. Raises :class:`stoker.kernel.errors.LimitExceeded` if it takes too
         long.
         """
 
@@ -44,16 +44,16 @@ class Clouds(Protocol):
     """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
 
     def connection(self, stack: Stack) -> Any:
-        """What resource types get as ``call.cloud``."""
+        """Return the value of ``call.cloud`` for resource types."""
 
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
         """The ids that names stand for, in order.
 
-        Raises :class:`stoker.kernel.errors.NotFound` naming what does not exist.
+        Raises :class:`stoker.kernel.errors.NotFound` with the name that does not exist.
         """
 
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
-        """For each custom constraint None, or what is wrong with the value."""
+        """Return None for each custom constraint, or the reason why the value is wrong."""
 
     def known_faults(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         """The same; None also where the cloud cannot say now."""
@@ -65,7 +65,7 @@ class Clouds(Protocol):
 
 
 class Faults(Protocol):
-    """Tells what an exception of a cloud means."""
+    """Classifies exceptions of a cloud."""
 
     def is_not_found(self, error: Exception) -> bool:
         """The object does not exist."""

@@ -77,7 +77,7 @@ class KeptEvaluations:
         return evaluation
 
     def forget_unused(self) -> None:
-        """Give up what nobody has asked for since the last time: of many a stack that is gone."""
+        """Drop evaluations that were not used since the last call, as those of deleted stacks."""
         for input_id in set(self._kept) - self._used:
             self._drop(input_id)
         self._used.clear()

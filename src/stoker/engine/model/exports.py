@@ -15,8 +15,7 @@ class Export(Struct, frozen=True):
     """A value that a stack exports."""
 
     project_id: str
-    name: str
-    """Of which a project has one."""
+    name: str  # unique in a project
     stack_id: str
     stack_name: str
     value: Any
@@ -40,14 +39,14 @@ class KeepsExports(Protocol):
 
     @property
     def exports(self) -> ExportReads:
-        """What reads them."""
+        """Reads of exports."""
 
 
 class ExportInside(Protocol):
-    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
-        """The exports of a project by name; nobody else changes them meanwhile."""
+        """Return the exports of a project by name, locked against changes."""
 
     def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
         """The names of the live stacks that use exports, by the name of the export."""

@@ -1,4 +1,4 @@
-"""The kinds of operations, and what each is asked for: one request for each kind."""
+"""The kinds of operations, with one type of request for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.engine.model.accepted import Accepted
 
 
 class OperationKind(StrEnum):
-    """What an operation is about. Its value is stored."""
+    """The kind of an operation. Its value is stored."""
 
     CHANGE = "change"
     SCALE = "scale"
@@ -38,9 +38,9 @@ class ChangeRequest(Struct, frozen=True):
 
     kind: ClassVar = OperationKind.CHANGE
     rollback: bool = False
-    """On failure, go back to what was in force when the operation began."""
+    """On failure, go back to the input in force at the start of the operation."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Columns of the stack that change when the operation begins: tags, timeout and such."""
+    """Columns of the stack that change when the operation starts: tags, timeout and such."""
     batches: Batches = field(default_factory=Batches)
     abandons: bool = False
     """The objects of what is removed stay in the cloud, whatever the deletion policies say."""
@@ -51,7 +51,7 @@ class ChangeRequest(Struct, frozen=True):
     resources from the stack that was snapshotted downwards. Empty for none.
     """
     converge: bool = False
-    """Look at what is live first, and repair what others have changed or deleted."""
+    """Read the live objects first, and repair external changes and deletes."""
     policy: Mapping[str, Any] = field(default_factory=dict)
     """What an update may do to which resources of the stack itself; empty for anything."""
     deletes: bool = False
@@ -75,7 +75,7 @@ class RestartRequest(Struct, frozen=True):
 
 
 class ReactRequest(Struct, frozen=True):
-    """Have a type do in the cloud what a signal asks for. The signal bears the operation's id."""
+    """Let a type carry out a signal in the cloud. The signal has the id of the operation."""
 
     kind: ClassVar = OperationKind.REACT
     resource_id: str
@@ -83,7 +83,7 @@ class ReactRequest(Struct, frozen=True):
 
 
 class RefreshRequest(Struct, frozen=True):
-    """Take over what a nested stack shows, after it has changed by itself."""
+    """Update the attributes of a nested stack, after it has changed on its own."""
 
     kind: ClassVar = OperationKind.REFRESH
     resource_id: str
@@ -100,7 +100,7 @@ class MarkRequest(Struct, frozen=True):
 
 
 class WalkRequest(Struct, frozen=True):
-    """Do the operation's action to each resource that there is; what is wanted stays the same."""
+    """Do the operation's action on each existing resource; the desired state stays the same."""
 
     kind: ClassVar = OperationKind.WALK
     snapshot: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class WalkRequest(Struct, frozen=True):
 
 
 class CancelRequest(Struct, frozen=True):
-    """Begin nothing more of the operation that is cancelled, and do not go back."""
+    """Start no more actions of the cancelled operation, and do not roll back."""
 
     kind: ClassVar = OperationKind.CANCEL
 
@@ -148,8 +148,9 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
 
 
 def request_data(request: Request) -> dict[str, Any]:
-    """A request in the form in which it is stored: what is as usual is left out, so that engines of
-    a release which knows less read it as long as it asks for nothing new.
+    """Return a request in its stored form, without default values.
+
+    So engines of an earlier release can read it, as long as it uses no new fields.
     """
     usual = _usual(type(request))
     data = {name: value for name, value in structs.asdict(request).items() if value != usual[name]}
@@ -163,7 +164,7 @@ def request_data(request: Request) -> dict[str, Any]:
 
 @cache
 def _usual(kind: type[Request]) -> Mapping[str, Any]:
-    """What each field is where nobody gives it; NODEFAULT, if somebody has to."""
+    """Return the default of each field; NODEFAULT if it is required."""
     return {
         each.name: each.default if each.default_factory is NODEFAULT else each.default_factory()
         for each in structs.fields(kind)
@@ -185,6 +186,6 @@ def request_of(data: Mapping[str, Any]) -> Request:
 
 
 def accepted_below(request: Request, name: str) -> Accepted | None:
-    """What a user has accepted for the nested stack of a resource, if it was known."""
+    """Return the accepted plan of the nested stack of a resource, if it was known."""
     accepted = request.accepted if isinstance(request, ChangeRequest) else None
     return None if accepted is None else accepted.nested.get(name)

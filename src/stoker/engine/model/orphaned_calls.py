@@ -1,9 +1,9 @@
 """Calls that outlive their caller: an operation that timed out, a driver that failed.
 
-A thread cannot be stopped, and what it does to an object must not come later than what is done to
-that object next. Whoever calls about a row therefore lets the call that was left behind end first.
-The calls of a process are kept in one place, as drivers and their sessions come and go. So is what
-a driver knows of the changes that it has sent, for the next one of the same stack.
+A thread cannot be stopped, and its request must not arrive after the next request about the same
+object. So each call about a row waits first for an orphaned call about it. The calls of a process
+are kept in one place, which outlives drivers and their sessions. So are the sent changes without an
+answer, for the next driver of the same stack.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class OrphanedCalls:
         """By stack: the fencing token of its last driver, and what that driver knew."""
 
     def remember(self, row_id: str, ended: Ended) -> None:
-        """A call about the row is still running, and nobody waits for it."""
+        """Remember a running call about the row that has lost its caller."""
         if len(self._calls) >= _MANY:
             self._calls = {key: call for key, call in self._calls.items() if not call.done()}
         self._calls[row_id] = ended
@@ -41,11 +41,11 @@ class OrphanedCalls:
         return self._calls.pop(row_id, None)
 
     def unanswered(self, stack: Stack, changing: Iterable[str], now: float) -> dict[str, float]:
-        """By row: when a change was sent last of which nobody knows whether it has been done.
+        """Return the time of the last change whose outcome is unknown, by row.
 
-        For a driver that has just taken the stack over; it keeps the answer up to date. If the
-        last driver belonged to this process, that is what it has left. Else every change that is
-        under way may have been sent, by a process that is dead or takes itself for alive.
+        For a driver that has just acquired the stack, which keeps the answer up to date. If the
+        last driver belonged to this process, it has left the times. Otherwise every change in
+        progress may have been sent by a process that is dead or hangs.
         """
         token, found = self._unanswered.pop(stack.id, (None, {}))
         if stack.was_handed_over:

@@ -1,7 +1,7 @@
-"""What commits tell the world: notifications for the message bus, and events for queues.
+"""Outgoing messages of commits: notifications for the message bus, and events for queues.
 
-Messages are rows of the transaction that they tell of. They leave afterwards, in the order of a
-lane, at least once: the id of a message is that of the event that it tells of.
+Messages are rows of the transaction that they report. They are sent afterwards, in the order of a
+lane, at least once: the id of a message is that of its event.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from stoker.engine.model.records import Action, Channel, Event, Message, Stack, 
 from stoker.kernel.clock import isoformat
 
 STACK_TYPE = "OS::Heat::Stack"
-"""What the events of a stack itself bear as the type of a resource."""
+"""The resource type in events of a stack itself."""
 DEFAULT_TTL = 3600
 """Seconds for which a queue keeps an event, unless its sink says otherwise."""
 
 
 class Sink(Struct, frozen=True):
-    """Where the environment of a stack wants its events."""
+    """A destination of a stack's events, from its environment."""
 
     channel: Channel
     target: str
@@ -59,12 +59,12 @@ _PHASES = {Status.IN_PROGRESS: "start", Status.COMPLETE: "end", Status.FAILED: "
 
 
 def is_of_stack(event: Event) -> bool:
-    """Return whether an event tells of a stack, and not of one of its resources."""
+    """Return whether an event is about a stack, and not about one of its resources."""
     return event.resource_id is None and event.resource_type == STACK_TYPE
 
 
 def stack_notification(stack: Stack, event: Event) -> Message:
-    """The notification of what has become of a stack, as ``orchestration.stack.create.end``."""
+    """Return the notification of a stack's event, as ``orchestration.stack.create.end``."""
     phase = _PHASES[event.status]
     kind = f"stack.{event.action.lower()}.{phase}"
     payload = _payload(stack, event.action, event.status, event.reason)
@@ -72,7 +72,7 @@ def stack_notification(stack: Stack, event: Event) -> Message:
 
 
 class Resizing(Struct, frozen=True):
-    """What a signal to a scaling policy does to a group."""
+    """The effect of a signal to a scaling policy on a group."""
 
     phase: str
     """``start``, ``end``, ``error`` or ``suppressed``."""

@@ -1,4 +1,4 @@
-"""What an operation wants, and the plan that brings a stack there: a graph of actions, as data."""
+"""The desired state of an operation, and its plan: a graph of actions, as data."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stoker.template.definition import Definition, Facts
 
 
 class Change(StrEnum):
-    """What happens to a resource."""
+    """The change of a resource."""
 
     CREATE = "create"
     CONTINUE = "continue"
-    """An earlier operation has begun just this; it goes on."""
+    """An earlier operation has started the same change; it continues."""
     UPDATE = "update"
     REPLACE = "replace"
     TAKE_UP = "take up"
@@ -35,7 +35,7 @@ class Change(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why that happens: kept with every decision, for plans, previews and reports."""
+    """The reason of a change: kept with every decision, for plans, previews and reports."""
 
     NEW = "new"
     """It does not exist yet."""
@@ -52,11 +52,11 @@ class Reason(StrEnum):
     FAILED = "failed"
     """Its last action failed, and the object is of no use."""
     GONE = "gone"
-    """Somebody else has deleted its object."""
+    """Its object was deleted outside the stack."""
     DRIFT = "drift"
-    """Somebody else has changed its object."""
+    """Its object was changed outside the stack."""
     DELETED = "deleted"
-    """The object is gone, or its delete has begun."""
+    """The object is gone, or its delete has started."""
     UNFINISHED = "unfinished"
     """An action on it was cut off."""
     UNKNOWN = "unknown"
@@ -86,11 +86,11 @@ class Reason(StrEnum):
 
 
 PAUSE = "/pause/"
-"""Begins the keys of pauses; no resource is named so."""
+"""Prefix of the keys of pauses; no resource has such a name."""
 
 
 class Step(StrEnum):
-    """What a phase does with each of its nodes."""
+    """The action of a phase on each of its nodes."""
 
     APPLY = "apply"
     """Bring the resource of a name to its definition."""
@@ -101,14 +101,14 @@ class Step(StrEnum):
 
 
 class Direction(StrEnum):
-    """How a phase follows what its nodes need."""
+    """The order of a phase by the dependencies of its nodes."""
 
     DEPENDENCIES_FIRST = "dependencies first"
     DEPENDENTS_FIRST = "dependents first"
 
 
 class OnFailure(StrEnum):
-    """What a phase does once a node has failed. The phases after it do not begin."""
+    """The reaction of a phase to a failed node. Later phases do not start."""
 
     STOP = "stop"
     """Start nothing more."""
@@ -126,7 +126,7 @@ class Node(Struct, frozen=True):
     name: str
     change: Change
     dependencies: frozenset[str]
-    """Keys of the nodes of the same phase that it stands on."""
+    """Keys of the nodes of the same phase that it depends on."""
     reason: Reason
     changed: tuple[str, ...] = ()
     """Properties that differ."""
@@ -139,7 +139,7 @@ class Node(Struct, frozen=True):
 
 
 class Phase(Struct, frozen=True):
-    """Actions of one sort. The next phase begins when all of them are done."""
+    """Actions of one sort. The next phase starts when all of them are done."""
 
     step: Step
     direction: Direction
@@ -167,7 +167,7 @@ class Plan(Struct, frozen=True):
     """Seconds that each pause lasts."""
 
     def nodes(self, step: Step) -> Iterator[Node]:
-        """All nodes with which that is done."""
+        """Yield all nodes with this action."""
         return (node for phase in self.phases if phase.step is step for node in phase.nodes)
 
     def as_data(self) -> dict[str, Any]:
@@ -222,7 +222,7 @@ Drift = Mapping[str, Difference]
 
 
 class Observed(Struct, frozen=True):
-    """What is known of the objects of rows, by the ids of these."""
+    """Facts about the objects of rows, by the ids of these."""
 
     healthy: frozenset[str] = frozenset()
     """Rows that have failed, or were replaced, and whose objects are fine."""
@@ -233,11 +233,11 @@ class Observed(Struct, frozen=True):
 
 
 UNSEEN = Observed()
-"""Nobody has looked."""
+"""No object was read."""
 
 
 class Definitions(Protocol):
-    """What the engine needs of an evaluation."""
+    """The engine's view of an evaluation."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -245,25 +245,25 @@ class Definitions(Protocol):
 
     @property
     def dependencies(self) -> Mapping[str, frozenset[str]]:
-        """What each of them needs."""
+        """The dependencies of each of them."""
 
     @property
     def type_names(self) -> Mapping[str, str]:
-        """What the template calls the type of each."""
+        """The type name of each in the template."""
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """One definition with what is known now; a light one is little work, or TooMuch."""
+        """Return one definition with the present facts; a light one is little work, or TooMuch."""
 
     @property
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
-        """The attributes of each resource that somebody refers to."""
+        """The attributes of each resource that the template refers to."""
 
     def hooks_of(self, name: str) -> frozenset[str]:
         """The hooks at which one of them stops."""
 
 
 class Nothing:
-    """The empty template: what a delete wants."""
+    """The empty template: the desired state of a delete."""
 
     names: tuple[str, ...] = ()
     dependencies: Mapping[str, frozenset[str]] = {}

@@ -1,1 +1,1 @@
-"""What the interfaces ask of the engine: requests accepted, questions answered, signals stored."""
+"""The engine's service for the interfaces: accepts requests, answers queries, stores signals."""

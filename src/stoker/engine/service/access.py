@@ -1,4 +1,4 @@
-"""What the users of a stack may read of it."""
+"""Permissions of the users of a stack to read it."""
 
 from __future__ import annotations
 

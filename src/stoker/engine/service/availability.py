@@ -1,4 +1,4 @@
-"""Which resource types a cloud has the services for."""
+"""Resource types whose services a cloud has."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
 _EVERYWHERE = frozenset({"compute", "identity", "image", "network"})
-"""Services that every cloud has: nobody is asked about these."""
+"""Services that every cloud has: they are not looked up."""
 
 
 async def unavailable(
     ports: Ports, stack: Stack, types: Collection[ResourceType]
 ) -> Mapping[str, str]:
-    """Why there are no resources of a type in the cloud of a stack, for those of which it is so.
+    """Return the unavailable ones of some types in the cloud of a stack, with the reason.
 
-    ``stack`` says who asks. Types of which nobody can tell count as available.
+    The caller is that of ``stack``. Types whose availability is unknown count as available.
     """
     wanted = {
         type_.type_name: (type_.service, type_.extension)

@@ -1,4 +1,4 @@
-"""What change sets hold: the request, what it would do, and by what that is recognised. Pure."""
+"""Contents of change sets: the request, its plan, and the fingerprint of that. Pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def of_update(
     request: StackRequest,
     is_same: bool,
 ) -> ChangeSet:
-    """The change set of an update; ``is_same`` tells that its input is the one that the stack has.
+    """Return the change set of an update; ``is_same`` if the stack already has its input.
 
     One that changes nothing cannot be carried out.
     """
@@ -74,7 +74,7 @@ def request_of(change_set: ChangeSet) -> StackRequest:
 
 
 def _data(request: StackRequest) -> dict[str, Any]:
-    """What a request says, as it is kept."""
+    """Return a request as it is stored."""
     blank, values = StackRequest(), structs.asdict(request)
     return {name: value for name, value in values.items() if value != getattr(blank, name)}
 

@@ -1,7 +1,7 @@
-"""Change sets: what a request would do is shown, kept, and done when somebody says so.
+"""Change sets: the plan of a request is shown, stored, and carried out by a later request.
 
-What is done is what was shown, as with any saved plan. A stack that is to be made begins with its
-first change set: it has a name and a place, and nothing else.
+Only the shown plan is carried out, as with any saved plan. A new stack exists from its first change
+set on: it has a name and an id, and nothing else.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from stoker.kernel.values import replace
 MOST = 100
 """Change sets of a stack."""
 _PAUSES = [0.01 * 1.5**number for number in range(12)]
-"""Seconds between looks at what is being carried out; 2.6 in all."""
+"""Seconds between polls of a change set that is carried out; 2.6 in all."""
 _RUNNING = ChangeSetState.RUNNING
 _ENDS: Mapping[OperationStatus | None, ChangeSetState] = {
     None: ChangeSetState.COMPLETE,
@@ -64,7 +64,7 @@ class ChangeSets:
     async def create(
         self, caller: Caller, name: str, request: StackRequest, description: str
     ) -> ChangeSetView:
-        """A change set that makes the stack that the request names, which begins with it."""
+        """Create a change set for a new stack, and the empty stack with it."""
         assert request.name is not None
         found = await self._store.find_stack(caller.project_id, request.name)
         again = None if found is None else await self._again(caller, found, name)
@@ -170,7 +170,7 @@ class ChangeSets:
         await self._store.commit(change)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:
-        """The change sets of a stack, oldest first, without what they would do."""
+        """Return the change sets of a stack, oldest first, without their plans."""
         stack = await self._finder.at(caller, address)
         found = await self._store.change_sets.summaries(stack.id)
         return [await self._view(stack, each) for each in found]
@@ -196,7 +196,7 @@ class ChangeSets:
     ) -> None:
         """Carry a change set out. Raises Invalid for one that cannot be.
 
-        Returns when that is done, or after a while: clients look at once, and next in half a
+        Returns when that is done, or after a while: clients poll immediately, and then after half a
         minute.
         """
         found = await self.show(caller, address, name)

@@ -9,7 +9,7 @@ from stoker.kernel.addresses import StackAddress
 
 
 class ClientTokens:
-    """What was asked for with the tokens of clients."""
+    """Requests with the tokens of clients."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports

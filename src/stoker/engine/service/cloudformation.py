@@ -1,4 +1,4 @@
-"""What clients of CloudFormation ask for beyond what Heat's API has."""
+"""Services for clients of CloudFormation beyond Heat's API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CloudFormation(Struct, frozen=True):
     shared: SharedValues
     """What stacks export and import."""
     detections: Detections
-    """What looks for drift while nobody waits."""
+    """Detections of drift in the background."""
     client_tokens: ClientTokens
     """What knows requests that are made again."""
 

@@ -1,7 +1,7 @@
-"""What users can ask for that changes something: checked, recorded, and left to a driver.
+"""Requests of users that change something: checked, recorded, and left to a driver.
 
-A request is refused before anything is recorded, or it is recorded whole, in one transaction:
-the input, the operation and, for a new stack, the stack. From then on it survives any crash.
+A request is refused before anything is recorded, or it is recorded whole, in one transaction: the
+input, the operation and, for a new stack, the stack. From then on it survives any crash.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CH
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
 """Whether the stack goes back."""
 _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
-"""Seconds between looks at a mark that was accepted; after seven in all the answer is given."""
+"""Seconds between polls of an accepted mark; the request is answered after seven in all."""
 
 
 class Operations:
@@ -77,7 +77,7 @@ class Operations:
         return (await self._finder.by_name_or_id(caller, name_or_id)).address
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
-        """Check everything, record the stack, start it, and return at once."""
+        """Check everything, record the stack, start it, and return without waiting."""
         made = await evaluated_new(self._ports, caller, request)
         return await self._begin(caller, Action.CREATE, request, made)
 
@@ -276,7 +276,7 @@ class Operations:
 
         change = Append(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
-        # whoever drives the stack may be another process, which tells nobody here
+        # The engine of the stack may be another process, which does not notify this one.
         for pause in _MARK_PAUSES:
             found = await self._ports.store.operation_status(operation.id)
             if found is None or found[0].final:

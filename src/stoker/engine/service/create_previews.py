@@ -1,4 +1,4 @@
-"""What a create would make: evaluated like any other, and never recorded."""
+"""Previews of creates: evaluated like any other, and never recorded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNMADE = "None"
 async def preview_create(
     ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool
 ) -> tuple[StackView, Sequence[ResourceView], str | None]:
-    """What a create would make, and the fingerprint by which it is accepted if that is wanted."""
+    """Return the stack and resources of a create, and the fingerprint of the plan if wanted."""
     stack, given, evaluation = await evaluated_new(ports, caller, request, UNMADE)
     await require_free(ports, caller, stack.name)
     if (most := most_stacks(ports.limits, caller)) is not None:

@@ -1,4 +1,4 @@
-"""What templates are and what types there are, whatever stacks exist."""
+"""Descriptions of templates and resource types, independent of stacks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Descriptions:
         return description, warnings
 
     async def summary(self, caller: Caller, request: StackRequest) -> TemplateSummary:
-        """What a template takes, and what it is made of. Raises on errors."""
+        """Return the parameters and parts of a template. Raises on errors."""
         evaluation, _ = await self._validated(caller, request)
         template = evaluation.template
         description = await self._ports.workers.compute(
@@ -54,7 +54,7 @@ class Descriptions:
     async def _validated(
         self, caller: Caller, request: StackRequest
     ) -> tuple[Evaluation, Diagnostics]:
-        """A template that is in order, and what there is to say of it all the same."""
+        """Return a valid template, and the warnings about it."""
         stack = new_stack(self._ports, caller, request.name or "stack", request)
         found = await evaluated(self._ports, stack, request)
         evaluation, file = found.evaluation, found.evaluation.template.source.file
@@ -71,7 +71,7 @@ class Descriptions:
         return await unavailable(self._ports, stack, [each for each in found if each is not None])
 
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
-        """Those of the names that begin with what a regular expression of a user matches.
+        """Return the names whose start matches a regular expression of a user.
 
         One that is malformed, or takes too long, matches nothing.
         """

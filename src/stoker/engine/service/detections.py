@@ -1,6 +1,6 @@
-"""Detections of drift: looks at live objects that go on while nobody waits, and are kept.
+"""Detections of drift: comparisons with live objects in the background, with stored results.
 
-A detection changes nothing, so one whose process has died is simply told as failed.
+A detection changes nothing, so one whose process has died is simply reported as failed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stoker.kernel.values import replace
 log = Log(__name__)
 
 MOST = 20
-"""Detections that go on at the same time."""
+"""Detections that run at the same time."""
 _GRACE = 60.0
 
 
@@ -42,7 +42,7 @@ class Detections:
     async def begin(
         self, caller: Caller, address: StackAddress, only: Collection[str] | None = None
     ) -> str:
-        """Begin to look at all objects of a stack, or at some; the id of that.
+        """Start to compare all objects of a stack, or some; return the id of the detection.
 
         Raises InProgress for a stack that is changing.
         """
@@ -97,7 +97,7 @@ class Detections:
         return await self._store.detections.latest(stack.id)
 
     async def of_one(self, caller: Caller, address: StackAddress, name: str) -> Detection:
-        """What a look at one object finds now; it is not kept."""
+        """Return the drift of one object now; it is not stored."""
         views = await self._reports.report(caller, address, [name])
         if not views:
             raise NotFound(f"{name:.255} is a nested stack: look at that one")
@@ -105,7 +105,7 @@ class Detections:
         return Detection("", address.id, now, now, found={name: told(views[0])})
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel running detections."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -113,7 +113,7 @@ class Detections:
 
 
 def told(view: DriftView) -> dict[str, Any]:
-    """What a look has found of one resource, as it is kept."""
+    """Return the drift of one resource as it is stored."""
     resource = view.resource
     return {
         "name": resource.name,

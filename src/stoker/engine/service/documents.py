@@ -16,7 +16,7 @@ def stack_document(
     resources: Mapping[str, Any],
     state: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A stack with what it was made of; ``state`` has its action, status and tags."""
+    """Return a stack with its input; ``state`` has its action, status and tags."""
     return {
         "name": stack.name,
         "id": stack.id,
@@ -41,7 +41,7 @@ def resource_document(
     metadata: Mapping[str, Any],
     data: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A resource with what its type keeps of the object; ``state`` is action and status."""
+    """Return a resource with its type's data about the object; ``state`` is action and status."""
     action, status = state
     return {
         "name": name,

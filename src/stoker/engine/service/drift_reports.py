@@ -1,7 +1,7 @@
-"""What others have changed or deleted of the objects of a stack, and of those nested in it.
+"""Reports of external changes to the objects of a stack and of its nested stacks.
 
-All objects are looked at now; nothing is recorded. The report is about one state of the stack: it
-is refused while an operation is under way, and if one was accepted in the meantime.
+All objects are read now; nothing is recorded. The report is about one state of the stack: it is
+refused while an operation is in progress, and if one was accepted in the meantime.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stoker.kernel.errors import InProgress
 from stoker.kernel.masking import Masking
 
 LONGEST = 120.0
-"""Seconds after which objects that were not looked at yet are reported as not compared."""
+"""Seconds after which objects that were not read yet are reported as not compared."""
 
 
 class DriftReports:
@@ -40,7 +40,7 @@ class DriftReports:
     async def report(
         self, caller: Caller, address: StackAddress, only: Collection[str] | None = None
     ) -> Sequence[DriftView]:
-        """Each resource with what differs, nested stacks included; or some of the stack itself.
+        """Return each resource with its differences, nested stacks included; or some of the stack.
 
         Raises InProgress for a stack that is changing, NotFound for a name that it does not have.
         """
@@ -119,7 +119,7 @@ def _view(stack_rows: StackRows, row: Resource, look: Look | None, masking: Mask
 
 
 def _unseen(stack_rows: StackRows, row: Resource) -> tuple[str, str]:
-    """The state of a resource that was not looked at, and why."""
+    """Return the state of a resource that was not read, and the reason."""
     type_ = stack_rows.type_of(row)
     if type_ is None:
         return "unknown", f"the resource type {row.type_name} is not installed here"

@@ -32,10 +32,10 @@ async def evaluated(
     old: Input | None = None,
     earlier: Evaluation | None = None,
 ) -> Judged:
-    """The input that a request gives a stack, and what is wrong with it.
+    """Return the input that a request gives a stack, and diagnostics about it.
 
-    ``old`` is what the stack has, where the request says to keep some of it; ``earlier`` is its
-    evaluation, whatever the request says.
+    ``old`` is the stack's input, if the request keeps some of it; ``earlier`` is the evaluation of
+    the stack's input in any case.
     """
     input_id = ports.ids.uuid()
 
@@ -56,7 +56,7 @@ async def evaluated_new(
 ) -> NewStack:
     """The stack that a create would make, its input and its evaluation, fully checked.
 
-    ``old`` is what another stack was made from that this one takes the place of.
+    ``old`` is the input of another stack that this one replaces.
     """
     name = _check_name(request.name)
     stack = new_stack(ports, caller, name, request, stack_id)
@@ -83,7 +83,7 @@ async def evaluated_in_review(
 async def evaluated_adopt(
     ports: Ports, caller: Caller, request: StackRequest, document: str
 ) -> NewStack:
-    """The same for a stack of what a document names, in the places where the request is silent."""
+    """Return the same for a stack from a document, for all that the request does not say."""
     stack_id = ports.ids.uuid()
     old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
     over = replace(request, existing=True, tags=request.tags or tags)
@@ -133,7 +133,7 @@ async def _before(
 
 
 async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> None:
-    """Raise what can be found wrong before anything is done."""
+    """Raise the errors that can be found before anything is done."""
     evaluation, findings = found.evaluation, found.findings
     findings.raise_errors()
     require_types(ports.policy, caller, evaluation)
@@ -191,5 +191,5 @@ def _check_name(name: str | None) -> str:
 
 
 def _resources_in(evaluation: Evaluation) -> int:
-    """How many resources there will be, nested ones included as far as they are known."""
+    """Return the number of resources, nested ones included as far as they are known."""
     return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

@@ -1,7 +1,7 @@
 """Events as they happen, for clients that keep a connection open.
 
-A stream holds nothing: what a client has not read yet is in the store, and is read when the client
-takes more. It is woken by commits, and looks by itself now and then for those of other processes.
+A stream buffers nothing: unread events are in the store, and are read when the client takes more.
+It is woken by commits, and polls now and then for those of other processes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST, MOST_OF_PROJECT = 500, 100
 AT_ONCE = 100
 """Events that are read at a time."""
 HEARTBEAT = 10.0
-"""Seconds after which a stream that has nothing to tell says so."""
+"""Seconds after which a stream without events sends a sign of life."""
 LONGEST = 600.0
 """Seconds after which a stream ends, and its client has to show a valid token again."""
 _PAUSE = 0.05
@@ -38,7 +38,7 @@ _PAUSE = 0.05
 
 
 class Told(Struct, frozen=True):
-    """What a stream has to tell; neither is a sign of life."""
+    """One message of a stream; neither field set is a sign of life."""
 
     events: Sequence[EventView] = ()
     end: StackView | None = None
@@ -50,12 +50,12 @@ class _Stream:
     """One client that listens."""
 
     query: EventQuery
-    """What it has not been told yet."""
+    """The events that were not sent yet."""
     news: asyncio.Event = field(default_factory=asyncio.Event)
     listens_to: frozenset[str] = frozenset()
     """Stacks."""
     begun: bool = False
-    """It has been told something, a sign of life at least."""
+    """Something was sent, at least a sign of life."""
 
 
 class EventStreams(Observer):
@@ -84,7 +84,7 @@ class EventStreams(Observer):
                 news.set()
 
     def close(self) -> None:
-        """End all streams: their clients go on elsewhere, or later."""
+        """End all streams: their clients continue elsewhere, or later."""
         self._closing = True
         for listening in self._listening.values():
             for news in listening:
@@ -95,8 +95,8 @@ class EventStreams(Observer):
     ) -> AsyncIterator[Told]:
         """The events after the marker of a query, oldest first, then those that happen.
 
-        With ``until_end`` the last thing told is the stack, once nothing is done to it any more.
-        Raises NotFound, and LimitExceeded where too many streams are open.
+        With ``until_end`` the last message is the stack, once its operations have ended. Raises
+        NotFound, and LimitExceeded where too many streams are open.
         """
         self._enter(caller.project_id)
         stream = _Stream(query)
@@ -109,7 +109,7 @@ class EventStreams(Observer):
                 except StoreFault as fault:
                     if not (fault.passing and stream.begun):
                         raise
-                    told = Told()  # what the client has missed it is told later
+                    told = Told()  # missed events are sent later
                 stream.begun = True
                 yield told
                 if told.end is not None:
@@ -125,7 +125,7 @@ class EventStreams(Observer):
     async def _next(
         self, caller: Caller, address: StackAddress, stream: _Stream, *, until_end: bool
     ) -> Told:
-        """What there is to tell by now."""
+        """Return the next message."""
         stack = await self._finder.at(caller, address)
         known = {each.id: each async for each in self._views.tree(stack, stream.query.nested_depth)}
         self._listen(stream, known)

@@ -1,7 +1,7 @@
-"""Why a stack is as it is: what its resources wait for, why they failed, why they were replaced.
+"""Explanations of the state of a stack: causes of waits, failures and replacements.
 
-The way leads down through nested stacks to those resources that the others wait for, or that
-failed by themselves; they have the cloud's own words.
+The search goes down through nested stacks to those resources that the others wait for, or that
+failed first; they have the cloud's own words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 
 MOST = 100
-"""Causes that are told of a stack."""
+"""Causes that are reported of a stack."""
 _EVENTS = 200
 """Events among which the failures of what is gone are looked for."""
 _REQUEST = re.compile(r"\breq-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
@@ -60,11 +60,11 @@ class Explanations:
         self._finder = finder
 
     async def stack(self, caller: Caller, address: StackAddress) -> Explanation:
-        """Why a stack is as it is."""
+        """Explain the state of a stack."""
         return await self._explained(await self._finder.at(caller, address), None)
 
     async def resource(self, caller: Caller, address: StackAddress, name: str) -> Explanation:
-        """Why a resource is as it is. Raises NotFound for one that the stack does not have."""
+        """Explain the state of a resource. Raises NotFound for one that the stack does not have."""
         return await self._explained(await self._finder.at(caller, address), name)
 
     async def _explained(self, stack: Stack, name: str | None) -> Explanation:
@@ -168,7 +168,7 @@ class _Tree:
         return found
 
     async def _settled(self, stack: Stack, rows: Sequence[Resource], name: str) -> Cause:
-        """Why a resource that waits for nothing is as it is. Raises NotFound."""
+        """Return the cause of the state of a resource that waits for nothing. Raises NotFound."""
         known = current_rows(rows)
         if all(row.name != name for row in known):
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
@@ -202,7 +202,7 @@ class _Tree:
         try:
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
         except (DiagnosticError, Refused):
-            return list(found)  # an input that is gone, or that nobody can read
+            return list(found)  # an input that is gone, or unreadable
         places = await self._ports.workers.compute(lambda: positions_of(evaluation, wanted))
 
         def place(cause: Cause) -> Position | None:
@@ -213,7 +213,7 @@ class _Tree:
 
 
 def _counts_as_failed(row: Resource, stack: Stack, operation: Operation | None) -> bool:
-    """Return whether it is the failure of what is told of, not of something before."""
+    """Return whether the failure belongs to the explained operation, not to an earlier one."""
     if row.status is not Status.FAILED:
         return False
     return operation is None or row.updated_at >= operation.created_at
@@ -272,7 +272,7 @@ def _failure(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
 
 
 def _settled(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
-    """Why a resource is the object that it is, where nothing is to be done about it."""
+    """Return the origin of a resource's object, if the resource has nothing to do."""
     if row.origin:
         forcing = tuple(row.origin["forcing"])
         because = f"because of {', '.join(forcing)}"
@@ -294,7 +294,7 @@ def _settled(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
 
 
 def _not_made(stack: Stack, name: str, type_name: str) -> Cause:
-    """Of a resource that the template has, and the stack has not."""
+    """Return the cause of a resource of the template that the stack does not have yet."""
     return Cause(
         CauseKind.NOTHING,
         (name,),

@@ -1,8 +1,8 @@
 """Stacks as documents: exported, and given away by an abandon.
 
-A document has all that it takes to adopt the objects of a stack, in the form that Heat gives it.
-Hidden parameters and what types keep of their objects are in clear, as nobody could adopt without;
-what this service alone uses, its users in Keystone and their keys, is not part of it.
+A document has everything for an adoption of the objects of a stack, in the form that Heat gives it.
+Hidden parameters and data of types about their objects are in clear, as an adoption needs them. The
+service's own users in Keystone and their keys are not part of it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Exports:
         return await _Tree(self._ports).document(_there(stack))
 
     async def abandon(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
-        """The document of a stack, which goes and leaves its objects where they are.
+        """Return the document of a stack, and delete the stack without its objects.
 
-        Raises InProgress for a stack that is changing: the document would not be of what is left.
+        Raises InProgress for a stack that is changing: the document would be outdated.
         """
         stack = _there(await self._finder.at(caller, address))
         tree = _Tree(self._ports)
@@ -67,7 +67,7 @@ class _Tree:
         self.stacks: list[Stack] = []
 
     async def document(self, stack: Stack) -> dict[str, Any]:
-        """All that it takes to adopt what the stack has."""
+        """Return everything for an adoption of the stack's objects."""
         store, compute = self._ports.store, self._ports.workers.compute
         self.stacks.append(stack)
         try:

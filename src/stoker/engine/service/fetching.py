@@ -39,7 +39,7 @@ def judged(
     earlier: Evaluation | None,
     unreachable: Mapping[str, str],
 ) -> Judged:
-    """An input and what is wrong with it."""
+    """Return an input with its evaluation and diagnostics."""
     evaluation = evaluation_of(ports, stack, given, documents, earlier, unreachable)
     missing = sorted(evaluation.missing)
     findings = Diagnostics() if missing else findings_of(evaluation)
@@ -51,7 +51,7 @@ async def with_fetched(
 ) -> Judged:
     """The input with all templates that it names by address.
 
-    What cannot be fetched becomes a finding of the evaluation. Raises LimitExceeded.
+    A failed fetch becomes a diagnostic of the evaluation. Raises LimitExceeded.
     """
     unreachable: dict[str, str] = {}
     fetched: dict[str, str] = {}

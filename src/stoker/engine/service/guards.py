@@ -1,7 +1,7 @@
-"""What must hold of a stack in the transaction that records a request about it.
+"""Conditions on a stack in the transaction that records a request about it.
 
-Requests take a while to be evaluated, and others are accepted meanwhile, by this process or by
-another: what was true when a request came is looked at again where nobody can come between.
+The evaluation of a request takes a while, and others are accepted meanwhile, by this process or by
+another. So the conditions are checked again inside the transaction.
 """
 
 from __future__ import annotations
@@ -116,9 +116,7 @@ def require_awake(stack: Stack) -> None:
 
 
 def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
-    """Raise InProgress for a stack to which something is done; what waits for its turn, as a
-    signal does, waits no longer than that.
-    """
+    """Raise InProgress for a stack with an open operation, except signals."""
     require_made(stack)
     changes = [op for op in queue if op.action is not Action.SIGNAL]
     if changes:
@@ -155,7 +153,7 @@ def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
 
 
 def most_stacks(limits: Limits, caller: Caller) -> int | None:
-    """How many stacks the caller's project may have; None for any number."""
+    """Return the most stacks that the caller's project may have; None for any number."""
     most = limits.stacks_per_project
     return None if caller.is_admin or most < 0 else most
 

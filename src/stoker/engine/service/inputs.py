@@ -113,9 +113,9 @@ def _restricted(
 
 
 def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]:
-    """What the document of a stack says that it was made from, and of its objects; and its tags.
+    """Return the input and objects in the document of a stack, and its tags.
 
-    Raises :class:`stoker.kernel.errors.Invalid` (400) for what is no such document.
+    Raises :class:`stoker.kernel.errors.Invalid` (400) for other documents.
     """
     try:
         document = read(text).data

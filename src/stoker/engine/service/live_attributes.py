@@ -1,9 +1,8 @@
-"""Attributes as objects have them now, for those who look at a stack.
+"""Live attributes of objects, for requests that show a stack.
 
-Heat resolves attributes when they are asked for. So does this service, as long as looking stays
-cheap: few objects, not for long, once for all who ask within some seconds, and never while the
-stack is being changed. All that an answer shows is read, or none of it: what is recorded is then
-shown as such.
+Heat resolves attributes on request. So does this service, as long as the reads are cheap: few
+objects, for a short time, once for all requests within some seconds, and never while the stack is
+being changed. An answer has either only live attributes, or only recorded ones with a note.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class LiveAttributes:
         """Readings under way or done: when they count no more, and attributes or what was wrong."""
 
     async def of(self, stack_rows: StackRows, names: Iterable[str]) -> Shown:
-        """The rows of these names with what their objects tell."""
+        """Return the rows of these names with the live attributes of their objects."""
         rows = {name: stack_rows.current[name] for name in names if name in stack_rows.current}
         live = [row for row in rows.values() if _is_live(stack_rows, row)]
         if not live:
@@ -71,7 +70,7 @@ class LiveAttributes:
         return Shown({**rows, **fresh})
 
     async def outputs(self, stack_rows: StackRows, evaluation: Evaluation) -> list[Output]:
-        """The outputs of a stack; each with a note if what they show may be old."""
+        """Return the outputs of a stack; each with a note if its value may be old."""
 
         def used() -> set[str]:
             facts = RecordedReferences()

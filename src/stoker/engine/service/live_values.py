@@ -29,7 +29,7 @@ from stoker.template.functions.references import MEMBER
 
 
 async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
-    """The metadata of a resource, with what its signals and deployments add."""
+    """Return the metadata of a resource, with additions of its signals and deployments."""
     type_ = session.type_of(row)
     if can(type_, TakesDeployments) and type_.takes_deployments(row.properties):
         return await server_metadata(session.ports, session.stack, row)
@@ -41,10 +41,10 @@ async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
 
 
 def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ()) -> dict[str, Any]:
-    """The attributes that are wanted, all that the type declares, and what else is recorded.
+    """Return the wanted, the declared and the other recorded attributes of a resource.
 
-    Those of a template are its outputs. What is recorded of a nested stack besides, such as the
-    values of its resources, is there for references to them: it is only shown when wanted.
+    Those of a template are its outputs. Other recorded values of a nested stack, such as those of
+    its resources, serve references: they are only shown when wanted.
     """
     type_ = session.type_of(row)
     recorded = refreshed(session, row).attributes
@@ -58,7 +58,7 @@ def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ())
 
 
 def refreshed(session: StackRows, row: Resource) -> Resource:
-    """The row with those attributes afresh that change by themselves and need no cloud."""
+    """Return the row with fresh attributes that change on their own and need no cloud."""
     type_ = session.type_of(row) if row.physical_id is not None else None
     if type_ is None or not can(type_, Reads) or type_.service_for(row.properties) is not None:
         return row

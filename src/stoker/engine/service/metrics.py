@@ -12,13 +12,13 @@ from stoker.kernel.errors import Invalid
 from stoker.schema.watching import Measurement
 
 ALARM_NAME = "AlarmName"
-"""The dimension by which a measurement names the alarm that it is for."""
+"""The dimension of a measurement that names its alarm."""
 OLDEST = 14 * 86400.0
 """Seconds that a measurement may be old, as at AWS."""
 _LARGEST = 2.0**360
 """As at AWS; sums of such numbers are numbers still."""
 _AHEAD = 2 * 3600.0
-"""Seconds that the clock of whoever measures may be ahead."""
+"""Seconds that the clock of a sender may be ahead."""
 
 
 class _Gone(Exception):
@@ -35,8 +35,8 @@ class Metrics:
     async def put(self, caller: Caller, namespace: str, data: Sequence[Datum]) -> None:
         """Keep measurements, each for the alarm that it names, or for all that watch its metric.
 
-        What nobody watches is accepted. Raises Invalid for values that make no sense, and NotFound
-        for an alarm that does not exist; then nothing is kept.
+        Measurements of unwatched metrics are accepted. Raises Invalid for values that make no
+        sense, and NotFound for an alarm that does not exist; then nothing is kept.
         """
         now = self._ports.clock.now()
         known: dict[tuple[str, str | None], Sequence[AlarmView]] = {}
@@ -65,8 +65,10 @@ class Metrics:
         dimensions: Mapping[str, str],
         since: float,
     ) -> Sequence[Measurement]:
-        """What was measured of a metric from then on, oldest first, as the alarm has it that
-        watches it longest and has all of the ``dimensions``; see :func:`dimensions_of`.
+        """Return the measurements of a metric since then, oldest first.
+
+        They are those of the oldest alarm with all of the ``dimensions``; see
+        :func:`dimensions_of`.
         """
         found = [
             alarm.watch
@@ -91,7 +93,7 @@ class Metrics:
 
 
 def dimensions_of(alarm: AlarmView) -> dict[str, str]:
-    """What tells the measurements that an alarm has from those of others: its name, too."""
+    """Return the dimensions of an alarm's measurements, including its name."""
     return {**alarm.rule.dimensions, ALARM_NAME: alarm.watch.name}
 
 

@@ -1,4 +1,4 @@
-"""What is measured, the alarms that watch it, and who looks after them."""
+"""Services for measurements and alarms."""
 
 from __future__ import annotations
 

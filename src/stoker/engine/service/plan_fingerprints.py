@@ -1,8 +1,8 @@
-"""By what a plan is recognised that was shown to a user, and what a request accepts with it.
+"""Fingerprints of plans that were shown to a user, and requests that accept them.
 
-A plan holds as long as three things are what they were: the input, the decisions about all
-resources, and the stacks of the tree, which nobody has driven since. The decisions are made anew
-for the request; the stacks are looked at once more in the transaction that records it.
+A plan holds as long as three things are unchanged: the input, the decisions about all resources,
+and the state of all stacks of the tree. The decisions are made again for the request; the stacks
+are checked again in the transaction that records it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
 
 
 class Agreement(Struct, frozen=True):
-    """What a request has accepted."""
+    """A plan that a request has accepted."""
 
     stack_id: str
     tree: TreeState
@@ -90,7 +90,7 @@ async def require_change(ports: Ports, stack: Stack, given: Input, request: Stac
 
 
 def to_be(evaluation: Evaluation) -> Accepted:
-    """What a create does: it makes all resources, also of nested stacks."""
+    """Return the changes of a create: it makes all resources, also of nested stacks."""
     nested = {name: to_be(child) for name, child in evaluation.children.items()}
     return Accepted(dict.fromkeys(evaluation.names, Change.CREATE), nested)
 
@@ -98,7 +98,7 @@ def to_be(evaluation: Evaluation) -> Accepted:
 async def agreed_update(
     ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
 ) -> Agreement | None:
-    """What an update with a fingerprint accepts; None without one. Raises PlanOutdated."""
+    """Return the plan that an update with a fingerprint accepts, or None. Raises PlanOutdated."""
     fingerprint = request.plan_fingerprint
     if fingerprint is None:
         return None
@@ -126,7 +126,7 @@ def require_create(fingerprint: str, given: Input, evaluation: Evaluation) -> No
 
 
 def _require_same(accepted: str, found: str | None) -> None:
-    """Raise PlanOutdated unless two fingerprints are equal, Invalid for what is none."""
+    """Raise PlanOutdated unless two fingerprints are equal, Invalid for a malformed one."""
     assert found is not None
     given, now = accepted.split("."), found.split(".")
     if len(given) != len(now) or any(len(part) != _LENGTH for part in given):

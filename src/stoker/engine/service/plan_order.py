@@ -10,7 +10,7 @@ from stoker.engine.model.plans import Change, Direction, Node, Phase, Plan, Reas
 
 
 class Place(Struct, frozen=True):
-    """When a change happens."""
+    """The position of a change in the order."""
 
     step: int
     """Changes with the same number happen at the same time; they count from 1."""
@@ -21,8 +21,8 @@ class Place(Struct, frozen=True):
 def places(plan: Plan) -> dict[str, Place]:
     """The places of all changes of a plan, by resource.
 
-    What stays and what pauses has no place of its own; what it waits for counts for those that
-    wait for it.
+    Unchanged resources and pauses have no place of their own; their dependencies count for their
+    dependents.
     """
     found: dict[str, Place] = {}
     last = 0
@@ -44,7 +44,7 @@ def _places(phase: Phase, last: int) -> dict[str, Place]:
     before = firsts(phase)
     steps: dict[str, int] = {}
     names: dict[str, frozenset[str]] = {}
-    """Of each node: the changes right before it, or it alone where it is one."""
+    """For each node: the changes right before it, or the node itself if it is one."""
     found = {}
     sorter = phase.sorter()
     while ready := sorter.get_ready():

@@ -36,7 +36,7 @@ def stack_view(
     evaluation: Evaluation | None = None,
     outputs: tuple[Output, ...] | None = None,
 ) -> StackView:
-    """The view of a stack's row. An operation that waits to begin counts as in progress."""
+    """Return the view of a stack's row. An operation that waits to start counts as in progress."""
     waiting = stack.requested is not None and stack.deleted_at is None
     action = stack.requested if waiting and stack.requested else stack.action
     return StackView(
@@ -68,10 +68,10 @@ def is_emptied(stack: Stack) -> bool:
 
 
 def current_rows(rows: Sequence[Resource]) -> list[Resource]:
-    """The rows that stand for resources now, not those that wait for their removal.
+    """Return the rows of current resources, without those that wait for their removal.
 
-    Where one of these stands at a hook, the row that has replaced it shows that. Where that one
-    goes first, as in a delete, the other stands for the resource until it goes, too.
+    If one of those waits at a hook, the row that has replaced it shows the hook. If the new row is
+    removed first, as in a delete, the old one represents the resource until its own removal.
     """
     leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
     names = {row.name for row in rows if row.replaced_by is None}
@@ -103,7 +103,7 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
 
 
 def attributes_to_be(definition: Definition) -> dict[str, Any]:
-    """What can be told of the attributes of a resource before there is one; else None."""
+    """Return the attributes of a resource to be made; None for unknown ones."""
     type_ = definition.type
     foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
     known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}

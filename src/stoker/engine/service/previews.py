@@ -1,4 +1,4 @@
-"""What requests would do: evaluated and planned like any other, and never recorded."""
+"""Previews of requests: evaluated and planned like any other, and never recorded."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from stoker.template.evaluate.evaluation import Evaluation
 class Previews:
     """Previews of creates, updates and deletes, for a caller.
 
-    With the ``fingerprint`` by which a request accepts a plan where it is asked for: to compute it
-    takes as long as an eighth of the plan.
+    The ``fingerprint``, with which a request accepts the plan, is optional: it takes an eighth of
+    the time of the plan.
     """
 
     def __init__(self, ports: Ports, finder: Finder) -> None:
@@ -35,7 +35,7 @@ class Previews:
     async def create(
         self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
     ) -> tuple[StackView, Sequence[ResourceView], str | None]:
-        """What a create would make."""
+        """Return the stack and the resources that a create would make."""
         return await preview_create(self._ports, caller, request, fingerprint=fingerprint)
 
     async def update(
@@ -74,7 +74,7 @@ class Previews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = True,
     ) -> tuple[PlanView, Input, Evaluation]:
-        """The same, with the input that the update would give the stack, and what that means."""
+        """Return the same, with the input of the update and its evaluation."""
         ports = self._ports
         tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
         given, evaluation = await evaluated_update(ports, caller, stack, request)

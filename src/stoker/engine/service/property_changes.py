@@ -25,7 +25,7 @@ from stoker.template.evaluate.evaluation import Evaluation
 
 
 class Compared(Struct, frozen=True):
-    """What differs between a resource and its definition, and what that means for the object."""
+    """Differences between a resource and its definition, and the effects on the object."""
 
     changes: tuple[PropertyChange, ...] = ()
     interruptions: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> M
 
 
 def compared(foreseen: Foreseen, masking: Masking) -> dict[str, Compared]:
-    """Of resources whose properties change, or may: what differs, with secrets masked."""
+    """Return the differences of resources whose properties change or may, with masked secrets."""
     stack_rows = foreseen.stack_rows
     facts = facts_amid(stack_rows, foreseen.plan, foreseen.to_be)
     found = {}
@@ -107,7 +107,7 @@ def _property_change(
 
 
 def _effect(declared: Property | None, wanted: Mapping[str, Any]) -> str | None:
-    """What a change of the property does to an object in use, or None."""
+    """Return the interruption that a change of the property causes, or None."""
     interruption = None if declared is None else declared.interruption
     if interruption is None:
         return None

@@ -1,4 +1,4 @@
-"""What users set to protect their stacks."""
+"""Protections that users set on their stacks."""
 
 from __future__ import annotations
 
