@@ -10,7 +10,7 @@ import pytest
 from tests.clouds.certificates import certificate
 from tests.clouds.driving import Row, checked
 from tests.clouds.local_cloud import running_cloud
-from tests.resource_types_openstack.harness import TYPES, Ground
+from tests.resource_types_openstack.harness import TYPES, Ground, assert_same
 from tests.resource_types_openstack.services import (
     aodh,
     barbican,
@@ -175,3 +175,20 @@ def test_sharing_with_all_stays_while_a_policy_of_the_stack_grants_it(ground: Gr
         assert NETWORKS.get(admin, network.physical_id)["shared"] is False
     finally:
         network.delete()
+
+
+@pytest.mark.parametrize("type_name", ["OS::Designate::Zone", "OS::Designate::RecordSet"])
+def test_dns_name_with_capitals_shows_no_drift(ground: Ground, type_name: str) -> None:
+    case = next(each for each in designate.CASES if each.type_name == type_name)
+    with ground.prepared(case):
+        given = ground.place(case.given)
+        named = {"name": given["name"].title()} if "name" in given else {}
+        row = ground.row(case, {**given, **named}, "With-Capitals")
+        row.create()
+        try:
+            assert_same(row)
+            assert str(row.read()["show"]["name"]).islower()
+            if not named:  # it is found by the name that carries the token
+                assert row.find("CREATE") == row.physical_id
+        finally:
+            assert isinstance(row.delete(), Done)

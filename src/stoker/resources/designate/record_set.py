@@ -9,6 +9,7 @@ from stoker.clouds.collections import collection
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.values import replace
 from stoker.resources import declare
+from stoker.resources.designate.names import as_given, with_lower_name
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Length, Range
 from stoker.schema.resource_type import Call
@@ -75,11 +76,11 @@ class RecordSet(RestResource):
         if not call.properties.get("name"):
             zone = _ZONES.get(call.cloud, call.properties["zone"])
             body["name"] = f"{call.physical_name}.{zone['name']}"
-        return body
+        return with_lower_name(body)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; a generated name without the zone."""
+        """The fields, with the name as it was given; a generated name without the zone."""
         told = super().properties_of(call, found)
         if not call.properties.get("name"):
             told["name"] = str(told["name"]).partition(".")[0]
-        return told
+        return as_given(told, call.properties.get("name"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
+from stoker.resources.designate.names import as_given, with_lower_name
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, since
 
 _TTL = 3600
@@ -65,6 +68,14 @@ class Zone(RestResource):
         "serial": Attribute("Serial number of the zone.", Type.STRING),
         "show": declare.SHOW,
     }
+
+    def creation_body(self, call: Call) -> Object:
+        """Return the fields, with the name in lower case."""
+        return with_lower_name(super().creation_body(call))
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """Return the fields, with the name as it was given."""
+        return as_given(super().properties_of(call, found), call.properties.get("name"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """A primary zone needs an address of somebody, a secondary one those of servers."""

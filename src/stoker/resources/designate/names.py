@@ -1,0 +1,18 @@
+"""Names of the DNS service, which keeps them in lower case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def with_lower_name(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of a request with the name as the service keeps it."""
+    return {**body, "name": str(body["name"]).lower()}
+
+
+def as_given(live: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """Return live properties with the name as it was given, if only the case differs."""
+    name = live.get("name")
+    same = isinstance(given, str) and isinstance(name, str) and name.lower() == given.lower()
+    return {**live, "name": given} if same else dict(live)
