@@ -245,7 +245,7 @@ def test_servers_are_given_pipes_and_nothing_else_of_the_host(
 
 def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
     elsewhere = Server("1", "web", "ACTIVE", "")
-    with pytest.raises(CommandFailed, match='local cloud alone; "stoker ssh web"'):
+    with pytest.raises(CommandFailed, match='local cloud; "stoker ssh web"'):
         check_is_within_reach(elsewhere)
     with pytest.raises(CommandFailed, match="is not running"):
         check_is_within_reach(Server("1", "web", "SHUTOFF", "", forwarded={}))

@@ -1,4 +1,4 @@
-"""Commands that work on the database of a service: where it is, and how refusals are told."""
+"""Commands on the database of a service: its place, and messages for refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stoker.kernel.errors import NotFound
 
 def administered(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the ``administration`` of the database that its options name, with these
-    (``conf``) and the ``data_dir``. What is refused is told in a sentence.
+    (``conf``) and the ``data_dir``. Refusals become a sentence.
     """
 
     @wraps(command)

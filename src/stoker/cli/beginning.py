@@ -47,14 +47,14 @@ class Begun(Struct, frozen=True):
 
 
 class Beginning(Struct, frozen=True):
-    """Begins what one command was asked for."""
+    """Starts the operation of one command."""
 
     client: Client
     console: Console
     patience: Patience
 
     def of_template(self, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool) -> Begun:
-        """Begin to create the stack, or to update it."""
+        """Start to create the stack, or to update it."""
         existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
         if existing is None:
             return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
@@ -74,7 +74,7 @@ class Beginning(Struct, frozen=True):
         return Begun(stack, last, shown_as=wanted.sent.place)
 
     def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
-        """Begin to do what a plan says, and that alone.
+        """Start to carry out a plan, and nothing else.
 
         Raises :class:`CommandFailed` where the plan does not hold any more.
         """

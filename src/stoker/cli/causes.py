@@ -1,4 +1,4 @@
-"""Why a stack is as it is: what the service says of it, as values and as lines."""
+"""Explanations of the state of a stack from the service, as values and as lines."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NO_SERVERS = "the stack has no server that could send the signal"
 _NESTED_PLACE = re.compile(r"(?:^|\s)([^\s:]+\.(?:yaml|yml|json|template)):(\d+):\d+:")
 """A place in the text of a failure: a nested template that was refused."""
 _MOST = 10
-"""Causes that are told in full; one screen."""
+"""Causes that are shown in full; one screen."""
 _NOT_BEGUN = ("dependency", "order")
 
 
@@ -67,7 +67,7 @@ ShownAs = Callable[[str | None], str]
 
 
 class Cause(Struct, frozen=True):
-    """Why one resource is as it is."""
+    """The cause of the state of one resource."""
 
     kind: str
     path: tuple[str, ...]
@@ -87,11 +87,11 @@ class Cause(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Where it is, from the stack that is asked about."""
+        """Its path from the explained stack."""
         return "/".join(self.path)
 
     def lines(self, now: datetime, stack_name: str) -> Iterator[str]:
-        """The cause, and what to do about it."""
+        """Yield the cause and its remedies as lines."""
         sign, colour = _SIGNS.get(self.kind, _OTHER)
         head = click.style(sign, fg=colour) + f" {self.name or stack_name}"
         if self.type_name:
@@ -132,7 +132,7 @@ class Cause(Struct, frozen=True):
         elif self.request_id is not None:
             yield f"if the reason is not clear, ask the cloud's operator about {self.request_id}"
         if self.hook is not None:
-            # a nested stack is known by its id alone
+            # A nested stack is known only by its id.
             stack = self.stack_id if len(self.path) > 1 else self.stack_name
             yield clearing(stack, self.path[-1], self.hook)
         elif self.kind == "retry":
@@ -146,7 +146,7 @@ class Cause(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """Why a stack, or a resource of it, is as it is."""
+    """The explanation of a stack, or of a resource of it."""
 
     stack_name: str
     state: str
@@ -251,7 +251,7 @@ def print_steps(
 def steps_of(
     found: Explanation, server: str | None = None, shown_as: ShownAs | None = None
 ) -> Iterator[str]:
-    """What can be done about a failure, as commands; nothing where there is none."""
+    """Yield next steps after a failure, as commands; none without a failure."""
     failed = [cause for cause in found.causes if cause.kind == "failed"]
     if not failed or found.state.endswith("IN_PROGRESS"):
         return

@@ -1,4 +1,4 @@
-"""The changes that a plan tells of, as values and as a tree."""
+"""The changes of a plan, as values and as a tree."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PropertyChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What happens to one resource."""
+    """The change of one resource."""
 
     kind: str
     path: tuple[str, ...]
@@ -114,7 +114,7 @@ class Change(Struct, frozen=True):
         return self.is_loss and self.holds_data
 
     def lines(self, name: str) -> list[str]:
-        """The change of what is called so, and the values that change and what that means."""
+        """Return the lines of the change under a name: changed values and effects."""
         sign, colour = _SIGNS[self.kind]
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
         names = self.forcing or tuple(changed.name for changed in self.properties)
@@ -170,11 +170,11 @@ class Change(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What would change, in the order in which it happens."""
+    """The changes, in their order."""
 
     changes: tuple[Change, ...]
     fingerprint: str | None = None
-    """By which the service knows the plan again, if it can be carried out as it is."""
+    """The service recognises the plan by this. None if it cannot be carried out as it is."""
 
 
 def plan_of_create(answer: Any) -> Plan:
@@ -183,7 +183,7 @@ def plan_of_create(answer: Any) -> Plan:
 
 
 def plan_of_update(answer: Any, place: Place) -> Plan:
-    """What an update or a delete changes."""
+    """Return the changes of an update or a delete."""
     return parsed(lambda found: _plan(found, _of_update(found, place)), answer)
 
 
@@ -255,7 +255,7 @@ def _names(changes: Sequence[Change]) -> str:
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """How many changes there are of each kind."""
+    """Return the number of changes of each kind."""
     kinds = [change.kind for change in changes]
     counts = [f"{kinds.count(kind)} {kind}" for kind in _SIGNS if kind in kinds]
     interrupted = sum(1 for change in changes if change.interruptions and change.is_certain)
@@ -335,6 +335,6 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
 
 
 def _path(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """The path as far as other services tell it."""
+    """Return the path as far as other services report it."""
     above = found.get("parent_resource")
     return (found["resource_name"],) if above is None else (above, found["resource_name"])

@@ -51,14 +51,14 @@ def is_passing(failure: CommandFailed) -> bool:
 
 
 class Odd(CommandFailed):
-    """What answers is not the service that was meant."""
+    """The answer is not that of the expected service."""
 
     def __init__(self, url: str) -> None:
         super().__init__(f"{url} answers as no service of OpenStack does; is the address right?")
 
 
 def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
-    """What ``parse`` makes of an answer. Raises :class:`Odd` if it is something else."""
+    """Return the parsed answer. Raises :class:`Odd` if it has another form."""
     try:
         return parse(answer)
     except (KeyError, TypeError, AttributeError, ValueError):

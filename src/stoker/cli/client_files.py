@@ -1,4 +1,4 @@
-"""Files with which the clients of OpenStack find the service: ``clouds.yaml`` and ``openrc``."""
+"""Files for the clients of OpenStack: ``clouds.yaml`` and ``openrc``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 
 
 def write_client_files(data_dir: Path, credentials: Mapping[str, Any]) -> None:
-    """Write both files, readable by their owner alone.
+    """Write both files, readable only by their owner.
 
     ``clouds.yaml`` has one cloud for each ordinary user (``stoker`` for the first, ``demo``, and
     ``stoker-admin``); ``openrc`` is for the first.

@@ -1,4 +1,4 @@
-"""Options from files, as commands need them; what is wrong with files, in their words."""
+"""Options from files for commands, and findings about files as messages."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def found_online(files: ConfigFiles) -> list[Finding]:
 
 
 def remarks_on(files: ConfigFiles) -> list[Finding]:
-    """What in files has no effect, is unknown or has an old name."""
+    """Return options in files without effect, unknown ones, and those with an old name."""
     return remarks(files.all())
 
 
 def with_configured(options: ServeOptions, given: Collection[str]) -> ServeOptions:
-    """The options of ``stoker serve``, with what files say of those that were not given."""
+    """Return the options of ``stoker serve``, completed from files where they were not given."""
     conf = read(options.config)
     set_ = {
         name: conf[option] if group == "DEFAULT" else conf[group][option]

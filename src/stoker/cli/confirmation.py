@@ -17,8 +17,8 @@ _MOST_NAMES = 10
 def confirm(question: str, client: Client | None = None) -> None:
     """Return if the answer is yes; end the command if it is no.
 
-    The question names the cloud of the ``client``, unless it is that of the data directory.
-    Raises :class:`BadInput` where nobody can answer.
+    The question names the cloud of the ``client``, unless it is that of the data directory. Raises
+    :class:`BadInput` without a terminal.
     """
     if client is not None and client.foreign_cloud:
         question = f"{question.removesuffix('?')}, on {client.foreign_cloud}?"

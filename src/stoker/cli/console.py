@@ -21,7 +21,7 @@ def print_json(data: Any) -> None:
 
 
 def say(console: Console, text: str, style: str = "") -> None:
-    """Print a text; nothing in it is markup, and a terminal alone breaks its lines."""
+    """Print a text without markup; only the terminal wraps its lines."""
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 

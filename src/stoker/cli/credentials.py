@@ -1,4 +1,4 @@
-"""Who the user is, and where the identity service: from the environment, or a data directory."""
+"""Credentials and identity service of the user: from the environment, or a data directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLOUD = "stoker"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What Keystone needs to know: a user with a password, or a token."""
+    """Credentials for Keystone: a user with a password, or a token."""
 
     auth_url: str
     username: str = ""
@@ -60,7 +60,7 @@ class Credentials:
 
 
 def in_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """What ``OS_CLOUD`` or ``OS_AUTH_URL`` and its companions say; None where there is neither.
+    """Return the credentials of ``OS_CLOUD`` or ``OS_AUTH_URL``; None without either.
 
     Raises :class:`BadInput`.
     """
@@ -78,7 +78,7 @@ def in_environment(environment: Mapping[str, str]) -> Credentials | None:
 
 
 def in_data_dir(data_dir: Path) -> Credentials | None:
-    """What the ``clouds.yaml`` of a data directory says; None where there is none."""
+    """Return the credentials in the ``clouds.yaml`` of a data directory, or None."""
     path = data_dir / "clouds.yaml"
     return _in_file(path, CLOUD) if path.is_file() else None
 

@@ -22,7 +22,7 @@ from stoker.kernel.values import replace
 
 _LOCK = "serve.lock"
 _PATIENCE_SECONDS = 1.0
-"""Whoever asks whether a service runs holds the lock for a moment, too."""
+"""A check whether a service runs holds the lock for a moment, too."""
 
 
 class Running(Struct, frozen=True):
@@ -49,9 +49,9 @@ def default_data_dir() -> Path:
 
 
 def make_data_dir(path: Path) -> None:
-    """Make the directory; its owner alone can look into it, also if an older release made it.
+    """Make the directory, readable only by its owner, also if an older release made it.
 
-    The mode of a directory that serves other purposes, too, is left alone.
+    The mode of a directory that serves other purposes, too, is not changed.
     """
     if not path.exists():
         try:
@@ -78,7 +78,7 @@ class DataDirLock:
         self._descriptor = -1
 
     def acquire(self) -> Running | None:
-        """Take the lock; returns what the service before this one wrote.
+        """Acquire the lock; return the record of the previous service.
 
         Raises :class:`CommandFailed` if a service runs there.
         """

@@ -15,10 +15,10 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 AGAIN_AFTER = 1.0
-"""Seconds after which an engine that has died is started anew."""
+"""Seconds after which an engine that has died is restarted."""
 _READY_WITHIN = 60.0
 ENDS_WITHIN = 15.0
-"""Seconds after which an engine that does not end is killed: what it drove, others go on with."""
+"""Seconds after which an engine that does not end is killed; others resume its stacks."""
 
 
 class EngineProcesses:
@@ -33,7 +33,7 @@ class EngineProcesses:
         for directory in options.config.directories:
             command += ["--config-dir", str(directory)]
         self._command = [*command, "--parent", str(os.getpid())]
-        # whoever lists processes sees command lines, and the URL may have a password
+        # Every user can see command lines, and the URL may have a password.
         named = {"STOKER_DATABASE": options.database} if options.database else {}
         self._environment = {**os.environ, **named}
         self._running: set[asyncio.subprocess.Process] = set()
@@ -45,7 +45,7 @@ class EngineProcesses:
             self.ready.set()
 
     async def run(self) -> None:
-        """Keep the processes running. Raises :class:`CommandFailed` if one cannot begin."""
+        """Keep the processes running. Raises :class:`CommandFailed` if one cannot start."""
         await asyncio.gather(*(self._keep() for _ in range(self._count)), _for_ever())
 
     async def _keep(self) -> None:
@@ -73,7 +73,7 @@ class EngineProcesses:
                 await asyncio.sleep(AGAIN_AFTER)
 
     def reload(self) -> None:
-        """Let them look at the keys of encryption again."""
+        """Let them read the encryption keys again."""
         for process in self._running:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGHUP)

@@ -26,8 +26,8 @@ _LOST = "the server has ended"
 def run_in_server(data_dir: Path, server_id: str, words: Sequence[str], user: str) -> int:
     """Run a command in a server, connected to this process's own standard descriptors.
 
-    Returns its exit code. The server gets pipes, and not what this process has: a terminal or a
-    file of this machine would lead out of the server. Raises :class:`CommandFailed`.
+    Returns its exit code. The server gets pipes instead of the descriptors of this process: a
+    terminal or a file of this machine would lead out of the server. Raises :class:`CommandFailed`.
     """
     read_in, write_in = os.pipe()
     read_out, write_out = os.pipe()
@@ -70,7 +70,7 @@ def _ask(data_dir: Path, request: dict[str, Any], descriptors: Sequence[int]) ->
 
 
 def _feed(descriptor: int) -> None:
-    """Hand standard input on until it ends or nobody reads it any more."""
+    """Forward standard input until it ends or its reader is gone."""
     with suppress(OSError):
         while data := os.read(0, _CHUNK):
             _write(descriptor, data)
@@ -99,9 +99,9 @@ def _signals_passed_on(status: socket.socket) -> Iterator[None]:
 
 
 def _relay(outputs: dict[int, int], status: socket.socket) -> int:
-    """Print what the command says until it has ended; returns its exit code.
+    """Print the output of the command until it has ended; return its exit code.
 
-    What it has left in the background may go on; nothing of that is printed.
+    Its background processes may continue; their output is not printed.
     """
     with selectors.DefaultSelector() as selector:
         selector.register(status, selectors.EVENT_READ)
@@ -136,9 +136,9 @@ def _received(status: socket.socket) -> bytes:
 
 
 def _print(descriptor: int, target: int, rest: bool = False) -> bool:
-    """Print a part of what came; false when no more will come or nobody reads it.
+    """Print a part of the output; return false at its end or if the reader is gone.
 
-    Of the ``rest`` no more comes once the pipe is empty.
+    With ``rest``, an empty pipe is the end.
     """
     try:
         data = os.read(descriptor, _CHUNK)

@@ -1,4 +1,4 @@
-"""How a command ends when it cannot do what it was asked: a sentence, and an exit code."""
+"""Failures of commands: a sentence, and an exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRIFTED = 2
 
 
 class CommandFailed(click.ClickException):
-    """The command cannot go on. The text says why and what to do about it."""
+    """The command cannot continue. The text has the reason and a remedy."""
 
     exit_code = FAILED
 
@@ -24,6 +24,6 @@ class CommandFailed(click.ClickException):
 
 
 class BadInput(CommandFailed):
-    """What the user gave is wrong: a file, an option, an environment variable."""
+    """An input of the user is wrong: a file, an option, an environment variable."""
 
     exit_code = BAD_INPUT

@@ -1,7 +1,7 @@
 """A template on disk with all the files that it refers to, ready to be sent.
 
-The template is sent as it was written, so that lines and columns in findings are those of the
-file. Files go under the names by which the template knows them; names inside nested templates and
+The template is sent as it was written, so that lines and columns in findings are those of the file.
+Files are sent under the names that the template uses; names inside nested templates and
 environments are relative to these, as on disk.
 """
 
@@ -47,7 +47,7 @@ class Bundle(Struct, frozen=True):
     """Names of files that are not there."""
 
     def place(self, file: str | None) -> str:
-        """What a finding's ``file`` is for the user; None is the template itself."""
+        """Return the user's name for a finding's ``file``; None is the template itself."""
         return str(self.path) if file is None else self.places.get(file, file)
 
     def texts(self) -> dict[str, str]:
@@ -107,7 +107,7 @@ class _Gathering:
         return name
 
     def references(self, source: Source, key: str | None, directory: str, shown: str) -> None:
-        """Gather what a template refers to. ``key`` is its own name among the files."""
+        """Gather the files of a template. ``key`` is its own name among the files."""
         for name, where in _references(source.data, ()):
             known_as = name if key is None or _is_absolute(name) else _relative(key, name)
             place = _beside(directory, name)
@@ -180,7 +180,7 @@ def _registered(registry: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]
 
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:
-    """An environment with names of templates replaced where they stand; all lines stay."""
+    """Return an environment with replaced names of templates; its lines stay."""
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return text

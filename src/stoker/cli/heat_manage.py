@@ -1,6 +1,6 @@
 """``heat-manage``, for the scripts that call it: same arguments, same exit codes.
 
-What has no meaning here says so, and succeeds where what is asked for is the case anyway.
+Commands without a meaning here print that, and succeed if there is nothing to do anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "s
 
 
 class _Target(Struct, frozen=True):
-    """What the options before the subcommand name."""
+    """The options before the subcommand."""
 
     config: ConfigFiles
     data_dir: Path
@@ -81,7 +81,7 @@ def db_sync(target: _Target, version: str | None) -> None:
     """Make the tables, or bring them up to date. There is no other VERSION than the newest."""
     revision = target.administration().upgrade()
     if version is not None:
-        click.echo(f"The schema is of revision {revision}; {version} is not looked at.", err=True)
+        click.echo(f"The schema is of revision {revision}; {version} is ignored.", err=True)
 
 
 @main.command("purge_deleted")
@@ -135,10 +135,10 @@ def service_clean(target: _Target) -> None:
 @click.pass_obj
 @telling_refusals
 def reset_stack_status(target: _Target, stack_id: str) -> None:
-    """Set to FAILED what is in progress of a stack and of those nested in it.
+    """Set to FAILED all operations in progress of a stack and of its nested stacks.
 
-    It is hardly ever needed: operations go on after a crash. A service that drives the stack stops
-    to, and writes nothing more.
+    It is rarely needed: operations are resumed after a crash. A service that drives the stack stops
+    doing so, and writes nothing more.
     """
     click.echo(
         "Warning: this ends operations as failed that the service may still carry out.", err=True
@@ -154,7 +154,7 @@ def reset_stack_status(target: _Target, stack_id: str) -> None:
 @click.pass_obj
 @telling_refusals
 def resource_data_list(target: _Target, resource_id: str) -> None:
-    """Print what a resource type keeps of its object, secrets included."""
+    """Print a resource type's data about its object, secrets included."""
     for key, value in target.administration().resource_data(resource_id).items():
         click.echo(f"{key:<16} {value!s:<64}".rstrip())
 
@@ -163,9 +163,9 @@ def resource_data_list(target: _Target, resource_id: str) -> None:
 @click.option("-v", "--verbose-update-params", is_flag=True, hidden=True)
 @click.argument("direction", type=click.Choice(["encrypt", "decrypt"]))
 def update_params(direction: str, **_: Any) -> None:
-    """Nothing: what is stored is always encrypted. Asking to decrypt it fails."""
+    """Do nothing: stored values are always encrypted. A request to decrypt them fails."""
     if direction == "decrypt":
-        raise CommandFailed("what is stored is always encrypted; it cannot be decrypted for good")
+        raise CommandFailed("stored values are always encrypted and cannot be decrypted for good")
     click.echo("What is stored is always encrypted.")
 
 
@@ -178,5 +178,5 @@ def migrate_properties_data() -> None:
 @main.command("migrate_convergence_1")
 @click.argument("stack_id")
 def migrate_convergence_1(stack_id: str) -> None:
-    """Nothing: every stack has an engine that goes on after a crash."""
+    """Do nothing: every stack has an engine that continues after a crash."""
     click.echo(f"Nothing to migrate: {stack_id} is driven by such an engine already.")

@@ -95,7 +95,7 @@ class LocalCloud:
 
 
 def cloud_credentials(data_dir: Path) -> dict[str, Any]:
-    """What ``credentials.json`` of a data directory's cloud says."""
+    """Return the ``credentials.json`` of a data directory's cloud."""
     path = data_dir / "cloud" / "credentials.json"
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content

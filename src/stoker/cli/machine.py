@@ -1,4 +1,4 @@
-"""What this machine offers to a service and to its servers, and what to do about what it lacks."""
+"""Checks of this machine for a service and its servers, with remedies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOOLS = {
 
 
 class Check(Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     good: bool
@@ -57,7 +57,7 @@ def examine(
 
 
 def _cloud() -> Iterator[Check]:
-    """What the local cloud itself says: it tries namespaces, links, filters and mounts."""
+    """Yield checks of the local cloud itself: it tries namespaces, links, filters and mounts."""
     command = [sys.executable, "-m", "localcloud", "doctor"]
     try:
         done = subprocess.run(  # noqa: S603 - our own command

@@ -1,7 +1,7 @@
 """The command ``stoker``: a group whose commands are loaded when they are used.
 
-``stoker serve`` is ready in little more than a second because it loads nothing of what the others
-need, and the other way round.
+``stoker serve`` is ready in little more than a second because it does not load the modules of other
+commands, and the other way round.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the operating system refuses is a sentence, not a traceback."""
+        """Run the command; errors of the operating system become a sentence, not a traceback."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

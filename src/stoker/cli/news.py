@@ -1,4 +1,4 @@
-"""Hears from the service that something has happened to a stack, so that nobody has to ask."""
+"""Receives notifications about a stack from the service, in place of polling."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stoker.cli.failures import CommandFailed
 from stoker.cli.stacks import DEEP, ORCHESTRATION, Stack
 
 LONGEST_SILENCE = 5.0
-"""Seconds after which it is asked all the same."""
+"""Seconds after which the service is polled anyway."""
 SILENCE = 25.0
 """Seconds after which a stream is dead: a sign of life comes every ten."""
 _TOGETHER = 0.05
 """Seconds in which what happens is taken together."""
 _PAUSE = 1.0
-"""Seconds before a stream that has ended is begun anew."""
+"""Seconds before a stream that has ended is opened again."""
 
 
 class News:
@@ -38,7 +38,7 @@ class News:
         Thread(target=self._listen, daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Return when something has happened; after so many seconds where nobody tells."""
+        """Wait for a notification; without a stream, sleep for these seconds."""
         if not self._streams:
             time.sleep(seconds)
             return
@@ -47,7 +47,7 @@ class News:
         time.sleep(_TOGETHER)
 
     def close(self) -> None:
-        """Begin no other stream."""
+        """Open no more streams."""
         self._closed.set()
 
     def _listen(self) -> None:
@@ -57,7 +57,7 @@ class News:
             try:
                 more = self._follow()
             except CommandFailed as failure:
-                # a token that has expired is renewed by whoever asks
+                # A token that has expired is renewed by the next request.
                 more = is_passing(failure) or _is_unknown(failure)
             self._streams = False
             self._told.set()

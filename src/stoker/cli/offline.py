@@ -1,4 +1,4 @@
-"""Checking a template without a service: what is wrong with it, as the service would say."""
+"""Checks templates without a service, with the same findings as the service."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]
 
 
 def _as_known_here(found: Diagnostic) -> Diagnostic:
-    """What depends on a template elsewhere is not known without fetching it."""
+    """Return findings about unfetched templates as warnings."""
     return _as_warning(found) if found.code == "unfetched-file" else found
 
 

@@ -1,4 +1,4 @@
-"""``stoker completion``: the script with which a shell completes commands and options."""
+"""``stoker completion``: the completion script of a shell."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def backup(administration: Administration, file: Path, **_: Any) -> None:
 def copy(administration: Administration, data_dir: Path, target: str, **_: Any) -> None:
     """Copy the database into the one at URL, which must be empty: all of it, or nothing.
 
-    The service must not run meanwhile. What is encrypted stays so: the key is needed as before
+    The service must not run meanwhile. Encrypted values are copied as they are, with the same key
     (secret.key in the data directory, or auth_encryption_key).
 
     \b
@@ -135,9 +135,9 @@ def purge(
     history: float | None,
     **_: Any,
 ) -> None:
-    """Delete for good what belongs to stacks that were deleted.
+    """Delete all rows of deleted stacks for good.
 
-    The service does the same by itself, as purge_deleted_after and purge_history_after say.
+    The service does the same on its own, as purge_deleted_after and purge_history_after say.
 
     \b
     Examples
@@ -153,9 +153,9 @@ def purge(
 @options.as_json
 @administered
 def keys(administration: Administration, as_json: bool, **_: Any) -> None:
-    """Say which keys have encrypted what is stored, and whether earlier ones may go.
+    """Show which keys encrypt stored values, and whether earlier ones can be removed.
 
-    Exit code 1 while something is encrypted with an earlier key.
+    Exit code 1 while a value is encrypted with an earlier key.
 
     \b
     Examples
@@ -179,15 +179,15 @@ def keys(administration: Administration, as_json: bool, **_: Any) -> None:
 @click.option("--finish", is_flag=True, help="Re-encrypt everything before this command ends.")
 @administered
 def rotate_key(administration: Administration, data_dir: Path, finish: bool, conf: Any) -> None:
-    """Encrypt with a new key from now on, and all that is stored little by little.
+    """Encrypt with a new key from now on, and re-encrypt stored values in the background.
 
     The new key goes into secret.key in the data directory, before the earlier ones, which still
-    decrypt. A service that runs there takes it up at once and encrypts anew in the background;
-    "stoker db keys" shows when that is done, "stoker db forget-keys" removes the earlier keys.
-    Back the file up before and after.
+    decrypt. A running service uses it immediately and re-encrypts in the background; "stoker db
+    keys" shows when that is done, "stoker db forget-keys" removes the earlier keys. Back the file
+    up before and after.
 
-    Keys that are named by auth_encryption_key are rotated in the configuration: the old one
-    becomes previous_auth_encryption_key. Then send SIGHUP to the service (systemctl reload).
+    Keys that are named by auth_encryption_key are rotated in the configuration: the old one becomes
+    previous_auth_encryption_key. Then send SIGHUP to the service (systemctl reload).
 
     \b
     Examples
@@ -227,7 +227,7 @@ def forget_keys(administration: Administration, data_dir: Path, yes: bool, **_: 
 
 
 def _reload(data_dir: Path) -> None:
-    """Let a service that runs there look at the keys."""
+    """Let a service that runs there read the keys again."""
     running = running_in(data_dir)
     if running is not None:
         os.kill(running.pid, signal.SIGHUP)

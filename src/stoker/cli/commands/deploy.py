@@ -107,7 +107,7 @@ def command(
 
 
 def _follow(beginning: Beginning, begun: Begun, *, rollback: bool, as_json: bool) -> None:
-    """Show the operation until it ends, and what has come of it."""
+    """Show the operation until it ends, and its result."""
     client, console = beginning.client, beginning.console
     ended = follow_or_leave(
         console,

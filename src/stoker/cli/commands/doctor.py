@@ -1,4 +1,4 @@
-"""``stoker doctor``: what this machine lacks, and what to do about it."""
+"""``stoker doctor``: requirements that this machine lacks, with remedies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``stoker drift``: what others have changed or deleted of a stack's objects, and its repair."""
+"""``stoker drift``: external changes to a stack's objects, and their repair."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def command(
 
 
 def _end_with(parent: int) -> None:
-    """Be told to end when the process does that has started this one."""
+    """End this process together with its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         raise SystemExit(0)

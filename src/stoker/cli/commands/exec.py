@@ -50,7 +50,7 @@ def check_is_within_reach(server: Server) -> None:
     """Raise :class:`CommandFailed` for a server of another cloud, or one that does not run."""
     if server.forwarded is None:
         raise CommandFailed(
-            '"stoker exec" works for servers of the local cloud alone;'
+            '"stoker exec" works only for servers of the local cloud;'
             f' "stoker ssh {server.name}" logs in to this one'
         )
     if server.status != "ACTIVE":

@@ -1,4 +1,4 @@
-"""``stoker logs``: what a server wrote to its console."""
+"""``stoker logs``: the console log of a server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
 
 
 def _follow(client: Client, server_id: str, printed: str) -> None:
-    """Print what is added. The log is only ever appended to, or cut off at its beginning."""
+    """Print added lines. The log is only appended to, or truncated at its start."""
     patience = Patience()
     while True:
         time.sleep(_PAUSE_SECONDS)
@@ -60,7 +60,7 @@ def _follow(client: Client, server_id: str, printed: str) -> None:
 
 
 def _added(before: str, now: str) -> str:
-    """What a log has that it had not before its beginning was cut off."""
+    """Return the added part of a log whose start was truncated."""
     tail = before[-1000:]
     at = now.rfind(tail) if tail else -1
     return now[at + len(tail) :] if at >= 0 else now

@@ -1,4 +1,4 @@
-"""``stoker plan``: what a deployment would do, resource by resource."""
+"""``stoker plan``: the changes of a deployment, resource by resource."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def _failing() -> Iterator[None]:
 @shared.as_json
 @shared.service
 def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target: Target) -> None:
-    """Show what "stoker deploy" with the same arguments would change. Changes nothing.
+    """Show the changes of "stoker deploy" with the same arguments. Changes nothing.
 
-    Tells of each resource, also in nested stacks, what happens to it and why, with the values
-    before and after, in the order in which it happens: + added, ~ updated, ± replaced, - deleted,
-    ? not known yet. Values of hidden parameters are masked.
+    Lists the change of each resource, also in nested stacks, with its reason and the values before
+    and after, in the order of execution: + added, ~ updated, ± replaced, - deleted, ? not known
+    yet. Equal members of a group share a line. Values of hidden parameters are masked.
 
     With --out the plan is saved, and "stoker deploy FILE" refuses to do anything else. The file
     holds the template and the values of all parameters: only you can read it.

@@ -1,4 +1,4 @@
-"""``stoker policy``: the rules that there are, and what is wrong with a file of them."""
+"""``stoker policy``: a sample of all rules, and checks of policy files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command() -> None:
 
 @command.command("sample")
 def print_sample() -> None:
-    """Print a policy file with every rule, what it is asked about, and its default, as comments.
+    """Print a policy file with every rule, its requests, and its default, as comments.
 
     \b
     Examples
@@ -39,10 +39,10 @@ def print_sample() -> None:
 @click.option("--role", "roles", multiple=True, help="Print what this role may do; repeatable.")
 @options.as_json
 def check(file: Path, roles: tuple[str, ...], as_json: bool) -> None:
-    """Say what is wrong in a policy file, in YAML or JSON.
+    """Report errors in a policy file, in YAML or JSON.
 
-    With --role, print the rules that let somebody with these roles through, in the own project,
-    when the file is in force.
+    With --role, print the rules of the file that permit users with these roles in their own
+    project.
 
     Exit code: 0 if nothing is wrong, 1 if something is, 2 if the file cannot be read.
 

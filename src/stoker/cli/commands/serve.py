@@ -154,7 +154,7 @@ def command(
 
 
 def configured(options: ServeOptions) -> ServeOptions:
-    """The options, with what files say of those that the command line does not name."""
+    """Return the options, completed from files where the command line has none."""
     if not options.config:
         return options
     configuration = importlib.import_module("stoker.cli.configuration")
@@ -247,7 +247,7 @@ def listen_for_apis(options: ServeOptions, before: Running | None, closing: Exit
 
 
 def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.socket:
-    """A listener that the local cloud takes over, so that nobody else can have its port."""
+    """Return a listener for the local cloud, so that no other program can take its port."""
     known = before.cloud_port if before else None
     return _open(options.host, options.cloud_port, known, DEFAULT_PORT, "--cloud-port")
 
@@ -282,7 +282,7 @@ def _open(
 
 
 def listen_once_free(host: str, port: int, settings: str) -> socket.socket:
-    """A listener; what a service that was killed a moment ago had started may still be ending."""
+    """Return a listener; wait while processes of a service that was just killed still end."""
     until = time.monotonic() + _FREED_WITHIN
     while True:
         try:

@@ -48,9 +48,9 @@ def list_engines(conf: Any, as_json: bool, **_: Any) -> None:
 @command.command("clean")
 @administered
 def clean(conf: Any, **_: Any) -> None:
-    """Drop engines that are down from the list. They are dropped by themselves after a day.
+    """Drop engines that are down from the list. After a day this happens automatically.
 
-    An engine that was dropped and is alive after all comes back with its next report.
+    An engine that was dropped but is alive returns to the list with its next report.
 
     \b
     Examples

@@ -1,4 +1,4 @@
-"""``stoker snapshot``: what a stack was, taken, listed, shown, brought back and deleted."""
+"""``stoker snapshot``: takes, lists, shows, restores and deletes snapshots of stacks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 
 @click.group("snapshot")
 def command() -> None:
-    """Take snapshots of stacks, and bring stacks back to what they were.
+    """Take snapshots of stacks, and restore them.
 
     A snapshot holds the template, the parameters, and images of the servers. SNAPSHOT is a name or
     an id.
@@ -127,7 +127,7 @@ def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
 @shared.wait
 @shared.service
 def restore(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target) -> None:
-    """Bring STACK back to SNAPSHOT. What has come since is lost; asks first, unless told --yes.
+    """Restore STACK from SNAPSHOT. Later changes are lost; asks first, except with --yes.
 
     \b
     Examples

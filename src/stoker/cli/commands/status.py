@@ -1,4 +1,4 @@
-"""``stoker status``: where the service runs, what stacks there are, and how one of them is."""
+"""``stoker status``: the address of the service, the list of stacks, and the state of one."""
 
 from __future__ import annotations
 

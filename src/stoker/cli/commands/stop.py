@@ -16,7 +16,7 @@ from stoker.cli.service import stop
 def command(data_dir: Path) -> None:
     """Stop the service of the data directory, its local cloud and their servers.
 
-    Nothing is lost: the next "stoker serve" or "stoker deploy" goes on from here, and boots the
+    Nothing is lost: the next "stoker serve" or "stoker deploy" continues from here, and boots the
     servers again from their disks.
 
     \b

@@ -1,4 +1,4 @@
-"""``stoker validate``: what is wrong with templates, without a service."""
+"""``stoker validate``: checks templates without a service."""
 
 from __future__ import annotations
 

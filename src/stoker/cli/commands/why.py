@@ -22,13 +22,13 @@ from stoker.cli.target import Target
 @shared.as_json
 @shared.service
 def command(stack: str, resource: str | None, as_json: bool, target: Target) -> None:
-    """Say why STACK, or its RESOURCE, waits, failed or was replaced, and what to do.
+    """Explain why STACK, or its RESOURCE, waits, failed or was replaced, with remedies.
 
     RESOURCE is a name, or a path into nested stacks, as db/server.
 
-    Looks through nested stacks for what everything else waits for, or what failed first: a
-    dependency, a signal, a hook, the cloud, a call that is repeated, a pause between batches.
-    Shows the cloud's own message with its request id, and the line in the template.
+    Searches nested stacks for the resource that the others wait for, or that failed first. The
+    cause may be a dependency, a signal, a hook, the cloud, a repeated call, or a pause between
+    batches. Shows the cloud's own message with its request id, and the line in the template.
 
     \b
     Examples
