@@ -30,7 +30,7 @@ class CloudAccess:
         self._lookups = lookups
 
     def connection(self, stack: HasCredentials) -> Any:
-        """What resource types get as ``call.cloud``."""
+        """Return the value of ``call.cloud`` for resource types."""
         return self._sessions.connection(credentials_of(stack))
 
     def lookup(self, stack: HasCredentials, lookups: Sequence[NameLookup]) -> Sequence[str]:
@@ -42,7 +42,7 @@ class CloudAccess:
         return self._lookups.find_many(self.connection(stack), wanted) if wanted else []
 
     def check(self, stack: HasCredentials, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
-        """For each custom constraint None, or what is wrong with the value."""
+        """Return None for each custom constraint, or the reason why the value is wrong."""
         return self._lookups.check_many(self.connection(stack), _values(checks)) if checks else []
 
     def known_faults(
@@ -64,7 +64,7 @@ class CloudAccess:
         except Exception as fault:
             if not is_cloud_fault(fault):
                 raise
-            return [None] * len(dependencies)  # nobody can tell; the first call will
+            return [None] * len(dependencies)  # Unknown. The first call will find out.
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:
@@ -85,7 +85,7 @@ def _lack(cloud: Any, service: str, extension: str, extensions: Collection[str])
 
 
 def credentials_of(stack: HasCredentials) -> Credentials:
-    """Who acts for a stack: its trust, its user, or the user whose request it is."""
+    """Return the credentials of a stack: its trust, its user, or the user of the request."""
     kept = stack.credentials
     if "password" in kept:
         return UserPassword(kept["user_id"], kept["password"], kept["project_id"])

@@ -1,6 +1,6 @@
-"""Which hosts the service connects to where users choose the address.
+"""Hosts that the service connects to if users choose the address.
 
-These are public ones, and what the operator allows besides: for templates by URL, and for services
+These are public ones, and others that the operator allows: for templates by URL, and for services
 of other clouds.
 """
 
@@ -24,9 +24,9 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True)
 class AllowedHosts:
-    """What may be connected to though it is not public: networks, addresses, names of hosts.
+    """Allowed hosts that are not public: networks, addresses, names of hosts.
 
-    A name that begins with a dot allows all names below it.
+    A name that starts with a dot allows all names below it.
     """
 
     entries: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""REST collections of OpenStack's services, in the words of their own APIs.
+"""REST collections of OpenStack's services, in the terms of their own APIs.
 
-Resource types see an object as the service describes it, field for field, because that is what
-templates ask for; the SDK's adapters do the transport (catalog, token, discovery, microversion).
+Resource types get an object field for field as the service describes it, because templates use
+these fields; the SDK's adapters do the transport (catalog, token, discovery, microversion).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def send(
 
 
 class Collection(Struct, frozen=True):
-    """Where the objects of one kind live, and how the service wraps them."""
+    """Path of the objects of one kind, and their wrapping by the service."""
 
     proxy: str
     """Attribute of the connection that speaks to the service."""
@@ -80,14 +80,14 @@ class Collection(Struct, frozen=True):
     words: str = ""
     """What users call an object."""
     beside: tuple[str, ...] = ()
-    """Fields that stand beside the object in the body of a create."""
+    """Fields beside the object in the body of a create."""
     headers: tuple[tuple[str, str], ...] = ()
     """What every request says of its sender."""
     detailed: str = ""
-    """Path of a list that begins with the newest objects and tells of each all that a request for
-    it alone does, if the service has one."""
+    """Path of a list, newest objects first, with the same fields as a request for one object, if
+    the service has such a list."""
     makes_missing: bool = False
-    """Asked for one object, the service makes it: only the list tells what is there."""
+    """A request for one object creates it, so existing objects are only found in the list."""
     in_domains: bool = False
     """A name is unique in its domain only, and may be written as ``name{domain}``."""
     filters: bool = True
@@ -104,7 +104,7 @@ class Collection(Struct, frozen=True):
         return replace(self, path=self.path.format(quote(parent_id, safe="")))
 
     def ask(self, cloud: Any, method: str, path: str, **more: Any) -> Object:
-        """What the service of this collection answers; ``more`` is for :func:`send`."""
+        """Send a request to the service of this collection; ``more`` is for :func:`send`."""
         more["microversion"] = more.get("microversion") or self.microversion
         if self.headers:
             more["headers"] = dict(self.headers)
@@ -190,7 +190,7 @@ def _patch(body: Mapping[str, Any], operation: str) -> list[Object]:
 
 
 def _next_page(answer: Mapping[str, Any], plural: str) -> dict[str, str]:
-    """The query for the next page: services tell of it in one of three ways."""
+    """Return the query for the next page, which services give in one of three ways."""
     shared = answer.get("links") or ()
     links = [*(answer.get(f"{plural}_links") or ()), *(shared if isinstance(shared, list) else ())]
     address = next((link["href"] for link in links if link.get("rel") == "next"), None)

@@ -1,4 +1,4 @@
-"""The collections of which resources are made, by service."""
+"""The collections for resources, by service."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ _BARE = frozenset((
 """Services that put no name around an object."""
 _CLIENT = {"message": (("Client-ID", "5f0c1d1e-9a0e-4c7a-8f5e-2b3c0a6d7e91"),)}
 """Headers without which a service takes no request. The messaging service wants a UUID."""
-_BELOW = {"load_balancer": "/lbaas"}
-"""What the paths of a service begin with."""
+_BELOW = {"load_balancer": "/lbaas"}  # prefixes of the paths of services
 
 
 def collection(

@@ -1,11 +1,11 @@
 """Limits concurrent calls to each service: raised while it answers well, cut when it does not.
 
-A service is overloaded when it says so, or when calls of one kind take much longer than calls of
-that kind did: calls of different kinds differ by nature. A conflict is no overload, unless it asks
-for a pause: most tell of objects that are still in use, whatever the load.
+A service is overloaded when it says so, or when calls of one kind take much longer than earlier
+calls of that kind; different kinds are not compared. A conflict is no overload, unless it asks for
+a pause: most conflicts are about objects in use, at any load.
 
-Pure bookkeeping on an injected clock, so that the rule itself can be tested. Threads and loops
-are :mod:`stoker.clouds.workers`' business.
+Pure bookkeeping on an injected clock, so that the rule itself can be tested. Threads and loops are
+in :mod:`stoker.clouds.workers`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _KINDS = 256
 
 
 class Bounds(Struct, frozen=True):
-    """Where a limit begins, and what it stays within."""
+    """Start value and bounds of a limit."""
 
     start: float = 8.0
     floor: float = 1.0
     slow_floor: float = 4.0
-    """What slowness alone leaves: it may have other causes than the number of calls."""
+    """The lower bound for slowness without errors, which may not be due to the number of calls."""
     ceiling: float = 64.0
     hold: float = 1.0
     """Seconds after a cut in which there is no second one: the answers belong to one overload."""
@@ -46,7 +46,7 @@ class Bounds(Struct, frozen=True):
 
 @dataclass(slots=True)
 class _Speed:
-    """How long calls of one kind take."""
+    """Durations of calls of one kind."""
 
     usual: float
     recent: float
@@ -75,11 +75,11 @@ class ConcurrencyLimit:
 
     @property
     def size(self) -> float:
-        """How many calls may be under way at once."""
+        """Return the number of calls that may be in flight."""
         return self._size
 
     def share(self, among: int) -> None:
-        """The service is called by so many processes: none has more than its part."""
+        """Share the service with other processes: each has an equal part of the limit."""
         with self._lock:
             self._among = max(among, 1)
             self._size = min(self._size, self._ceiling)
@@ -90,7 +90,7 @@ class ConcurrencyLimit:
 
     @property
     def under_way(self) -> int:
-        """How many calls are under way."""
+        """Return the number of calls in flight."""
         return self._under_way
 
     def enter(self) -> bool:
@@ -113,9 +113,9 @@ class ConcurrencyLimit:
     def observe(
         self, status: int, seconds: float, retry_after: float | None = None, kind: str = ""
     ) -> None:
-        """Learn from one answer: its status, its latency, and the pause that it asks for.
+        """Adapt to one answer: its status, its latency, and its requested pause.
 
-        ``kind`` tells calls apart that take their time for reasons of their own.
+        Calls of different ``kind`` have durations of their own.
         """
         with self._lock:
             now = self._clock.now()

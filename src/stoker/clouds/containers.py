@@ -22,7 +22,7 @@ _NO_SERVICE = frozenset({"EndpointNotFound", "EmptyCatalog", "ServiceNotFound"})
 
 
 class HasToken(Protocol):
-    """Who asks, as far as this package is concerned."""
+    """A caller, as far as this package needs it."""
 
     @property
     def token(self) -> str | None:
@@ -44,10 +44,10 @@ class ContainerFiles:
     async def __call__(
         self, caller: HasToken, container: str, without: Collection[str]
     ) -> Mapping[str, str]:
-        """The texts of the objects by name, but for those that are there already.
+        """Return the texts of the objects by name, except those in ``without``.
 
-        Raises Refused (400), which says what is wrong with the container, and Refused (503) where
-        the object store does not answer.
+        Raises Refused (400) with the fault of the container, and Refused (503) if the object store
+        does not answer.
         """
         if not container or "/" in container:
             raise _refused(f'files_container: "{container[:100]}" is not the name of a container.')
@@ -87,7 +87,7 @@ class ContainerFiles:
         return await self._workers.run(_SERVICE, call)
 
     def _sizes(self, caller: HasToken, container: str) -> dict[str, int]:
-        """How many bytes the objects have, by name. Blocks."""
+        """Return the bytes of the objects, by name. Blocks."""
         query = f"?format=json&limit={MOST_FILES + 1}"
         with self._answer(caller, f"/{quote(container)}{query}") as answer:
             rows = answer.json() if answer.content else []
@@ -96,7 +96,7 @@ class ContainerFiles:
         return {row["name"]: row["bytes"] for row in rows}
 
     def _text(self, caller: HasToken, container: str, name: str, size: int) -> str:
-        """The content of an object, which has so many bytes. Blocks."""
+        """Return the content of an object of ``size`` bytes. Blocks."""
         content = self._content(caller, container, name, size + 1)
         if len(content) > size:
             raise _refused(f'The file "{name}" of the container "{container}" is being changed.')
@@ -134,7 +134,7 @@ class ContainerFiles:
 
 
 def _told(container: str, error: Exception) -> Refused:
-    """What a fault of the cloud is for whoever sent the request."""
+    """Return the error for the caller for a fault of the cloud."""
     status = status_of(error)
     if status == NOT_FOUND:
         return _refused(f'files_container: there is no container "{container}" in this project.')

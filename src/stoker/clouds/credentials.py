@@ -1,4 +1,4 @@
-"""Who acts in a cloud: values that a session is made from and cached by."""
+"""Credentials in a cloud: values from which sessions are made, and their cache keys."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Credentials = Password | Token | Trust | UserPassword
 
 
 class ServiceAccess(Struct, frozen=True):
-    """How one service is reached, where that is not as all others are; None: as they are."""
+    """Access to one service, where it differs from the others; None is as for the others."""
 
     region: str | None = None
     interface: str | None = None
@@ -61,7 +61,7 @@ class ServiceAccess(Struct, frozen=True):
 
 
 class Endpoints(Struct, frozen=True):
-    """How a cloud is reached."""
+    """Addresses and settings for the access to a cloud."""
 
     auth_url: str
     region: str | None = None

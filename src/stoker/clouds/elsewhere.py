@@ -1,11 +1,11 @@
 """Orchestration services in other regions, and in other clouds.
 
-The credentials for another cloud are what a secret of the key manager holds, a JSON object::
+The credentials for another cloud are the content of a secret in the key manager, a JSON object::
 
     {"auth_type": "v3applicationcredential", "auth": {"auth_url": "https://...", ...}}
 
-They are read for each call, by whoever acts for the stack: who may no longer read the secret can
-no longer act there. The connection that they make is kept while they stay as they are.
+They are read for each call, with the credentials of the stack: without access to the secret, there
+is no access to the other cloud. Their connection is kept until they change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NoSuchPlace(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an orchestration service is. What is None is as for the cloud of the stack."""
+    """Place of an orchestration service. None is as for the cloud of the stack."""
 
     region: str | None = None
     access: str | None = field(default=None, repr=False)
@@ -46,8 +46,8 @@ class Place:
 def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
     """The connection to the cloud and region that a context names.
 
-    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchPlace` for a secret that
-    does not hold what it should, and the fault of the cloud where it cannot be read.
+    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchPlace` for a secret with
+    other content, and the fault of the cloud if it cannot be read.
     """
     given = context or {}
     secret_id = given.get("credential_secret_id")
@@ -64,7 +64,7 @@ def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
 
 
 def fault_of(cloud: Any, context: Any) -> str | None:
-    """Why there is no orchestration service that a context names; None when there is one."""
+    """Return why a context names no orchestration service; None if it does."""
     if not isinstance(context, Mapping) or unknown_in(context) is not None:
         return None
     try:

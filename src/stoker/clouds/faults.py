@@ -105,7 +105,7 @@ def _explanation(body: Any) -> str:
     if isinstance(body.get("cause"), str):
         detail = _explanation(body.get("detail"))
         return f"{body['cause']}: {detail}" if detail else str(body["cause"])
-    # titles and general explanations say least: what stands deeper in the body is the cause
+    # Titles and general explanations say least: the cause is deeper in the body.
     deeper = [value for value in body.values() if isinstance(value, Mapping | list)]
     for key in ("message", "detail", "faultstring", "description"):
         if isinstance(body.get(key), str) and body[key]:
@@ -157,7 +157,7 @@ def gone_is_fine() -> Iterator[None]:
 
 
 def is_conflict(exc: BaseException) -> bool:
-    """Return whether the object's state, or another object, stands in the way."""
+    """Return whether the object's state, or another object, conflicts with the request."""
     return status_of(exc) == CONFLICT
 
 
@@ -176,7 +176,7 @@ def is_unreachable(exc: BaseException) -> bool:
 
 
 def is_cloud_fault(exc: BaseException) -> bool:
-    """Return whether an exception tells of a cloud, as against a fault of ours."""
+    """Return whether an exception comes from a cloud, not from a fault of ours."""
     return (
         status_of(exc) is not None
         or is_unreachable(exc)

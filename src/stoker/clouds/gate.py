@@ -20,7 +20,7 @@ class CloudGate:
     def __init__(
         self, endpoints: Endpoints, clock: Clock, called: Callable[[str, int, float, str], None]
     ) -> None:
-        """``called`` is told of each call: service, status or 0, seconds, and its kind."""
+        """``called`` is called after each call with service, status or 0, seconds, and kind."""
         self.workers = Workers(clock)
         self._called = called
         self._clock = clock
@@ -41,7 +41,7 @@ class CloudGate:
             self.workers.observe(service, status, seconds, pause, kind)
 
     def container_files(self, most_bytes: int) -> ContainerFiles:
-        """Reads the files of containers, so many bytes at most."""
+        """Return a reader for files of containers, of ``most_bytes`` at most."""
         return ContainerFiles(self._sessions, self.workers, most_bytes)
 
     def temporary_urls(self, user: Password) -> TemporaryUrls:

@@ -1,10 +1,10 @@
 """HTTP connections to the addresses that are allowed, and to no others, with bounded answers.
 
-Users name the identity services of other clouds, and so what the service connects to. As with
-templates from the web, a name is resolved once, and the connection goes to the address that was
-checked. Proxies of the environment are not used, since they would resolve the name again. Who
-answers may be the user, too: an answer has a size, and one time for head and body together, however
-slowly it comes.
+Users name the identity services of other clouds, and so choose the addresses of connections. As
+with templates from the web, a name is resolved once, and the connection goes to the address that
+was checked. Proxies of the environment are not used, since they would resolve the name again. The
+server may belong to the user, too: an answer has a maximum size, and one time limit for head and
+body together.
 """
 
 from __future__ import annotations
@@ -123,8 +123,9 @@ class _Answer(HTTPResponse):
 
 
 class _Until(RawIOBase):
-    """What comes from a socket until then. Each read waits for as long as is left and no longer:
-    the time of a socket alone begins anew with every byte.
+    """A reader of a socket with a deadline.
+
+    Each read waits for the remaining time only; the timeout of a socket restarts with every byte.
     """
 
     def __init__(self, until: float, sock: socket.socket, raw: RawIOBase) -> None:
@@ -139,7 +140,7 @@ class _Until(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """What has come, at least one byte; TimeoutError when the time is over."""
+        """Read at least one byte. Raises TimeoutError at the deadline."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -147,7 +148,7 @@ class _Until(RawIOBase):
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
-        """Close what it reads from."""
+        """Close the underlying reader."""
         self._raw.close()
         super().close()
 

@@ -1,4 +1,4 @@
-"""Which collection a finder or a custom constraint asks, by service and kind."""
+"""Collections for finders and custom constraints, by service and kind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WHOLE = {"filters": False}
 def _asked(
     service: str, kind: str, key: str = "", /, **more: Any
 ) -> tuple[tuple[str, str], Collection]:
-    """A collection that is asked for ids alone; ``key`` where the service's word is another."""
+    """Return a collection for lookups of ids; ``key`` if the service's word is another."""
     return (service, kind), collection(service.replace("-", "_"), key or kind, **more)
 
 
@@ -158,6 +158,6 @@ def service_type(name: str) -> str:
 
 
 def finder_of(constraint: str) -> Finder:
-    """What a custom constraint that asks a cloud, as ``neutron.network``, looks for."""
+    """Return the finder of a custom constraint of a cloud, as ``neutron.network``."""
     client, _, kind = _SYNONYMS.get(constraint, constraint).partition(".")
     return Finder(service_type(client), kind)

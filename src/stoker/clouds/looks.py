@@ -1,8 +1,7 @@
-"""Looks at objects that many callers wait for: one list in the place of one request each.
+"""Polls objects in bulk: if many callers wait for objects, one list replaces a request for each.
 
-A list is shared by all that look soon after it was taken. What it says of an object may be that
-much older than the look, so it serves only those who wait for a state that stays: the end of a
-create, or of a delete.
+A list is shared by all polls soon after it. Its state of an object may be that much older than the
+poll, so it serves only waits for a state that stays: the end of a create, or of a delete.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault
 
 _MANY = 5
-"""As long as fewer objects are waited for, each is asked for by itself."""
+"""Waits for fewer objects use a request for each."""
 _REMEMBERED = 10.0
-"""Seconds for which somebody who has looked is taken to wait; longer than any pause."""
+"""Seconds after a poll for which its caller counts as waiting; longer than any pause."""
 _MOST = 500
-"""Entries of a list: newest first, which are those that somebody waits for."""
+"""Entries of a list: newest first, as callers wait for those."""
 
 
 @dataclass(slots=True)
 class _Shared:
-    """What is known of one collection, as one user sees it."""
+    """Facts about one collection, as one user sees it."""
 
     waiting: dict[str, float] = field(default_factory=dict)
-    """The time of the last look at each object."""
+    """The time of the last poll of each object."""
     listed: dict[str, Object] = field(default_factory=dict)
     taken: float = float("-inf")
     """The list was asked for at this time, or later."""
@@ -65,7 +64,7 @@ def look(
 
 
 def _forget_old(now: float) -> None:
-    """Drop the lists that nobody has asked for anew."""
+    """Drop the lists that were not used lately."""
     with _lock:
         for kinds in _shared.values():
             for shared in kinds.values():
@@ -74,7 +73,7 @@ def _forget_old(now: float) -> None:
 
 
 def _listed(cloud: Any, collection: Collection, most: int) -> dict[str, Object]:
-    """The newest objects by id; none where the service does not tell: then each is asked for."""
+    """Return the newest objects by id; none if the list fails: then each one is requested."""
     try:
         answer = collection.ask(cloud, "GET", collection.detailed, params={"limit": most})
     except CloudFault:

@@ -43,7 +43,7 @@ from stoker.kernel.tracing import span
 _WORD = re.compile(r"[a-z_-]{2,30}")
 _MOST_WORDS = 6
 REQUEST_ID = "X-Openstack-Request-Id"
-"""The header by which services learn in the course of which request they are called."""
+"""The header with the id of the request that causes a call."""
 _USUAL: tuple[tuple[str, Any], ...] = ()
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _OTHER_CLOUD = "other-cloud"
@@ -69,10 +69,10 @@ class EndpointNotFound(exceptions.CatalogException):  # type: ignore[misc] # the
 
 
 class ChangingSession(requests.Session):
-    """HTTP connections by which nothing is changed any more once ``may_change`` raises.
+    """HTTP connections that send no more changes once ``may_change`` raises.
 
-    It is asked here, next to the wire: one call of a type may make several requests, log in and
-    try again, and its process may have stood still at any of these.
+    It is checked right before a request is sent: one call of a type may make several requests, log
+    in and retry, and its process may have hung at any of these.
     """
 
     def __init__(self, may_change: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ class ChangingSession(requests.Session):
 
 
 class ObservedSession(session.Session):  # type: ignore[misc] # the library has no types
-    """A session that tells an observer how each service answers."""
+    """A session that reports each answer of a service to an observer."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         return self._looked_up(super().get_endpoint, auth, wanted)
 
     def get_endpoint_data(self, auth: Any = None, **wanted: Any) -> Any:
-        """What is known of the address of a service."""
+        """Return the endpoint data of a service."""
         return self._looked_up(super().get_endpoint_data, auth, wanted)
 
     def get_api_major_version(self, auth: Any = None, **wanted: Any) -> Any:
@@ -121,10 +121,10 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         return self._looked_up(super().get_api_major_version, auth, wanted)
 
     def _looked_up(self, look: Callable[..., Any], auth: Any, wanted: Mapping[str, Any]) -> Any:
-        """What a look into the catalog finds, or into a new one where that lacks the service.
+        """Look something up in the catalog; fetch a new one if the service is missing.
 
-        A catalog comes with a token, and stacks go on with theirs while regions and services are
-        added to the cloud.
+        A catalog comes with a token, and stacks keep theirs while regions and services are added to
+        the cloud.
         """
         try:
             return look(auth, **wanted)
@@ -187,9 +187,9 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         )
 
     def request(self, url: str, method: str, **arguments: Any) -> Any:
-        """The answer to one request, as keystoneauth gives it.
+        """Return the answer to one request, as keystoneauth does.
 
-        ``auth`` may be a :class:`UserPassword` of this cloud, besides what keystoneauth takes.
+        ``auth`` may also be a :class:`UserPassword` of this cloud.
         """
         if isinstance(arguments.get("auth"), UserPassword):
             arguments["auth"] = _by_password(self.auth.auth_url, arguments["auth"])
@@ -228,7 +228,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
 
 
 def kind_of(method: str, url: str) -> str:
-    """The method and the words of a path, without the ids and names that stand in it."""
+    """Return the method and the words of a path, without its ids and names."""
     words = urlsplit(url).path.strip("/").split("/")
     known = [word if _WORD.fullmatch(word) else "*" for word in words[:_MOST_WORDS]]
     return f"{method} /{'/'.join(known)}"
@@ -238,7 +238,7 @@ class _ByToken(v3.Token):  # type: ignore[misc] # the library has no types
     """Acts with a token as it is: not every token may be exchanged for another one."""
 
     def get_auth_ref(self, session: Any, **_: Any) -> Any:
-        """What the token says, and the catalog."""
+        """Return the facts of the token, with the catalog."""
         [method] = self.auth_methods
         headers = {"X-Auth-Token": method.token, "X-Subject-Token": method.token}
         answer = session.get(
@@ -271,7 +271,7 @@ class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
 
 
 class Maker:
-    """Makes connections that share HTTP connections and what discovery has found."""
+    """Makes connections that share HTTP connections and discovery results."""
 
     def __init__(
         self,
@@ -360,7 +360,7 @@ def _login(access: str) -> Any:
 
 
 def _file_with(certificates: str | None) -> Any:
-    """A file with these certificates, there as long as somebody has it; None without any."""
+    """Return a file with these certificates, deleted after use; None without any."""
     if certificates is None:
         return None
     made = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
@@ -370,7 +370,7 @@ def _file_with(certificates: str | None) -> Any:
 
 
 def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:
-    """What requests to a service say of certificates."""
+    """Yield the arguments about certificates for requests to a service."""
     if own.verify is not None:
         yield "verify", own.verify
     if own.certificate is not None:
@@ -378,7 +378,7 @@ def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:
 
 
 def _options(services: Mapping[str, ServiceAccess]) -> Iterator[tuple[str, str]]:
-    """What openstacksdk is told of services, in its terms."""
+    """Yield options for openstacksdk about services, in its terms."""
     for name, own in services.items():
         prefix = name.replace("-", "_")
         if own.region:

@@ -39,7 +39,7 @@ log = Log(__name__)
 
 
 class WebLimits(Struct, frozen=True):
-    """What an operator allows."""
+    """Settings of the operator for templates by URL."""
 
     allowed: bool = True
     """Whether anything is fetched at all."""
@@ -52,7 +52,7 @@ class WebLimits(Struct, frozen=True):
 
 
 class _Unfit(Exception):
-    """The template cannot be had. The text is for the log alone."""
+    """The template cannot be fetched. The text is only for the log."""
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
@@ -84,7 +84,7 @@ class WebTemplates:
         self._certificates: ssl.SSLContext | None = None
 
     async def __call__(self, url: str) -> str:
-        """The text at ``url``. Raises Invalid, which says what is needed and not what is there."""
+        """Return the text at ``url``. Raises Invalid with the requirements."""
         if not self._limits.allowed:
             raise _refused("This service does not fetch templates: send the template itself.")
         try:

@@ -32,7 +32,7 @@ class _Gate:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a place."""
+        """Return the number of waiting calls."""
         return len(self._waiting)
 
     async def enter(self) -> None:
@@ -73,7 +73,7 @@ class _Gate:
 
 
 class Workers:
-    """Runs blocking calls on threads, as many at once as each service bears."""
+    """Runs blocking calls on threads, within the limit of each service."""
 
     def __init__(self, clock: Clock, threads: int = 64, bounds: Bounds | None = None) -> None:
         self._clock = clock
@@ -84,12 +84,12 @@ class Workers:
         self._among = 1
 
     def load(self, service: str) -> Load:
-        """How much a service has to do."""
+        """Return the load of a service."""
         gate = self._gate(service)
         return Load(int(gate.limit.size), gate.waiting, gate.limit.pause())
 
     def loads(self) -> dict[str, Load]:
-        """How much each service has to do that was ever called."""
+        """Return the load of each service that was ever called."""
         return {service: self.load(service) for service in list(self._gates)}
 
     def limit(self, service: str) -> ConcurrencyLimit:
@@ -97,7 +97,7 @@ class Workers:
         return self._gate(service).limit
 
     def share(self, among: int) -> None:
-        """So many processes call the services of the cloud."""
+        """Share the limits with other processes, ``among`` in all."""
         self._among = among
         for gate in list(self._gates.values()):
             gate.limit.share(among)
@@ -119,7 +119,7 @@ class Workers:
         call: Callable[[], Answer],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Answer:
-        """What ``call`` returns or raises, run on a thread when the limit allows it.
+        """Run ``call`` on a thread when the limit allows it; return its result.
 
         ``admitted`` is awaited between the two. Without a service the call does not block, and is
         run where it is. Raises :class:`stoker.kernel.errors.MachineError`.
@@ -140,7 +140,7 @@ class Workers:
         try:
             if admitted is not None:
                 await admitted()
-            # the thread knows in the course of which request it works
+            # The thread gets the context of the request.
             work = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, call)
         except BaseException:
             gate.leave()
@@ -155,12 +155,12 @@ class Workers:
         return await asyncio.shield(work)
 
     async def compute(self, call: Callable[[], Answer]) -> Answer:
-        """What ``call`` returns or raises, run on a thread of those that compute."""
+        """Run ``call`` on a thread for computations; return its result."""
         with machine_errors():
             return await self._computing.run(call)
 
     def close(self) -> None:
-        """Start no more calls; those under way end by themselves."""
+        """Start no more calls; running ones end on their own."""
         self._computing.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

@@ -18,7 +18,7 @@ OWN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class StackAddress(Struct, frozen=True):
-    """Where a stack is found: project, name and id."""
+    """Address of a stack: project, name and id."""
 
     project_id: str
     name: str
@@ -31,7 +31,7 @@ class StackAddress(Struct, frozen=True):
 
 
 class ResourceAddress(Struct, frozen=True):
-    """Where a resource is found."""
+    """Address of a resource."""
 
     stack: StackAddress
     name: str

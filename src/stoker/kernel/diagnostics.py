@@ -1,8 +1,8 @@
-"""Diagnostics about a document that a user wrote: what is wrong, where, and what to do.
+"""Diagnostics about documents of users: fault, place and remedy.
 
-Everything that reads a template, an environment or properties reports through these values, so
-that the command, the API and an editor show the same diagnostics. A diagnostic names its place as a
-path into the document; line and column are looked up from the path only when a diagnostic exists
+Everything that reads a template, an environment or properties reports through these values, so that
+the command, the API and an editor show the same diagnostics. A diagnostic names its place as a path
+into the document; line and column are looked up from the path only when a diagnostic exists
 (:mod:`stoker.template.source.source`), so a correct document pays nothing for them.
 """
 
@@ -30,7 +30,7 @@ _MAX_PART = 260
 
 
 class Severity(StrEnum):
-    """How bad a diagnostic is. Only errors refuse a document."""
+    """Severity of a diagnostic. Only errors refuse a document."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -153,9 +153,9 @@ MAX_DIAGNOSTICS = 1000
 
 
 def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """As many diagnostics as are reported, errors before others.
+    """Return the diagnostics to report, errors before others.
 
-    The last one then says how many there are.
+    If there are too many, the last one has their number.
     """
     counted = len(found) == MAX_DIAGNOSTICS + 1 and found[-1].code == MORE_DIAGNOSTICS
     if len(found) <= MAX_DIAGNOSTICS or counted:
@@ -168,7 +168,7 @@ def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 
 class Diagnostics(list[Diagnostic]):
-    """What was found wrong while a document was read."""
+    """Diagnostics that are collected while a document is read."""
 
     def report(
         self,
@@ -205,7 +205,7 @@ _here = threading.local()
 
 
 def renew_suggestions() -> None:
-    """Begin to count for another document. Without a bound, thousands of mistakes take minutes."""
+    """Reset the count for another document. Unbounded, thousands of mistakes would take minutes."""
     _here.left = MAX_COMPARED
 
 

@@ -1,8 +1,8 @@
-"""Memory is given back without stopping everybody: garbage is looked for in small bites, and what
-is large is freed on a thread of its own, in parts between which other threads have a turn.
+"""Frees memory without long pauses: garbage is collected in small steps, and large values are freed
+on a thread of their own, in parts, so that other threads can run between them.
 
-Python frees a value with all that it holds in one go, on the thread that lets go of it last, and
-lets no other thread run meanwhile: that takes 0.1 s for the evaluation of 50,000 resources.
+Python frees a value with all its parts in one go, on the thread that drops the last reference, and
+no other thread can run meanwhile: that takes 0.1 s for the evaluation of 50,000 resources.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ _dropped: SimpleQueue[Any] = SimpleQueue()
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Within the ``with`` block the modules of this process are loaded. They stay: no collection
-    looks at them, then or later.
+    """Load the modules of this process within the ``with`` block, excluded from collections.
 
-    A collection lets no thread run. One of the two young generations looks at 30,000 new objects
-    at most, a few milliseconds, and all objects are looked at as seldom as can be: what large
-    stacks are made of lives long, and is freed without.
+    No thread can run during a collection. One of the two young generations reads 30,000 new objects
+    at most, in a few milliseconds. A collection of all objects is as rare as possible: the objects
+    of large stacks live long, and are freed without it.
     """
     gc.disable()
     try:
@@ -38,7 +37,7 @@ def loading() -> Iterator[None]:
 
 
 def drop(value: Any) -> None:
-    """Let go of a part of what is being freed; for ``__del__`` of what may hold much.
+    """Free a part of a value; for ``__del__`` of values that may be large.
 
     Until :func:`start` is called, everything is freed where it is dropped.
     """

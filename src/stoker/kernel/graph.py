@@ -1,7 +1,7 @@
-"""Directed graphs of names: an edge leads from a node to what it needs.
+"""Directed graphs of names: an edge leads from a node to its dependency.
 
-Orders that are made while work goes on come from the standard library's ``graphlib``; this module
-adds what it lacks.
+Orders during an execution come from the standard library's ``graphlib``; this module adds other
+functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def find_cycle(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node] | None:
-    """A cycle as a list in which each node needs the next and the first stands again at the end."""
+    """Return a cycle, or None. Each node needs the next; the first is repeated at the end."""
     try:
         dependencies_first(dependencies)
     except CycleError as error:
@@ -42,7 +42,7 @@ def dependencies_first(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node
 
 
 def reverse(dependencies: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
-    """The graph with every edge turned round: node -> what needs it, in their order."""
+    """Return the graph with reversed edges: each node with its dependents, in their order."""
     turned: dict[Node, list[Node]] = {node: [] for node in dependencies}
     for node, wanted in dependencies.items():
         for need in set(wanted):

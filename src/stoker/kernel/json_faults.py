@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no JSON, in words for its author."""
+"""Messages about texts that are no JSON, for their authors."""
 
 from __future__ import annotations
 

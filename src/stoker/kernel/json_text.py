@@ -1,7 +1,7 @@
 """JSON that this service writes for itself and reads again.
 
-msgspec does both five times as fast as Python's own module, and is stricter: what it refuses and
-what is too long for one go is left to :mod:`stoker.kernel.long_json`. The values are the same.
+msgspec does both five times as fast as Python's own module, and is stricter. Values that it refuses
+or that are too long for one go use :mod:`stoker.kernel.long_json`, with the same result.
 """
 
 from __future__ import annotations
@@ -21,21 +21,19 @@ _LONGEST = 8 * long_json.WINDOW
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON. What JSON does not know (dates of YAML) becomes text, and NaN the word that
-    Python has for it.
-    """
+    """Return compact JSON. Dates of YAML become text, and NaN is written as Python does."""
     text = _fast(value) if long_json.is_short(value, _MOST_VALUES) else None
     return "".join(long_json.pieces(value, encode)) if text is None else text
 
 
 def encode(value: Any) -> str:
-    """The same of what is known to be short, in one go."""
+    """Return the same for a value that is known to be short, in one go."""
     text = _fast(value)
     return _by_python(value) if text is None else text
 
 
 def loads(text: str) -> Any:
-    """The value of what :func:`dumps` has written."""
+    """Return the value of a text of :func:`dumps`."""
     if len(text) <= _LONGEST:
         try:
             return _read(text)

@@ -23,7 +23,7 @@ class TooLarge(Exception):
 def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[Any]]:
     """The values of a tree, level by level, with the keys of maps if wanted.
 
-    What stands in several places counts in each. Raises :class:`TooLarge` beyond so many values.
+    A value in several places counts in each. Raises :class:`TooLarge` beyond ``most`` values.
     """
     level = [tree]
     while level:
@@ -48,7 +48,7 @@ def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[
 
 
 def is_deeper(tree: Any, most: int) -> bool:
-    """Return whether lists and maps are nested in each other more than so many times."""
+    """Return whether lists and maps are nested in each other more than ``most`` times."""
     for depth, level in enumerate(levels(tree)):
         if depth >= most and any(isinstance(item, dict | list) for item in level):
             return True
@@ -144,7 +144,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def frozen(tree: Any) -> Hashable:
-    """Stands for a tree in sets: equal for equal trees, and for these alone."""
+    """Return a key of a tree for sets, equal only for equal trees."""
     if isinstance(tree, list):
         return (list, *map(frozen, tree))
     if isinstance(tree, Mapping):

@@ -1,4 +1,4 @@
-"""What is made when it is first asked for: values of objects, and modules."""
+"""Values of objects and modules that are made on first use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LOCK = "\0lock"
 class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
     """A property that is computed once.
 
-    ``functools.cached_property`` of Python 3.11 has one lock for all objects of a class, so that
-    whoever computes for one keeps all others waiting; that of 3.12 has none, so that two threads
-    compute the same. Here each object has a lock.
+    ``functools.cached_property`` of Python 3.11 has one lock for all objects of a class, so that a
+    computation for one blocks all others; that of 3.12 has none, so that two threads compute the
+    same. Here each object has a lock.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:

@@ -1,13 +1,12 @@
-"""How busy a service of a cloud is kept."""
+"""Load of the services of a cloud."""
 
 from msgspec import Struct
 
 
 class Load(Struct, frozen=True):
-    """What a service has to do for this process."""
+    """Calls of this process to a service."""
 
-    places: int
-    """How many calls it gets at once."""
+    places: int  # calls that may be in flight
     waiting: int = 0
     """How many more wait for a place."""
     pause: float = 0.0

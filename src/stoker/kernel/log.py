@@ -15,15 +15,16 @@ from contextvars import ContextVar
 from stoker.kernel.redaction import HIDDEN, names_secret, redacted
 
 _request: ContextVar[tuple[str, str] | None] = ContextVar("request", default=None)
-"""The id of the request in whose course something happens; and that by which all services know what
-belongs together: the id of the client's own request if it names one, else the same.
+"""The ids of the current request: that of this service, and the one shared by all services.
+
+The latter is the id of the client's own request if it names one, or else the same.
 """
 _mask: ContextVar[Callable[[str], str] | None] = ContextVar("mask", default=None)
 
 
 @contextmanager
 def request(request_id: str, across: str | None = None) -> Iterator[None]:
-    """Every line that is written within the ``with`` block names this request.
+    """Name this request in every log line within the ``with`` block.
 
     ``across`` is the id by which other services know it, if that is another one.
     """
