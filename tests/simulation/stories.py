@@ -74,6 +74,16 @@ def _batched(value: str) -> dict[str, Any]:
     }
 
 
+_UNCHANGED = {
+    "type": "OS::Heat::ResourceGroup",
+    "properties": {"count": 2, "resource_def": _thing(value="x")},
+}
+
+
+def _member_of(name: str) -> dict[str, list[str]]:
+    return {"get_attr": [name, "resource.1"]}
+
+
 _POLICY = {
     "type": "Sim::Policy",
     "properties": {
@@ -243,6 +253,12 @@ STORIES: Mapping[str, Scenario] = {
     "delete": _told(_create(_BASE), _DELETE, ends="create:ok delete:ok"),
     "nested": _told(
         _create(_NESTED), _update(_NESTED_NEXT), _DELETE, ends="create:ok update:ok delete:ok"
+    ),
+    "nested-unchanged": _told(
+        _create(_template(same=_UNCHANGED, nest=_nest("x"))),
+        _update(_template(same=_UNCHANGED, nest=_nest("y"), user=_thing(uses=_member_of("same")))),
+        _update(_template(same=_UNCHANGED, nest=_nest("y"))),
+        ends="create:ok update:ok update:ok",
     ),
     "nested-delete": _told(
         _create(_template(nest=_nest("x"))), _DELETE, ends="create:ok delete:ok"

@@ -24,7 +24,9 @@ def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState
         above, found = list(found), {}
         for some in _parts_of(above):
             found |= _tokens(connection, stacks.parent_id.in_(some), locked=locked)
-    return TreeState(tokens, frozenset(_with_open_operations(connection, list(tokens))))
+    ids = list(tokens)
+    open_ = frozenset(_with_open_operations(connection, ids))
+    return TreeState(tokens, open_, _newest_operations(connection, ids))
 
 
 def count_resources(connection: sa.Connection, root_id: str, besides: str) -> int:
@@ -70,6 +72,17 @@ def _with_open_operations(connection: sa.Connection, stack_ids: Sequence[str]) -
             columns.stack_id.in_(some), columns.status.in_(queries.OPEN)
         )
         yield from connection.execute(select).scalars()
+
+
+def _newest_operations(connection: sa.Connection, stack_ids: Sequence[str]) -> dict[str, int]:
+    columns, newest = tables.operations.c, dict[str, int]()
+    for some in _parts_of(stack_ids):
+        select = sa.select(columns.stack_id, sa.func.max(columns.number)).where(
+            columns.stack_id.in_(some)
+        )
+        for stack_id, number in connection.execute(select.group_by(columns.stack_id)):
+            newest[stack_id] = number
+    return newest
 
 
 def _parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:

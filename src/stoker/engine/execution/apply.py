@@ -7,12 +7,12 @@ from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
 from stoker.engine.execution.hooks import Hooks
-from stoker.engine.execution.nesting import Nesting, nesting_call
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
 from stoker.engine.execution.type_calls import Work
-from stoker.engine.model.plans import Change, Definitions, Node, Observed, defined
+from stoker.engine.model.plans import Change, Definitions, Node, Observed, Reason, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.decision import (
     Choice,
@@ -69,7 +69,7 @@ class Applying:
     async def apply(self, node: Node) -> None:
         """Do what the resource needs; nothing when an earlier run of this operation has done it."""
         row = self._session.current.get(node.name)
-        if row is not None and self._is_done(row):
+        if row is not None and _is_done(row, self._operation):
             await self._hooks.passed(row)
             return
         definition, choice = await self._decided(row, node.name)
@@ -115,22 +115,13 @@ class Applying:
         except TooMuch:
             return await self._session.ports.workers.compute(decided)
 
-    def _is_done(self, row: Resource) -> bool:
-        return row.operation_id == self._operation.id and row.status is Status.COMPLETE
-
     def _columns(self, definition: Definition) -> dict[str, Any]:
         return _recorded(definition, self._session.current)
 
-    def _whole(self, definition: Definition) -> dict[str, Any]:
-        """All that the row of a new object records of its definition."""
-        return {
-            **self._columns(definition),
-            "properties": definition.properties,
-            "metadata": definition.metadata,
-        }
-
     def _new_row(self, definition: Definition, **columns: Any) -> Resource:
-        return self._session.new_row(definition.name, **self._whole(definition), **columns)
+        return self._session.new_row(
+            definition.name, **_whole(definition, self._session.current), **columns
+        )
 
     async def _refuse(self, row: Resource, reason: str) -> None:
         """A change that is forbidden: an event tells of it, the row stays as it is."""
@@ -150,7 +141,11 @@ class Applying:
             await self._session.commit(resources=[row])
 
     async def _create(self, row: Resource | None, definition: Definition) -> None:
-        row = self._new_row(definition) if row is None else replace(row, **self._whole(definition))
+        row = (
+            self._new_row(definition)
+            if row is None
+            else replace(row, **_whole(definition, self._session.current))
+        )
         if definition.external_id is not None:
             await self._refer(row, definition)
         elif self._operation.action is Action.ADOPT:
@@ -188,6 +183,11 @@ class Applying:
         await self._finish(row, definition)
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
+        if decision.reason is Reason.NESTED:
+            used = self._used.get(row.name, frozenset())
+            if await self._nesting.is_settled(row, definition, self._operation, used):
+                await self._keep(row, definition)
+                return
         row = await self._hooks.before(row, Action.UPDATE)
         dirty = _dirty(row, decision)
         row = await self._actions.begin_change(
@@ -264,8 +264,7 @@ class Applying:
         if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
             if isinstance(type_, ScalableType) and (changed or row.action is Action.CREATE):
-                call = nesting_call(self._session, row)
-                row = replace(row, data=type_.settled(call, None))
+                row = self._nesting.resized(row, type_)
         elif isinstance(type_, ManagedType):
             method = _method(row.action, type_, changed)
             if method is not None:
@@ -317,6 +316,16 @@ def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[s
         "update_policy": definition.update_policy,
         "description": definition.description,
     }
+
+
+def _is_done(row: Resource, operation: Operation) -> bool:
+    return row.operation_id == operation.id and row.status is Status.COMPLETE
+
+
+def _whole(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
+    """Return the columns of the row of a new object."""
+    columns = {"properties": definition.properties, "metadata": definition.metadata}
+    return {**_recorded(definition, current), **columns}
 
 
 def _origin(old: Resource, decision: Decision) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stoker.engine.execution.nested_attributes import shown_by, with_shown
 from stoker.engine.execution.nested_ends import NestedFailed
-from stoker.engine.execution.nesting import foreseen, is_nested
+from stoker.engine.execution.nested_wanted import foreseen
 from stoker.engine.execution.preparation import (
     ask_beside,
     call_about,
@@ -24,7 +24,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Reason, Step, defined
-from stoker.engine.model.records import Input, Resource
+from stoker.engine.model.records import Input, Resource, is_nested
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
@@ -205,7 +205,7 @@ async def _foresee_one(
         raise Invalid(f"resources.{row.name}: {failed}") from failed
     if wanted is None:
         return None
-    child, given, batches = wanted
+    child, given, about = wanted
 
     def evaluate() -> Evaluation:
         inner = evaluation_of(ports, child, given, Documents.of(given))
@@ -214,6 +214,7 @@ async def _foresee_one(
 
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
+    batches = Batches(about.batches, about.pause)
     return await foresee(rows, given, inner, premises, batches)
 
 

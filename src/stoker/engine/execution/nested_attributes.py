@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts, ReferenceOf
@@ -16,16 +16,16 @@ from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 
 
 async def nested_attributes(
-    session: Session, child: Stack, type_: ResourceType | None
+    above: StackRows, child: Stack, type_: ResourceType | None
 ) -> dict[str, Any]:
-    """What a nested stack shows to its parent now."""
-    ports = session.ports
+    """Return the attributes by which ``above``, the stack around it, refers to a nested stack."""
+    ports = above.ports
     evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
-    facts = RecordedFacts(current, session.reference_of)
+    facts = RecordedFacts(current, above.reference_of)
     return await ports.workers.compute(
-        lambda: shown_by(evaluation.outputs(facts), current, session.reference_of, type_)
+        lambda: shown_by(evaluation.outputs(facts), current, above.reference_of, type_)
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoker.engine.model.records import Input
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.json_text import dumps
 from stoker.schema.resource_type import Nested
 from stoker.template.definition import Definition
 from stoker.template.document import parse_shared
@@ -46,6 +47,30 @@ def input_of_nested(
             "update_policy": dict(definition.update_policy),
         },
     )
+
+
+def same_given(one: Input, other: Input) -> bool:
+    """Return True if two inputs give a nested stack the same."""
+    if one.text != other.text or one.template_file != other.template_file:
+        return False
+    if dict(one.files) != dict(other.files):
+        return False
+    return all(map(_same, _parts(one), _parts(other)))
+
+
+def _parts(given: Input) -> Iterator[Any]:
+    """Return the parts of an input that are compared as they are stored."""
+    if given.text is None:
+        yield given.template
+    yield from (given.parameters, given.environment, given.facade, given.imports)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or _written(one) == _written(other)
+
+
+def _written(value: Any) -> str:
+    return dumps(dict(value) if isinstance(value, Mapping) else value)
 
 
 def _source(template: str | Mapping[str, Any] | None, url: str | None) -> Source:

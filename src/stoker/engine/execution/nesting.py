@@ -7,9 +7,6 @@ parent; an occasional look covers engines that are not in this process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from stoker.engine.execution.actions import (
     ActionFailed,
     Actions,
@@ -18,8 +15,14 @@ from stoker.engine.execution.actions import (
 from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.nested_attributes import nested_attributes, with_shown
 from stoker.engine.execution.nested_ends import NestedEnds, NestedFailed
-from stoker.engine.execution.nested_inputs import input_of_nested
-from stoker.engine.execution.session import Session, StackRows
+from stoker.engine.execution.nested_wanted import (
+    child_of,
+    input_from,
+    nesting_call,
+    wanted_nested,
+)
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.settled import is_settled
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
@@ -33,22 +36,12 @@ from stoker.engine.model.records import (
     Status,
     is_walked,
 )
-from stoker.kernel.errors import Refused
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Nested,
-    NestingCall,
-    NestingType,
-    Referred,
+    ScalableType,
 )
 from stoker.template.definition import Definition
-from stoker.template.evaluate.nested_stacks import is_foreseen
-from stoker.template.evaluate.policies import policy_in_force
-
-
-def is_nested(row: Resource) -> bool:
-    """Whether the row stands for a nested stack that was made."""
-    return row.nested_id is not None
 
 
 class Nesting:
@@ -59,6 +52,16 @@ class Nesting:
         self._actions = actions
         self._waiting = waiting
         self._ends = NestedEnds(session, waiting)
+
+    async def is_settled(
+        self, row: Resource, definition: Definition, parent: Operation, attributes: frozenset[str]
+    ) -> bool:
+        """Return True if nothing would change in the nested stack, nor in the row."""
+        return await is_settled(self._session, parent, row, definition, attributes)
+
+    def resized(self, row: Resource, type_: ScalableType) -> Resource:
+        """Return the row of a group that has reached the size of its definition."""
+        return replace(row, data=type_.settled(nesting_call(self._session, row), None))
 
     async def apply(
         self,
@@ -96,13 +99,13 @@ class Nesting:
         # an engine that died may have begun it: it is done once, and is what it was
         operation_id, seen = await _begun(self._session, row, parent, removing=False), None
         if operation_id is None:
-            child = await _child(self._session, row)
+            child = await child_of(self._session, row)
             child_id = self._session.ports.ids.uuid()
             reference = address_of_nested(self._session, row, child_id).arn
             if child is not None:
                 reference = child.address.arn
             adopted = await self._adopted(row)
-            nested = await _nested(
+            nested = await wanted_nested(
                 self._session, row, definition, attributes, child, reference, adopted
             )
             if nested.data is not None:
@@ -122,7 +125,7 @@ class Nesting:
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""
-        child = await _child(self._session, row)
+        child = await child_of(self._session, row)
         if child is None or child.deleted_at is not None:
             return row
         operation = self._operation(child.id, Action.DELETE, parent)
@@ -131,7 +134,7 @@ class Nesting:
 
     async def pass_on(self, row: Resource, parent: Operation) -> Resource:
         """Walk the nested stack as its parent is walked; the row comes back still in progress."""
-        child = await _child(self._session, row)
+        child = await child_of(self._session, row)
         if child is None or child.deleted_at is not None:
             reason = f"the nested stack {row.nested_id} no longer exists"
             raise ActionFailed(await self._actions.fail(row, reason), reason)
@@ -192,7 +195,7 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.input()
-        return await _input_from(self._session, own, child_id, definition, nested)
+        return await input_from(self._session, own, child_id, definition, nested)
 
     async def _create(
         self,
@@ -262,122 +265,11 @@ class Nesting:
 
     async def with_outputs(self, row: Resource) -> Resource:
         """The row with the outputs of the nested stack as attributes."""
-        child = await _child(self._session, row)
+        child = await child_of(self._session, row)
         assert child is not None
         type_ = self._session.type_of(row)
         shown = await nested_attributes(self._session, child, type_)
         return replace(with_shown(row, shown, child.address.arn), reason="state changed")
-
-
-async def _template(
-    stack_rows: StackRows, nested: Nested, own: Input
-) -> str | Mapping[str, Any] | None:
-    """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
-    if nested.template is not None or nested.url is None:
-        return nested.template
-    # an address that was not known when the request was accepted
-    try:
-        return own.files.get(nested.url) or await stack_rows.ports.fetch_template(nested.url)
-    except Refused as refused:
-        raise NestedFailed(refused.message) from refused
-
-
-async def foreseen(
-    stack_rows: StackRows,
-    row: Resource,
-    definition: Definition,
-    attributes: frozenset[str],
-    own: Input,
-) -> tuple[Stack, Input, Batches] | None:
-    """The nested stack of a row, the input that an update of this stack would give it, and the
-    batches in which its resources would be updated.
-
-    None where that is not known yet. ``own`` is the input that the update would give this stack.
-
-    Raises :class:`NestedFailed`.
-    """
-    if not is_foreseen(definition):
-        return None
-    child = await _child(stack_rows, row)
-    if child is None:
-        return None
-    nested = await _nested(stack_rows, row, definition, attributes, child, child.address.arn)
-    given = await _input_from(stack_rows, own, child.id, definition, nested)
-    return child, given, Batches(nested.batches, nested.pause)
-
-
-async def _nested(
-    stack_rows: StackRows,
-    row: Resource,
-    definition: Definition,
-    attributes: frozenset[str],
-    child: Stack | None,
-    reference: str,
-    adopted: Adopted | None = None,
-) -> Nested:
-    """The nested stack as the definition wants it; ``child`` is how it is, ``adopted`` how it was
-    elsewhere.
-    """
-    assert isinstance(definition.type, NestingType)
-    members = await _members(stack_rows, child)
-    call = replace(
-        nesting_call(stack_rows, row),
-        properties=definition.properties,
-        attributes_used=attributes,
-        update_policy=policy_in_force(definition),
-        previous=row.properties if child is not None else {},
-        members={name: stack_rows.reference_of(member) for name, member in members.items()},
-        failed_members=frozenset(name for name in members if _has_failed(members[name])),
-        reference=reference,
-        referred=_referred(stack_rows, definition),
-    )
-    if definition.snapshot is not None:
-        # its members are those of then
-        call = replace(call, data=definition.snapshot, previous=definition.properties)
-    if adopted is not None:
-        call = replace(
-            call,
-            previous=definition.properties,
-            data=adopted.names,
-            members=adopted.members,
-        )
-    type_ = definition.type
-    return await stack_rows.ports.workers.compute(lambda: type_.nested(call))
-
-
-def _referred(stack_rows: StackRows, definition: Definition) -> dict[str, Referred]:
-    """The resources that a definition needs, by reference."""
-    rows = filter(None, map(stack_rows.current.get, definition.dependencies))
-    return {
-        str(stack_rows.reference_of(row)): Referred(row.implementation, row.data, row.metadata)
-        for row in rows
-    }
-
-
-async def _child(stack_rows: StackRows, row: Resource) -> Stack | None:
-    if row.nested_id is None:
-        return None
-    return await stack_rows.ports.store.stack(row.nested_id)
-
-
-async def _members(stack_rows: StackRows, child: Stack | None) -> dict[str, Resource]:
-    """The nested stack's resources by name."""
-    if child is None:
-        return {}
-    rows = await stack_rows.ports.store.resources(child.id)
-    return {row.name: row for row in rows if row.replaced_by is None}
-
-
-async def _input_from(
-    stack_rows: StackRows, own: Input, child_id: str, definition: Definition, nested: Nested
-) -> Input:
-    template = await _template(stack_rows, nested, own)
-    given_id = stack_rows.ports.ids.uuid()
-
-    def given() -> Input:
-        return input_of_nested(given_id, child_id, definition, nested, own, template)
-
-    return await stack_rows.ports.workers.compute(given)
 
 
 async def _begun(
@@ -413,17 +305,6 @@ def _restoring(operation: Operation, parent: Operation, row: Resource) -> Operat
     if not above.restores:
         return operation
     return replace(operation, request=replace(request, restores=(*above.restores, row.name)))
-
-
-def nesting_call(stack_rows: StackRows, row: Resource) -> NestingCall:
-    """A call to the type of a row that nests, as the row stands."""
-    return NestingCall(
-        row.name, row.id, row.properties, data=row.data, now=stack_rows.ports.clock.now()
-    )
-
-
-def _has_failed(member: Resource) -> bool:
-    return member.status is Status.FAILED or member.unhealthy
 
 
 def _deadline(parent: Operation, nested: Nested | None, now: float) -> float | None:

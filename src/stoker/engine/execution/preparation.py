@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.observing import Look, look_at, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import Definitions, Observed
-from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.records import Action, Resource, Status, is_nested
 from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
 from stoker.kernel.errors import Refused
@@ -94,13 +93,18 @@ async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
         await session.commit(resources=changed)
 
 
+def is_readable(stack_rows: StackRows, row: Resource) -> bool:
+    """Return True if the attributes of a row can be read from its live object."""
+    type_ = stack_rows.type_of(row)
+    built = row.action is not Action.DELETE and row.status is Status.COMPLETE
+    has_object = isinstance(type_, ManagedType) and built and row.physical_id is not None
+    return has_object and can(type_, Reads)
+
+
 async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
     """The row with fresh attributes, or None when nothing is new."""
     type_ = session.type_of(row)
-    built = row.action is not Action.DELETE and row.status is Status.COMPLETE
-    if not isinstance(type_, ManagedType) or not built or row.physical_id is None:
-        return None
-    if not can(type_, Reads):
+    if not isinstance(type_, ManagedType) or not can(type_, Reads) or not is_readable(session, row):
         return None
     try:
         attributes = await ask(row, Work(type_, type_.read, row.properties))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import Hooks
-from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.ownership import Ownership
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snapshots
 from stoker.engine.execution.type_calls import Work, remove_user
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Definitions, Node, Phase, Plan
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Operation, Resource, Status, is_nested
 from stoker.engine.planning.planner import left_over
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (

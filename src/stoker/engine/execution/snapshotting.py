@@ -10,13 +10,13 @@ import asyncio
 
 from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.calls import physical_name
-from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.execution.visit import METHODS, Method, Visiting
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Node, Step
-from stoker.engine.model.records import Action, Operation, Resource
+from stoker.engine.model.records import Action, Operation, Resource, is_nested
 from stoker.engine.model.snapshots import SnapshotPart
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, SnapshotFacts

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
-from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.observing import check_by
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Node
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Operation, Resource, Status, is_nested
 from stoker.engine.planning.facts import exists
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import Any
 from weakref import WeakValueDictionary
 
+from stoker.engine.model.settled_stacks import SettledStacks
 from stoker.kernel.json_tree import weigh
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
@@ -39,6 +40,7 @@ class KeptEvaluations:
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
+        self.settled = SettledStacks()
         self._bytes = 0
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
         self._kept: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()

@@ -244,6 +244,11 @@ class Operation(Struct, frozen=True):
         return denial(self.request.policy, change, name, type_name)
 
     @property
+    def restores(self) -> bool:
+        """Return True if it brings objects back to a snapshot."""
+        return isinstance(self.request, ChangeRequest) and bool(self.request.restores)
+
+    @property
     def converges(self) -> bool:
         """Whether it looks at what is live before it plans."""
         return isinstance(self.request, ChangeRequest) and self.request.converge
@@ -308,6 +313,11 @@ def under_way(open_: Sequence[Open]) -> Open | None:
     return changes[-1] if changes and changes[-1].kind is OperationKind.CHANGE else None
 
 
+# The fencing token of a stack and the number of its newest operation. While they stay the same and
+# no operation is open, the rows of the stack stay the same.
+StackState = tuple[int, int]
+
+
 class TreeState(Struct, frozen=True):
     """How a stack and the live ones nested in it stand.
 
@@ -318,6 +328,14 @@ class TreeState(Struct, frozen=True):
     """By the stack's id."""
     open: frozenset[str]
     """Ids of those that have an operation which has not ended."""
+    newest_operations: Mapping[str, int] = field(default_factory=dict)  # number by stack id
+
+    def state_of(self, stack_id: str) -> StackState | None:
+        """Return the state of a stack; None for one that is not live or has an open operation."""
+        token = self.fencing_tokens.get(stack_id)
+        if token is None or stack_id in self.open:
+            return None
+        return token, self.newest_operations.get(stack_id, 0)
 
 
 class Resource(Struct, frozen=True):
@@ -376,6 +394,11 @@ class Resource(Struct, frozen=True):
     """
     unreadable: tuple[str, ...] = ()
     """Fields that are stored and cannot be read; they are empty here. Read only."""
+
+
+def is_nested(row: Resource) -> bool:
+    """Return True if the row stands for a nested stack that was made."""
+    return row.nested_id is not None
 
 
 class Event(Struct, frozen=True):

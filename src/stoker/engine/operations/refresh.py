@@ -11,11 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoker.engine.execution.actions import Actions
-from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import RefreshRequest
-from stoker.engine.model.records import Action, Operation, OperationStatus, Resource, Status
+from stoker.engine.model.records import (
+    Action,
+    Operation,
+    OperationStatus,
+    Resource,
+    Status,
+    is_nested,
+)
 from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import RecordedFacts

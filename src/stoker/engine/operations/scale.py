@@ -12,7 +12,8 @@ from msgspec import Struct
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nested_ends import NestedFailed
-from stoker.engine.execution.nesting import Nesting, nesting_call
+from stoker.engine.execution.nested_wanted import nesting_call
+from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from stoker.engine.execution.actions import reason_of_resource, reason_of_stack
 from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import UNSEEN, Nothing
-from stoker.engine.model.records import Action, Operation, OperationStatus, Status
+from stoker.engine.model.records import Action, Operation, OperationStatus, Status, is_nested
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import Running

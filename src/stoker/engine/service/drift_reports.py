@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 
-from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.observing import Look, repairable
 from stoker.engine.execution.preparation import ask_beside, look_at_all
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Action, Resource, Stack
+from stoker.engine.model.records import Action, Resource, Stack, is_nested
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.views import DriftedProperty, DriftView
 from stoker.engine.service.guards import require_there

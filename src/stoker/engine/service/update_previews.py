@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stoker.engine.execution.foresight import Foreseen, foresee_delete
-from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, Reason, Step
-from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.records import Resource, Stack, is_nested
 from stoker.engine.model.views import ChangeView
 from stoker.engine.service.impossible_changes import require_possible
 from stoker.engine.service.plan_order import Place, places
