@@ -54,6 +54,8 @@ class FakeKeystone:
     bodies: list[Any] = field(default_factory=list)
     status: int | None = None
     ec2_status: int = 200
+    lost: list[str] = field(default_factory=list)  # kinds: the next create gets no response
+    never_made: list[str] = field(default_factory=list)  # the same, and makes nothing
     expired_if_asked: str = "1"
     """For which ``allow_expired`` tokens are valid that have expired."""
 
@@ -138,13 +140,23 @@ class FakeKeystone:
         if request.method == "PUT":
             self.assignments.append("/".join(parts))
             return httpx.Response(204)
+        if request.method == "GET" and rest:
+            found_one = known.get(rest[0])
+            content = {kind.removesuffix("s"): found_one}
+            return httpx.Response(200, json=content) if found_one else httpx.Response(404)
         if request.method == "GET":
             wanted = dict(request.url.params).items()
             found = [o for o in known.values() if all(o.get(k) == v for k, v in wanted)]
             return httpx.Response(200, json={kind: found})
         if request.method == "POST":
             made = {"id": uuid.uuid4().hex, **body[kind.removesuffix("s")]}
+            if kind in self.never_made:
+                self.never_made.remove(kind)
+                return httpx.Response(504)
             known[made["id"]] = made
+            if kind in self.lost:
+                self.lost.remove(kind)
+                return httpx.Response(502)
             if kind == "users":
                 self.passwords[made["name"]] = made["password"]
             return httpx.Response(201, json={kind.removesuffix("s"): made})

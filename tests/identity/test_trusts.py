@@ -197,3 +197,42 @@ async def test_caller_who_acts_by_a_trust_for_the_service_shares_it(
     assert list(fake.objects["trusts"]) == [own]
     fake.objects["trusts"].clear()
     assert await trusts.renew(own) is None
+
+
+async def test_trust_whose_response_was_lost_is_used(trusts: Trusts, fake: FakeKeystone) -> None:
+    fake.lost.append("trusts")
+    trust_id = await granted(trusts)
+    assert list(fake.objects["trusts"]) == [trust_id]
+    assert await granted(trusts) == trust_id
+
+
+async def test_lost_trust_that_appears_late_is_removed(
+    trusts: Trusts, fake: FakeKeystone, records: Records
+) -> None:
+    fake.never_made.append("trusts")
+    with pytest.raises(Refused):
+        await trusts.grant(USER)
+    late = {
+        "id": "late",
+        "trustor_user_id": "u1",
+        "trustee_user_id": "id-stoker",
+        "project_id": "p1",
+        "impersonation": True,
+        "roles": [{"name": "member"}, {"name": "reader"}],
+    }
+    others = {**late, "id": "others", "roles": [{"name": "member"}]}
+    fake.objects["trusts"] |= {"late": late, "others": others}
+    await asyncio.gather(*trusts._tasks)
+    assert list(fake.objects["trusts"]) == ["others"]
+    assert records.rows == {}
+
+
+async def test_trust_of_another_service_is_not_used(trusts: Trusts, fake: FakeKeystone) -> None:
+    theirs = await granted(trusts)
+    fake.objects["trusts"]["theirs"] = {**fake.objects["trusts"].pop(theirs), "id": "theirs"}
+    trusts._usable.clear()
+    trusts._records.rows.clear()  # type: ignore[attr-defined]
+    fake.lost.append("trusts")
+    trust_id = await granted(trusts)
+    assert trust_id != "theirs"
+    assert set(fake.objects["trusts"]) == {"theirs", trust_id}

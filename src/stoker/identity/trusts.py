@@ -20,8 +20,9 @@ from stoker.engine.model.records import TrustRecord
 from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant, by_password, granted, json_of, trust_scope, unavailable
 from stoker.identity.keystone import Keystone
+from stoker.identity.lost_trusts import LostTrust
 from stoker.identity.settings import User
-from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused
+from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused, Unavailable
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 
@@ -233,12 +234,22 @@ class Trusts:
             "allow_redelegation": self._settings.allow_redelegation,
             "roles": [{"name": name} for name in wanted.roles],
         }
-        response = await self._keystone.request(
-            "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}
-        )
-        if response.status_code != HTTPStatus.CREATED:
-            raise Forbidden(f"The identity service refuses a trust: {_words(response)}")
-        made = replace(wanted, trust_id=_trust_id(response))
+        lost = await LostTrust.before(self._keystone, self._records, caller, wanted)
+        try:
+            response = await self._keystone.request(
+                "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}
+            )
+            if response.status_code != HTTPStatus.CREATED:
+                raise Forbidden(f"The identity service refuses a trust: {_words(response)}")
+            trust_id = _trust_id(response)
+        except Unavailable:
+            found = await lost.find()
+            if found is None:
+                lock = self._locks[wanted.project_id, wanted.user_id]
+                self._begin(lost.remove_late(self._looks, lock))
+                raise
+            trust_id = found
+        made = replace(wanted, trust_id=trust_id)
         counts = await self._records.add_trust(made, replaces)
         if counts != made.trust_id:
             self._begin(self._remove(made.trust_id, wanted.project_id, wanted.user_id))

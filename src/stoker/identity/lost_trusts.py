@@ -1,0 +1,118 @@
+"""Finds trusts whose create got no response.
+
+A trust has no name, and a user may have trusts for the same trustee that other services made. The
+trust of a lost create was not there before, gives the same rights, and is recorded by no process of
+this service. It is looked for twice with a pause, because another process records a trust right
+after its create.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from stoker.engine.model.records import TrustRecord
+from stoker.engine.model.requests import Caller
+from stoker.identity.grants import json_of
+from stoker.identity.keystone import Keystone
+from stoker.kernel.errors import Refused
+from stoker.kernel.log import Log
+
+_PATH = "/OS-TRUST/trusts"
+_RECORDED_SECONDS = 0.5  # within these, a process records the trust that it has made
+
+log = Log(__name__)
+
+
+class KnowsTrusts(Protocol):
+    """The rows of the trusts that this service has made."""
+
+    async def trust(self, trust_id: str) -> TrustRecord | None:
+        """Return one of them."""
+
+
+class LostTrust:
+    """A trust whose create may get no response.
+
+    ``before`` are the ids of those that existed; None if the identity service did not list them.
+    """
+
+    def __init__(
+        self,
+        keystone: Keystone,
+        records: KnowsTrusts,
+        caller: Caller,
+        wanted: TrustRecord,
+        before: frozenset[str] | None,
+    ) -> None:
+        self._keystone = keystone
+        self._records = records
+        self._caller = caller
+        self._wanted = wanted
+        self._before = before
+
+    @classmethod
+    async def before(
+        cls, keystone: Keystone, records: KnowsTrusts, caller: Caller, wanted: TrustRecord
+    ) -> LostTrust:
+        """Return the lost trust of a create that is about to be sent. Raises as requests do."""
+        lost = cls(keystone, records, caller, wanted, None)
+        lost._before = await lost._ids()
+        return lost
+
+    async def find(self) -> str | None:
+        """Return its id, or None if it does not exist (yet) or several may be it."""
+        try:
+            found = set(await self._candidates())
+            if found:
+                await asyncio.sleep(_RECORDED_SECONDS)
+                found &= set(await self._candidates())
+        except Refused:
+            return None
+        return found.pop() if len(found) == 1 else None
+
+    async def remove_late(self, looks: Sequence[float], lock: asyncio.Lock) -> None:
+        """Remove it, should it appear within the seconds of these looks."""
+        for seconds in looks:
+            await asyncio.sleep(seconds)
+            async with lock:
+                found = await self.find()
+                if found is not None:
+                    log.warning("removing a trust whose create got no response", trust=found)
+                    path = f"{_PATH}/{found}"
+                    await self._keystone.request("DELETE", path, token=self._caller.token)
+                    return
+
+    async def _candidates(self) -> list[str]:
+        present = await self._ids()
+        if self._before is None or present is None:
+            return []  # it is not known which are new
+        new = sorted(present - self._before)
+        unknown = [each for each in new if await self._records.trust(each) is None]
+        roles = set(self._wanted.roles)
+        return [each for each in unknown if await self._roles_of(each) == roles]
+
+    async def _ids(self) -> frozenset[str] | None:
+        """Return the trusts of the user for our trustee in the project; None if refused."""
+        answer = await self._get(_PATH, {"trustor_user_id": self._wanted.user_id})
+        if answer is None:
+            return None
+        return frozenset(
+            str(trust["id"])
+            for trust in answer.get("trusts", ())
+            if trust.get("trustee_user_id") == self._wanted.trustee_id
+            and trust.get("project_id") == self._wanted.project_id
+            and trust.get("impersonation")
+            and not trust.get("expires_at")
+        )
+
+    async def _roles_of(self, trust_id: str) -> set[str]:
+        answer = await self._get(f"{_PATH}/{trust_id}", {}) or {}
+        return {str(role["name"]) for role in answer.get("trust", {}).get("roles", ())}
+
+    async def _get(self, path: str, query: dict[str, str]) -> dict[str, Any] | None:
+        token = self._caller.token
+        response = await self._keystone.request("GET", path, token=token, params=query)
+        return dict(json_of(response)) if response.status_code == HTTPStatus.OK else None
