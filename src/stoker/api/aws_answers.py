@@ -81,7 +81,7 @@ def xml_text(text: str) -> str:
 
 
 def kind_of(code: ErrorType) -> str:
-    """Whose fault an error is: ``Server`` or ``Sender``."""
+    """Return the side at fault: ``Server`` or ``Sender``."""
     return "Server" if code.status >= 500 else "Sender"
 
 
@@ -98,7 +98,7 @@ def code_of(
 
 
 def message_of(error: Exception) -> str:
-    """What users are told of an error."""
+    """Return the message of an error for users."""
     if isinstance(error, Refused):
         return error.message
     if isinstance(error, DiagnosticError):

@@ -38,7 +38,7 @@ _FRAMING = 8
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """What a client may do; sizes in bytes, times in seconds."""
+    """Limits of clients; sizes in bytes, times in seconds."""
 
     connections: int = 1000
     connections_per_address: int = 250
@@ -59,7 +59,7 @@ class ConnectionLimits(Struct, frozen=True):
 
 
 def limits_from(listener: Any) -> ConnectionLimits:
-    """The limits that the options of a listener make, within what files the process may open."""
+    """Return the limits of a listener's options, within the process's limit of open files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = listener.max_connections
     return ConnectionLimits(
@@ -98,11 +98,11 @@ class ConnectionGate:
 
     @property
     def count(self) -> int:
-        """How many connections are open."""
+        """Return the number of open connections."""
         return len(self._open)
 
     def now(self) -> float:
-        """The time by which limits are measured."""
+        """Return the time for the limits."""
         return asyncio.get_running_loop().time() if self._now is None else self._now()
 
     def enter(self, connection: GuardedProtocol) -> bool:
@@ -228,8 +228,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     network = ""
     """The address that connections are counted by."""
-    since = 0.0
-    """When the client began what it does now."""
+    since = 0.0  # start of the current phase of the client
 
     def __init__(self, gate: ConnectionGate, **options: Any) -> None:
         super().__init__(**options)
@@ -247,7 +246,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.held = HeldBody(gate)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, unless there are too many connections."""
+        """Start, unless there are too many connections."""
         super().connection_made(transport)
         self.network = _network_of(self.client)
         self.since = self._gate.now()
@@ -267,7 +266,7 @@ class GuardedProtocol(HttpToolsProtocol):
             return
         idle = self.cycle is None or self.cycle.response_complete
         if idle and self._phase is _Phase.NOTHING:
-            self._enter(_Phase.HEADERS)  # also where it is not a request that begins
+            self._enter(_Phase.HEADERS)  # also for bytes that start no request
         self._heard = True
         self._overhead += len(data)
         super().data_received(data)
@@ -281,7 +280,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.refuse(self._refusal or _Refused(HTTPStatus.BAD_REQUEST, msg))
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Handle the start of a request."""
         super().on_message_begin()
         self.held.release()
         self.held.owner = ""
@@ -330,7 +329,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._unread = _Unread(self._gate.now(), self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """The client has read most of what it was sent."""
+        """Continue: the client has read most of the sent bytes."""
         super().resume_writing()
         self._unread = None
 
@@ -374,7 +373,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._phase, self.since = phase, self._gate.now()
 
     def _count(self, size: int) -> None:
-        """Count what belongs to the headers; make the parser stop when it is too much."""
+        """Count bytes of the headers; stop the parser when there are too many."""
         limits = self._limits
         self._header_size += size
         if self._header_size > limits.header_size:

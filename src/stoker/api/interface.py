@@ -1,4 +1,4 @@
-"""What all HTTP interfaces have in common: a request gets an id, and whatever happens an answer."""
+"""Common parts of all HTTP interfaces: a request gets an id, and in any case an answer."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def interface(
             try:
                 response = await respond(request, request_id)
             except ClientDisconnect:
-                response = Response(status_code=400)  # nobody reads it
+                response = Response(status_code=400)  # it has no reader
             except Exception as error:
                 told = _told(error)
                 if type_of(told) is None:
@@ -69,7 +69,7 @@ def interface(
 
 
 def _told(error: Exception) -> Exception:
-    """What a client is told of an error."""
+    """Return the error for the client."""
     if isinstance(error, StoreFault) and error.passing:
         log.warning("request not answered", reason=str(error))
         if error.is_full:
@@ -88,7 +88,7 @@ def _told(error: Exception) -> Exception:
 
 
 def _across(given: str, parent: str | None) -> str | None:
-    """The id by which a client knows its request: that which it says, or that of its trace."""
+    """Return the client's id of its request: the one in the header, or that of its trace."""
     if _REQUEST_ID.fullmatch(given):
         return given
     traced = _TRACE.match(parent) if parent else None
@@ -102,7 +102,7 @@ def path_of(request: Request) -> str:
 
 
 def check_address(request: Request) -> None:
-    """Raise a refusal (400) of an address with too many parameters, or with what is no text."""
+    """Raise a refusal (400) of an address with too many parameters, or with invalid text."""
     query = request.query_params.multi_items()
     if len(query) > _MOST_PARAMETERS:
         raise Invalid(f"The address has more than {_MOST_PARAMETERS} parameters.", BAD_REQUEST)

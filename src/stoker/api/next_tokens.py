@@ -1,7 +1,7 @@
-"""Tokens for the next part of a list, each for one list of one project alone.
+"""Tokens for the next part of a list, each for one list of one project.
 
-They hold the place where the part begins, and a digest by which a token of another list is told:
-whoever sends that is refused, instead of being shown what was not asked for.
+They have the start of the part, and a digest that identifies the list: a token of another list is
+refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def token_of(place: str, *of: str) -> str:
 
 
 def place_in(token: str, *of: str) -> str | None:
-    """The place that a token of the list holds; None for what is no token of it."""
+    """Return the place in a token of the list; None for other texts."""
     try:
         whole = base64.b64decode(token + "=" * (-len(token) % 4), b"-_", validate=True)
     except (binascii.Error, ValueError):

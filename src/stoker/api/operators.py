@@ -1,4 +1,4 @@
-"""What operators and their tools ask: the health check, and metrics."""
+"""Requests of operators and their tools: the health check, and metrics."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-p
 
 
 class Readers:
-    """Who may read figures: those who come from given networks, or who know a token."""
+    """Permission to read figures: for clients in given networks, or with a token."""
 
     def __init__(self, networks: Sequence[str], token: str | None) -> None:
-        """Raises ValueError for what is no network."""
+        """Raises ValueError for an invalid network."""
         self._networks = [ip_network(network.strip(), strict=False) for network in networks]
         self._token = token
 

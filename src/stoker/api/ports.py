@@ -1,5 +1,6 @@
-"""What the HTTP interfaces need besides the engine, as Protocols, so that they know no identity
-service, no policy language and no database.
+"""Protocols for dependencies of the HTTP interfaces beside the engine.
+
+So they do not depend on an identity service, a policy language or a database.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ Answer = TypeVar("Answer")
 
 
 class Authenticate(Protocol):
-    """Tells who sends a request."""
+    """Authenticates a request."""
 
     async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
-        """The caller, or None when the request does not prove who sends it.
+        """Return the caller, or None if the request is not authenticated.
 
         ``headers`` have lower-case names; ``project_id`` is the one in the path. Raises
-        :class:`stoker.kernel.errors.Refused` (``ServiceUnavailable``) when nobody can tell.
+        :class:`stoker.kernel.errors.Refused` (``ServiceUnavailable``) if the identity service does
+        not answer.
         """
 
 
 class Compute(Protocol):
-    """Computes what takes long beside the event loop, fairly between projects."""
+    """Runs long computations beside the event loop, fairly between projects."""
 
     async def __call__(self, call: Callable[[], Answer]) -> Answer:
-        """What ``call`` returns or raises."""
+        """Return the result of ``call``."""
 
 
 class FetchFiles(Protocol):
@@ -57,7 +59,7 @@ class FetchObject(Protocol):
 
 
 class Fetching(Struct, frozen=True):
-    """Reads what requests name in place of sending it."""
+    """Reads templates and files that requests name by address."""
 
     template: FetchTemplate
     files: FetchFiles

@@ -28,7 +28,7 @@ async def answer(action: str, result: Any, compute: Compute, *, as_json: bool) -
 
 
 def _elements(values: Mapping[Any, Any]) -> Iterator[str]:
-    """Elements for the members of a map; what is None has none."""
+    """Yield elements for the members of a map, except None."""
     for key, value in values.items():
         if value is not None and not isinstance(value, Unknown):
             name = _element_name(str(key))
@@ -50,7 +50,7 @@ def _content(value: Any) -> Iterator[str]:
 
 
 def _element_name(key: str) -> str:
-    """A key as XML allows names; the dot for a colon is what clients know."""
+    """Return a key as an XML name; clients expect a dot for a colon."""
     return _NO_START.sub("_", _NO_NAME.sub(".", key)) if key else "_"
 
 

@@ -1,4 +1,4 @@
-"""What evaluation hands to the planner: resource definitions, frozen, possibly partly unknown."""
+"""Resource definitions: frozen results of evaluation for the planner, possibly partly unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.schema.resource_type import ResourceType
 
 
 class DeletionPolicy(StrEnum):
-    """What happens to the object when its resource leaves the stack."""
+    """Treatment of the object when its resource leaves the stack."""
 
     DELETE = "Delete"
     RETAIN = "Retain"
@@ -54,10 +54,10 @@ class Definition(Struct, frozen=True):
 
 
 class Facts(Protocol):
-    """What is known of live resources while a template is evaluated."""
+    """Facts about live resources while a template is evaluated."""
 
     def reference(self, name: str) -> Any:
-        """What ``get_resource`` gives for the resource, or Unknown."""
+        """Return the value of ``get_resource`` for the resource, or Unknown."""
 
     def attribute(self, name: str, attribute: str) -> Any:
         """The attribute as a whole (paths into it are the functions' business), or Unknown.

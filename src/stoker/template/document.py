@@ -1,7 +1,7 @@
 """The structure of a template: one shape for HOT and CloudFormation.
 
-Sections are checked and taken apart here, once; what stands inside them (functions, conditions)
-is left as it was written for :mod:`stoker.template.evaluate.evaluation`.
+Sections are checked and taken apart here, once; their content (functions, conditions) is left as it
+was written for :mod:`stoker.template.evaluate.evaluation`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NO_CONDITION = object()
 LONGEST_NAME = 255
 _NOT_IN_NAMES = frozenset("/\0")
 LOOP = "Fn::ForEach::"
-"""What the keys of loops begin with."""
+"""Prefix of the keys of loops."""
 MAX_CACHED = 1024 * 1024
 """Characters of all nested templates that are kept: many stacks nest the same few."""
 
@@ -159,7 +159,7 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
 
 
 def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
-    """As :func:`parse`, of a template that counts for the one around it."""
+    """Parse a nested template, which counts for the one around it."""
     source = template if isinstance(template, Source) else read_template(template, file)
     taken, diagnostics = take_apart(source)
     if diagnostics.errors:
@@ -169,12 +169,12 @@ def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = 
 
 @cached(LRUCache(MAX_CACHED, lambda template: len(template.source.text or "")), lock=Lock())
 def parse_shared(text: str, file: str | None) -> Template:
-    """As :func:`parse_nested`; stacks that nest the same template share it."""
+    """Parse a nested template once for all stacks that nest it."""
     return parse_nested(text, file)
 
 
 def take_apart(source: Source) -> tuple[Template, Diagnostics]:
-    """What there is of a template, and all diagnostics on its structure.
+    """Return the readable parts of a template, and all diagnostics on its structure.
 
     Raises :class:`DiagnosticError` for a document that is no template, or of no known version.
     """
@@ -235,7 +235,7 @@ _QUOTED = "put names as yes, no, on and off into quotes: YAML takes them for boo
 
 
 def _check_names(template: Template, diagnostics: Diagnostics) -> None:
-    """A name must fit into an address; and a parameter's cannot be told from a resource's."""
+    """Report names that do not fit into an address, or that parameters and resources share."""
     parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
     for name, body in template.resources.items():
         if _NOT_IN_NAMES.intersection(name) or not 0 < len(name) <= LONGEST_NAME:
@@ -265,7 +265,7 @@ def _check_texts(template: Template, diagnostics: Diagnostics) -> None:
 def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diagnostics) -> None:
     for key in data:
         if len(diagnostics) > MAX_DIAGNOSTICS:
-            return  # nobody reads more, and looking for what may be meant takes long
+            return  # more are not reported, and suggestions take long
         if key not in version.sections and key not in VERSION_KEYS:
             known = f"{version.key} {version.name}"
             message = f"The template section is invalid: {key} is not known in {known}"
@@ -275,7 +275,7 @@ def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diag
 
 
 def _misplaced(section: Any, version: Version) -> str | None:
-    """What to do about a section that has the look of a resource."""
+    """Return advice on a section that looks like a resource."""
     dialect = version.dialect
     kind = section.get(dialect.type) if isinstance(section, Mapping) else None
     is_type = isinstance(kind, str) and ("::" in kind or kind.endswith((".yaml", ".yml")))
@@ -283,7 +283,7 @@ def _misplaced(section: Any, version: Version) -> str | None:
 
 
 class _Reader(Struct, frozen=True):
-    """Reads sections of one document, and keeps what it finds wrong."""
+    """Reads sections of one document, and collects diagnostics."""
 
     data: Mapping[Any, Any]
     version: Version
@@ -311,7 +311,7 @@ class _Reader(Struct, frozen=True):
 
 
 def _by_name(section: Any) -> str | None:
-    """What to do about a section that is a list of what has names."""
+    """Return advice on a section that is a list of named things."""
     if not isinstance(section, list) or not all(isinstance(each, Mapping) for each in section):
         return None
     if any("name" in each for each in section):

@@ -16,10 +16,9 @@ from stoker.kernel.errors import NotFound
 
 
 class CfnSettings(Struct, frozen=True):
-    """What the operator can choose about the API."""
+    """Settings of the operator for the API."""
 
-    max_body_size: int
-    """In bytes."""
+    max_body_size: int  # bytes
     hidden_tags: tuple[str, ...] = ()
     """Stacks with one of these tags are not listed."""
     most_stacks: int = -1
@@ -27,7 +26,7 @@ class CfnSettings(Struct, frozen=True):
 
 
 class Api(Struct, frozen=True):
-    """What the application as a whole has at hand."""
+    """Services of the whole application."""
 
     service: Service
     settings: CfnSettings

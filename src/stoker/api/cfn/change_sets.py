@@ -1,4 +1,4 @@
-"""Change sets: what a request would do, shown and kept until somebody has it carried out."""
+"""Change sets: plans of requests, stored until they are executed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ACTIONS = {"added": "Add", "updated": "Modify", "replaced": "Modify", "deleted"
 
 
 async def create(call: Call) -> dict[str, Any]:
-    """Find out what a request would do, and keep it."""
+    """Plan a request, and store the plan."""
     parameters, sets = call.parameters, call.service.cloudformation.change_sets
     name = required(parameters, "ChangeSetName")
     if _NAME.fullmatch(name) is None:
@@ -54,7 +54,7 @@ async def create(call: Call) -> dict[str, Any]:
 
 
 async def describe(call: Call) -> dict[str, Any]:
-    """A change set with what it would do."""
+    """Return a change set with its plan."""
     found = await _found(call)
     shown = found.change_set.shown
     changes = shown["changes"]
@@ -82,7 +82,7 @@ async def index(call: Call) -> dict[str, Any]:
 
 
 async def execute(call: Call) -> dict[str, Any]:
-    """Start doing what a change set has shown."""
+    """Start the execution of a change set."""
     disable_rollback = flag(call.parameters, "DisableRollback")
 
     async def begin() -> StackAddress:

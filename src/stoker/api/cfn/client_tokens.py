@@ -18,12 +18,12 @@ _TOKEN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,127}", re.ASCII)
 _OF_THIS_TIME = frozenset(
     {"AWSAccessKeyId", "Signature", "SignatureMethod", "SignatureVersion", "Timestamp"}
 )
-"""Parameters that differ each time that a request is signed; with those that begin so:"""
+"""Parameters that differ each time that a request is signed; with those with this prefix:"""
 _SIGNED = "X-Amz-"
 
 
 def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
-    """The token of a request, or None where it has none. Refuses (400) what is none."""
+    """Return the token of a request, or None. Refuses (400) a malformed one."""
     name = next((name for name in _NAMES if parameters.get(name)), None)
     if name is None:
         return None
@@ -43,7 +43,7 @@ def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
 
 
 async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackAddress:
-    """The stack that a request is about: what is asked for is done unless it was before."""
+    """Carry out a request unless it was done before; return its stack."""
     tokens = call.service.cloudformation.client_tokens
     before = await tokens.answered(call.caller)
     if before is not None:

@@ -1,4 +1,4 @@
-"""Drift: what others have changed of the objects of a stack."""
+"""Drift: external changes to the objects of a stack."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _DRIFTED = ("changed", "gone")
 
 
 async def detect(call: Call) -> dict[str, Any]:
-    """Begin to look at the objects of a stack."""
+    """Start to compare the objects of a stack."""
     only = values(call.parameters, "LogicalResourceIds") or None
     detections = call.service.cloudformation.detections
     return {"StackDriftDetectionId": await detections.begin(call.caller, await call.stack(), only)}
 
 
 async def status(call: Call) -> dict[str, Any]:
-    """How far that is, and whether anything has changed."""
+    """Return the progress of a detection, and whether anything has changed."""
     wanted = required(call.parameters, "StackDriftDetectionId")
     found, stack = await call.service.cloudformation.detections.show(call.caller, wanted)
     result: dict[str, Any] = {
@@ -61,7 +61,7 @@ def _of_all(states: Iterable[str]) -> str:
 
 
 async def drift_information(call: Call, stack: StackAddress) -> dict[str, Any]:
-    """What the last look at a stack has found, if there was one."""
+    """Return the result of the last detection of a stack, if there was one."""
     found = await call.service.cloudformation.detections.latest(call.caller, stack)
     if found is None:
         return {}
@@ -71,7 +71,7 @@ async def drift_information(call: Call, stack: StackAddress) -> dict[str, Any]:
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """What the last look has found of each resource."""
+    """Return the result of the last detection for each resource."""
     stack = await call.stack()
     wanted = values(call.parameters, "StackResourceDriftStatusFilters")
     for one in wanted:
@@ -88,7 +88,7 @@ async def index(call: Call) -> dict[str, Any]:
 
 
 async def of_resource(call: Call) -> dict[str, Any]:
-    """What a look at one object finds now."""
+    """Return the drift of one object now."""
     name = required(call.parameters, "LogicalResourceId")
     stack = await call.stack()
     found = await call.service.cloudformation.detections.of_one(call.caller, stack, name)

@@ -12,8 +12,7 @@ from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.views import EventView, StackView
 from stoker.kernel.clock import isoformat
 
-_OWN_TYPE = "AWS::CloudFormation::Stack"
-"""By which clients know events of the stack itself."""
+_OWN_TYPE = "AWS::CloudFormation::Stack"  # marks events of the stack itself
 
 
 async def index(call: Call) -> dict[str, Any]:

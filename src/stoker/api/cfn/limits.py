@@ -1,4 +1,4 @@
-"""What a project may have."""
+"""Limits of a project."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def asked(call: Call, *, descending: bool | None = None) -> Page:
 
 
 def last_shown(call: Call) -> str | None:
-    """The marker of the entry after which the answer begins; None for the first page.
+    """Return the marker of the entry before the answer; None for the first page.
 
     Refuses (400) a token of another list.
     """

@@ -1,4 +1,4 @@
-"""What the parameters of a request say."""
+"""Readers of the parameters of a request."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def flag(parameters: Mapping[str, str], name: str) -> bool | None:
 
 
 def number(parameters: Mapping[str, str], name: str, what: str) -> int | None:
-    """A positive number, or None where it is not given. Refuses all else (400).
+    """Return a positive number, or None. Refuses other values (400).
 
-    ``what`` says what is counted.
+    ``what`` names the counted things.
     """
     value = parameters.get(name)
     if value is None:

@@ -1,4 +1,4 @@
-"""What protects stacks: against being deleted, and their resources against updates."""
+"""Protections of stacks against deletes, and of their resources against updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def update_termination(call: Call) -> dict[str, Any]:
 
 
 async def set_policy(call: Call) -> dict[str, Any]:
-    """Say what updates may do to the resources of a stack."""
+    """Set the policy for updates of a stack's resources."""
     stack = await call.stack()
     text, _ = await given_text(call, "StackPolicy")
     if text is None:

@@ -27,7 +27,7 @@ _REASONS: Mapping[str, str] = {
 
 
 def refuse_unsupported(parameters: Mapping[str, str]) -> None:
-    """Raise Invalid for a request that asks for what is not there."""
+    """Raise Invalid for a request with unsupported parameters."""
     for written, value in parameters.items():
         name = written.partition(".")[0]
         if name in _REASONS and value not in _EMPTY:

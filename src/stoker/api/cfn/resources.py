@@ -19,7 +19,7 @@ _ENDS = ("SUCCESS", "FAILURE")
 
 
 async def describe_one(call: Call) -> dict[str, Any]:
-    """One resource with its metadata, which is how agents in servers learn what to do."""
+    """Return one resource with its metadata, which agents in servers read."""
     name = required(call.parameters, "LogicalResourceId")
     found = await call.service.views.resource(call.caller, await call.stack(), name)
     # written with the answer, beside the event loop
@@ -85,7 +85,7 @@ async def summaries(call: Call) -> dict[str, Any]:
 
 
 async def signal(call: Call) -> dict[str, Any]:
-    """Tell a resource that what it waits for has come about, or has failed."""
+    """Signal success or failure to a waiting resource."""
     parameters = call.parameters
     name, unique_id = required(parameters, "LogicalResourceId"), required(parameters, "UniqueId")
     required(parameters, "Status")

@@ -42,7 +42,7 @@ async def create(call: Call) -> dict[str, Any]:
 
 
 async def request_of_new(call: Call) -> StackRequest:
-    """What a request says of a stack that is to be made."""
+    """Return the request for a new stack."""
     name = required(call.parameters, "StackName")
     given, kept = stack_parameters(call.parameters)
     if kept:
@@ -60,7 +60,7 @@ async def request_of_new(call: Call) -> StackRequest:
 
 
 async def update(call: Call) -> dict[str, Any]:
-    """Start bringing a stack to what the request says."""
+    """Start an update of a stack."""
 
     async def begin() -> StackAddress:
         stack = await call.stack()
@@ -73,7 +73,7 @@ async def update(call: Call) -> dict[str, Any]:
 
 
 async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
-    """What a request says of a stack that there is."""
+    """Return the request for an existing stack."""
     request = await _settings(call)
     given, kept = stack_parameters(call.parameters)
     keeps_template = flag(call.parameters, "UsePreviousTemplate")
@@ -102,20 +102,20 @@ async def delete(call: Call) -> dict[str, Any]:
     try:
         await _once_on_stack(call, call.service.operations.delete)
     except ExportInUse as refusal:
-        # a ValidationError would tell Terraform that the stack has gone
+        # Terraform takes a ValidationError as the end of the stack.
         raise Invalid(refusal.message, INVALID_OPERATION) from None
     return {}
 
 
 async def cancel_update(call: Call) -> dict[str, Any]:
-    """Start going back to what a stack was before the update under way."""
+    """Start a rollback of the update in progress."""
     cancel = partial(call.service.operations.act, action="cancel_update")
     await _once_on_stack(call, cancel)
     return {}
 
 
 async def roll_back(call: Call) -> dict[str, Any]:
-    """Start going back to what a stack was before the change that has failed."""
+    """Start a rollback of the failed change."""
     refuse_unsupported(call.parameters)
     return _made(await _once_on_stack(call, call.service.cloudformation.rollbacks.begin))
 
@@ -187,7 +187,7 @@ async def _stacks(
 
 
 async def _settings(call: Call) -> StackRequest:
-    """What a request says of the stack beside its template."""
+    """Return the settings of a request beside the template."""
     parameters = call.parameters
     refuse_unsupported(parameters)
     policy, _ = await given_text(call, "StackPolicy")
@@ -217,7 +217,7 @@ def _disable_rollback(parameters: Mapping[str, str]) -> bool | None:
 
 
 def _on_failure(parameters: Mapping[str, str]) -> str | None:
-    """What becomes of a stack that cannot be made; change sets spell it differently."""
+    """Return the action on a failed create; change sets spell it differently."""
     names = ("OnFailure", "OnStackFailure")
     found = (choice(parameters, name, _ON_FAILURE) for name in names)
     return next((each for each in found if each is not None), None)

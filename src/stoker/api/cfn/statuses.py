@@ -11,10 +11,9 @@ _OF_UPDATE = "UPDATE_"
 
 
 def status_of(action: str, status: str, stack: StackView) -> str:
-    """The status of a stack that does, or did, this.
+    """Return the status of a stack for an action and its status.
 
-    Going back from an update has a name of its own, as has a stack of which nothing but change
-    sets exists.
+    A rollback of an update has a name of its own, as has a stack with nothing but change sets.
     """
     if action == "INIT":
         return _REVIEW

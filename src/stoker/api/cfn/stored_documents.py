@@ -1,7 +1,7 @@
 """Addresses of S3: clients upload documents there, which is the object store of this cloud.
 
-AWS's tools write the address of AWS whatever object store they upload to. What such an address
-names is looked for in the project's containers; nothing else is known of S3 here.
+AWS's tools write the address of AWS for any object store. The object of such an address is searched
+in the project's containers; nothing else of S3 is supported here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StoredDocument(Struct, frozen=True):
 
 
 def stored_document(url: str) -> StoredDocument | None:
-    """What an address of S3 names; None for any other address.
+    """Return the object of an address of S3; None for any other address.
 
     Refuses (400) an address that names no object, or an old version of one.
     """

@@ -12,7 +12,7 @@ _LONGEST_KEY, _LONGEST_VALUE = 128, 256
 
 
 def given_tags(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The tags of a request, or None where it says nothing of tags. Refuses (400) what is none."""
+    """Return the tags of a request, or None without any. Refuses (400) malformed ones."""
     found = members(parameters, "Tags")
     if not found:
         return () if "Tags" in parameters else None

@@ -14,8 +14,7 @@ from stoker.kernel.errors import MISSING_PARAMETER, Invalid, NotFound
 from stoker.kernel.values import replace
 
 _PARAMETER_KEYS = {"Default": "DefaultValue", "Description": "Description", "NoEcho": "NoEcho"}
-_NEEDS_PERMISSION = "AWS::IAM::"
-"""Types that a client acknowledges with a capability begin with this."""
+_NEEDS_PERMISSION = "AWS::IAM::"  # prefix of types that need a capability of the client
 
 
 async def given_template(call: Call) -> tuple[str, str | None]:
@@ -41,7 +40,7 @@ async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
 
 
 async def _fetched(call: Call, url: str) -> str:
-    """What is at an address: in the object store of this cloud first, if it is one of S3."""
+    """Fetch an address; one of S3 from the object store of this cloud first."""
     stored = stored_document(url)
     if stored is None:
         return await call.api.fetch_template(url)
@@ -62,7 +61,7 @@ async def show(call: Call) -> dict[str, Any]:
 
 
 async def validate(call: Call) -> dict[str, Any]:
-    """The parameters that a template takes; what is wrong with it is a refusal (400)."""
+    """Return the parameters of a template. Refuses (400) a wrong one."""
     summary = await call.service.descriptions.summary(call.caller, await _request(call))
     described = summary.description
     parameters = [
@@ -77,7 +76,7 @@ async def validate(call: Call) -> dict[str, Any]:
 
 
 async def summarize(call: Call) -> dict[str, Any]:
-    """What a template, or that of a stack, takes and makes."""
+    """Return parameters and resources of a template, or of a stack's template."""
     parameters = call.parameters
     if parameters.get("StackName") and not any(name.startswith("Template") for name in parameters):
         request = await _request_of_stack(call)
@@ -135,7 +134,7 @@ def _shown(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _capabilities(summary: TemplateSummary) -> dict[str, Any]:
-    """What a client of AWS acknowledges before it uses the template; nothing here asks for it."""
+    """Return the capabilities that AWS requires for the template; they are not required here."""
     found = sorted({name for name in summary.resource_types if name.startswith(_NEEDS_PERMISSION)})
     if not found:
         return {}

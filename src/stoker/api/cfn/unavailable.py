@@ -1,4 +1,4 @@
-"""Actions of AWS about what is not there. Lists of it are empty; all else is refused by name."""
+"""Actions of AWS without a counterpart: lists are empty, other actions are refused by name."""
 
 from __future__ import annotations
 

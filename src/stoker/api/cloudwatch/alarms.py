@@ -23,10 +23,10 @@ _STATES = {
 }
 _WORDS = {state: word for word, state in _STATES.items()}
 _MOST = 100
-"""Alarms that a request names or gets at once, as at AWS."""
+"""Alarms that one request names or gets, as at AWS."""
 _ORDERS = {"TimestampDescending": True, "TimestampAscending": False}
 _ITEMS = {"StateUpdate": ("SIGNAL",), "ConfigurationUpdate": ("CREATE", "UPDATE"), "Action": ()}
-"""Of the history, by the actions of the events that tell of them."""
+"""Kinds of history items, with the actions of their events."""
 
 
 async def describe(call: Call) -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def for_metric(call: Call) -> dict[str, Any]:
 
 
 async def history(call: Call) -> dict[str, Any]:
-    """What became of an alarm, or of all: the events of their resources."""
+    """Return the history of an alarm, or of all: the events of their resources."""
     given = call.input
     name, descending = given.text("AlarmName"), given.chosen("ScanBy", _ORDERS)
     only = given.chosen("HistoryItemType", {kind: kind for kind in _ITEMS})
@@ -89,7 +89,7 @@ async def history(call: Call) -> dict[str, Any]:
 
 
 async def set_state(call: Call) -> dict[str, Any]:
-    """Give an alarm a state until it is looked at next; its actions follow."""
+    """Set the state of an alarm until its next evaluation; its actions follow."""
     name = call.input.required("AlarmName", 255)
     call.input.required("StateValue")
     state = call.input.chosen("StateValue", _STATES)
@@ -166,7 +166,7 @@ def _has_action(alarm: dict[str, Any], prefix: str) -> bool:
 
 
 def _kind(event: EventView) -> str | None:
-    """Which kind of item of the history an event is; None where it is none."""
+    """Return the kind of history item of an event, or None."""
     for kind, actions in _ITEMS.items():
         if event.action in actions and event.status == "COMPLETE":
             return kind

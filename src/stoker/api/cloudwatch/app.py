@@ -38,7 +38,7 @@ MOST_BYTES = 1024 * 1024
 
 
 class Api(Struct, frozen=True):
-    """What the application has at hand."""
+    """Services of the application."""
 
     service: Service
     senders: Senders
@@ -47,7 +47,7 @@ class Api(Struct, frozen=True):
 
 
 def application(api: Api) -> ASGIApp:
-    """The API as an application; its paths begin with the version, or not."""
+    """Return the API as an application; its paths may start with the version."""
     by_protocol = {
         name: interface(_Requests(api, spoken).respond, spoken.fault, REQUEST_ID)
         for name, spoken in PROTOCOLS.items()

@@ -19,5 +19,5 @@ class Call(Struct, frozen=True):
 
     @property
     def monitoring(self) -> Monitoring:
-        """What of the engine is about alarms."""
+        """The engine's services for alarms."""
         return self.service.monitoring

@@ -1,6 +1,6 @@
-"""What a request says: a structure of members, typed or as text, as its protocol has it.
+"""The content of a request: a structure of members, typed or as text, by its protocol.
 
-Everything that a reader refuses is a wrong value (400) that names the member.
+A reader refuses wrong values (400) with the name of the member.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Members(Struct, frozen=True):
 
     values: Mapping[str, Any]
     path: str = ""
-    """Where the structure stands in the request, with a dot at the end."""
+    """The path of the structure in the request, with a dot at the end."""
 
     def has(self, name: str) -> bool:
         """Return whether it is given."""
@@ -43,7 +43,7 @@ class Members(Struct, frozen=True):
         return value
 
     def chosen(self, name: str, choices: Mapping[str, Any]) -> Any:
-        """What one of the words stands for; None where it is not given."""
+        """Return the meaning of one of the words, or None."""
         value = self.text(name)
         if value is None:
             return None

@@ -1,4 +1,4 @@
-"""Metrics: what was measured."""
+"""Metrics and their measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def put(call: Call) -> dict[str, Any]:
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """The metrics that alarms watch, each with the alarm that has what was measured."""
+    """Return the metrics that alarms watch, each with the alarm of its measurements."""
     given = call.input
     namespace, name = given.text("Namespace"), given.text("MetricName")
     wanted = given.structures("Dimensions", 30)

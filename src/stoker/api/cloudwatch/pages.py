@@ -1,4 +1,4 @@
-"""Parts of lists: how many at once, and where the next part begins."""
+"""Pages of lists, with tokens for the next page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Item = TypeVar("Item")
 def paged(
     name: str, found: Sequence[Item], call: Call, most: int
 ) -> tuple[Sequence[Item], dict[str, Any]]:
-    """The part of ``found`` that is asked for, and what tells of the next one.
+    """Return the requested page of ``found``, and the token of the next one.
 
-    A token holds the number of the first one of a part. Refuses (400) one of another action or
+    A token has the number of the first entry of a page. Refuses (400) one of another action or
     project.
     """
     project, token = call.caller.project_id, call.input.text("NextToken")

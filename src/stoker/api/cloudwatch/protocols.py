@@ -36,7 +36,7 @@ _KNOWN_TAGS = (0, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258,
 
 
 class Asked(Struct, frozen=True):
-    """What a request asks for."""
+    """A parsed request."""
 
     action: str
     input: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Spoken(Protocol):
     """A protocol."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
-        """What a request asks for. Raises a refusal (400, 404)."""
+        """Parse a request. Raises a refusal (400, 404)."""
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
         """The answer; times in ``result`` are ``datetime``."""
@@ -211,7 +211,7 @@ def _encoded(value: Mapping[str, Any]) -> bytes:
 
 
 def _in_terms_of_query(error: Exception) -> dict[str, str]:
-    """The header by which clients learn the code that the query protocol has for an error."""
+    """Return the header with the query protocol's code of an error."""
     return {"x-amzn-query-error": f"{code_of(error).name};{kind_of(code_of(error))}"}
 
 

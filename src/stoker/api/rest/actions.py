@@ -12,7 +12,7 @@ from stoker.api.rest.faults import bad_request
 
 
 class ActionBody(TypedDict, total=False):
-    """What is to be done, as the only key; its value does not matter."""
+    """An action, as the only key; its value does not matter."""
 
     suspend: Any
     resume: Any

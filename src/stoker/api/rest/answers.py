@@ -1,4 +1,4 @@
-"""How answers are written: JSON in ASCII, and short HTML pages where clients expect no JSON."""
+"""Answers as JSON in ASCII, and as short HTML pages where clients expect no JSON."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ async def made_response(make: Callable[[], Any]) -> Response:
 async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
     """An answer with a list, and other members after it.
 
-    The rows are made and written on a thread, some at a time: other requests go on meanwhile,
-    however long the list is.
+    The rows are made and written on a thread, some at a time, so that a long list does not block
+    other requests.
     """
 
     def content() -> bytes:

@@ -118,7 +118,7 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, dict):
         message = f"{field} must be an object, not {type(value).__name__}."
-        # Heat tells what has members from what has none
+        # As in Heat, values with members have an error of their own.
         raise Invalid(message) if isinstance(value, str | list) else bad_request(message)
     return value
 

@@ -30,7 +30,7 @@ NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
 
 class Api(Struct, frozen=True):
-    """What the application as a whole has at hand."""
+    """Services of the whole application."""
 
     service: Service
     catalogue: Catalogue

@@ -93,7 +93,7 @@ async def _stream(call: Call) -> Response:
 
 
 def _told(call: Call, told: Told) -> str:
-    """What a stream tells, in the notation of server-sent events."""
+    """Return a message of a stream as a server-sent event."""
     if told.end is not None:
         status = f"{told.end.action}_{told.end.status}"
         end = {"stack_status": status, "stack_status_reason": told.end.reason}

@@ -1,4 +1,4 @@
-"""Why stacks and resources are as they are: an addition to Heat's API."""
+"""Explanations of stacks and resources: an addition to Heat's API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.engine.model.views import Cause, Explanation
 
 
 class Signals(TypedDict):
-    """How many signals have come, and of how many."""
+    """Numbers of received and of wanted signals."""
 
     received: int
     wanted: int
@@ -28,7 +28,7 @@ class KnownObject(TypedDict):
 
 
 class CauseDetail(TypedDict):
-    """Why one resource is as it is."""
+    """The cause of the state of one resource."""
 
     kind: str
     path: tuple[str, ...]
@@ -49,7 +49,7 @@ class CauseDetail(TypedDict):
 
 
 class Why(TypedDict):
-    """Why a stack is as it is."""
+    """The explanation of a stack."""
 
     stack_name: str
     stack_id: str
@@ -62,18 +62,18 @@ class Why(TypedDict):
 
 
 class WhyAnswer(TypedDict):
-    """Why a stack, or a resource of it, is as it is."""
+    """The explanation of a stack, or of a resource of it."""
 
     why: Why
 
 
 async def of_stack(call: Call) -> Response:
-    """Why a stack is as it is."""
+    """Explain the state of a stack."""
     return await _answer(await call.service.explanations.stack(call.caller, call.stack))
 
 
 async def of_resource(call: Call) -> Response:
-    """Why a resource is as it is."""
+    """Explain the state of a resource."""
     name = call.path["resource_name"]
     return await _answer(await call.service.explanations.resource(call.caller, call.stack, name))
 

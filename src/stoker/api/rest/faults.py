@@ -1,7 +1,7 @@
-"""Every refusal becomes an answer here, and nowhere else.
+"""Answers for all refusals.
 
-Clients tell errors apart by status and ``error.type``. The body has the shape that clients know,
-and one field more: ``error.diagnostics``, all findings with their places.
+Clients distinguish errors by status and ``error.type``. The body has the shape that clients know,
+and one more field: ``error.diagnostics``, all findings with their places.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EXPLANATIONS: Mapping[int, str] = {
 
 
 class Finding(TypedDict):
-    """What is wrong with a document, and where."""
+    """A fault of a document, with its place."""
 
     severity: str
     code: str
@@ -60,7 +60,7 @@ class Finding(TypedDict):
 
 
 class FaultDetail(TypedDict):
-    """What went wrong; without a message where that is nobody's business."""
+    """An error; without a message for internal ones."""
 
     type: str
     message: NotRequired[str]
@@ -152,7 +152,7 @@ def _line(diagnostic: Diagnostic) -> str:
     if len(path) < _PROPERTY or path[0] not in _RESOURCES or path[2] not in _PROPERTIES:
         return str(diagnostic)
     if path[-1] in NAMES:
-        path = path[:-1]  # programs look for the property alone
+        path = path[:-1]  # programs expect only the property
     place, inside = format_path(path), ""
     if diagnostic.above:
         # Heat names the resources that lead to a nested template, and not the property.

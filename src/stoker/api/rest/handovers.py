@@ -39,6 +39,6 @@ async def adopt(call: Call, body: Body, name: str) -> StackAddress:
 
 
 def _require(what: str, option: str, *, on: bool) -> None:
-    """Raise NotSupported for what the operator has not switched on."""
+    """Raise NotSupported for a feature that the operator has not enabled."""
     if not on:
         raise NotSupported(f"{what} is not supported. Set {option} to have it")

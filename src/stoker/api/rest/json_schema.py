@@ -1,4 +1,4 @@
-"""Types as JSON schemas: what the code says of its values, for those who do not read Python."""
+"""Types of the code as JSON schemas, for the document of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of what this API serves, as the client sees the host that it talks to."""
+"""Addresses in this API, with the host as the client sees it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.kernel.addresses import StackAddress
 
 
 class Link(TypedDict):
-    """The address of something that belongs to an answer, and what it is to it."""
+    """An address with its relation to the answer."""
 
     href: str
     rel: str
@@ -58,8 +58,8 @@ def link(href: str, rel: str) -> Link:
 def links_of(url: URL, headers: Mapping[str, str], *, behind_proxy: bool) -> Links:
     """The links for a request.
 
-    Behind a proxy, ``X-Forwarded-Proto``, ``-Host`` and ``-Prefix`` say what the client sees;
-    otherwise they are ignored, since anybody can send them.
+    Behind a proxy, ``X-Forwarded-Proto``, ``-Host`` and ``-Prefix`` have the address as the client
+    sees it; otherwise they are ignored, since any client can send them.
     """
     scheme, host, prefix = url.scheme, url.netloc, ""
     if behind_proxy:

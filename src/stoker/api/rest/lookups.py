@@ -14,7 +14,7 @@ from stoker.api.rest.call import Call
 
 
 async def lookup(call: Call) -> Response:
-    """Redirect to the stack, or to the part of it that the path goes on with."""
+    """Redirect to the stack, or to the part of it in the rest of the path."""
     stack = await call.service.operations.find(call.caller, call.path["stack_name"])
     below = call.path.get("below", "")
     location = call.links.stack(stack, f"/{quote(below, safe='/~')}" if below else "")

@@ -62,7 +62,7 @@ def document(root: str, *, passwords: bool = False) -> dict[str, Any]:
 
 @cache
 def _made() -> dict[str, Any]:
-    """What is the same for all clients."""
+    """Return the part that is the same for all clients."""
     components: Components = {}
     schema_of(Fault, components)
     paths: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def _made() -> dict[str, Any]:
 
 
 def _spelled_out(path: str) -> Iterator[str]:
-    """The addresses of a route, without what only the router needs."""
+    """Yield the addresses of a route, without patterns for the router."""
     if _ANOTHER_SPELLING in path:
         return  # a name has the same address
     for variable, below in _BELOW.items():
@@ -96,7 +96,7 @@ def _spelled_out(path: str) -> Iterator[str]:
 
 
 def _item(path: str) -> dict[str, Any]:
-    """What is the same for all methods of an address."""
+    """Return the part that is the same for all methods of an address."""
     return {
         "parameters": [
             {
@@ -163,7 +163,7 @@ def _shared_answers() -> dict[str, Any]:
 
 
 def _security(*, passwords: bool) -> tuple[dict[str, Any], list[dict[str, list[str]]]]:
-    """How requests prove who sends them, and which of it is enough."""
+    """Return the security schemes, and their sufficient combinations."""
     names = ["X-Auth-Token", *(["X-Auth-User", "X-Auth-Key"] if passwords else [])]
     schemes = {name: {"type": "apiKey", "in": "header", "name": name} for name in names}
     enough: list[dict[str, list[str]]] = [{"X-Auth-Token": []}]

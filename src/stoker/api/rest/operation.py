@@ -1,5 +1,6 @@
-"""What the API knows of one method at one address: the one place from which the router, the policy,
-the document of the API and the tables of who may do what are made.
+"""The definition of one method at one address.
+
+The router, the policy, the document of the API and the tables of permissions are made from it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 
 class Operation(Struct, frozen=True):
-    """What answers a method at an address."""
+    """A method at an address, with its handler."""
 
     method: str
     path: str

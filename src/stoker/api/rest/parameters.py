@@ -12,7 +12,7 @@ from stoker.kernel.errors import Invalid
 
 
 class Parameter(Struct, frozen=True):
-    """What a query may have; it is never required."""
+    """An optional parameter of a query."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Flag(Parameter, frozen=True):
         return {"type": "boolean", "default": self.default}
 
     def read(self, query: QueryParams) -> bool:
-        """The value; refuses (400) what is neither."""
+        """Return the value; refuses (400) other words."""
         return flag(self.name, query[self.name]) if self.name in query else self.default
 
 
@@ -45,7 +45,7 @@ class Number(Parameter, frozen=True):
         return {"type": "integer", "minimum": 0, "maximum": LARGEST}
 
     def read(self, query: QueryParams) -> int | None:
-        """The value, or None where there is none; refuses (400) what is no such number."""
+        """Return the value, or None; refuses (400) other numbers."""
         return whole_number(self.name, query[self.name]) if self.name in query else None
 
 

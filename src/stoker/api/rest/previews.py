@@ -1,4 +1,4 @@
-"""Previews: what a create or an update would do."""
+"""Previews of creates, updates and deletes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PreviewedStack(DescribedStack):
 
 
 class CreatePreview(TypedDict):
-    """What a create would make."""
+    """The stack of a create, with its resources."""
 
     stack: PreviewedStack
     plan_fingerprint: str | None
@@ -85,7 +85,7 @@ class ChangedProperty(TypedDict):
 
 
 class ChangedResource(PreviewedResource):
-    """A resource, and what would become of it."""
+    """A resource with its change."""
 
     changed_properties: list[str]
     property_changes: list[ChangedProperty]
@@ -102,7 +102,7 @@ class ChangedResource(PreviewedResource):
 
 
 class ResourceChanges(TypedDict):
-    """Resources by what would become of them."""
+    """Resources by kind of change."""
 
     unchanged: list[ChangedResource]
     updated: list[ChangedResource]
@@ -112,7 +112,7 @@ class ResourceChanges(TypedDict):
 
 
 class ChangesPreview(TypedDict):
-    """What a change would do."""
+    """The changes of an update or delete."""
 
     resource_changes: ResourceChanges
     plan_fingerprint: str | None
@@ -137,12 +137,12 @@ async def preview_create(call: Call) -> Response:
 
 
 async def preview_update(call: Call) -> Response:
-    """What a PUT would change."""
+    """Return the changes of a PUT."""
     return await _preview_update(call, existing=False)
 
 
 async def preview_patch(call: Call) -> Response:
-    """What a PATCH would change."""
+    """Return the changes of a PATCH."""
     return await _preview_update(call, existing=True)
 
 
@@ -162,7 +162,7 @@ async def _preview_update(call: Call, *, existing: bool) -> Response:
 
 
 async def preview_delete(call: Call) -> Response:
-    """What a DELETE would remove."""
+    """Return the changes of a DELETE."""
     plan = await call.service.previews.delete(
         call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
     )
@@ -184,7 +184,7 @@ def _grouped(plan: PlanView) -> ChangesPreview:
 
 
 def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
-    """Resources as the API nests them: a nested stack stands as a list of its resources."""
+    """Return resources as the API nests them: a nested stack is a list of its resources."""
     by_stack: dict[StackAddress, list[ResourceView]] = {}
     for resource in resources:
         by_stack.setdefault(resource.stack, []).append(resource)

@@ -47,7 +47,7 @@ class SupportStatus(TypedDict):
 
 
 class TypeSchema(TypedDict):
-    """What a type takes and what it tells."""
+    """Properties and attributes of a type."""
 
     resource_type: str
     properties: Mapping[str, Any]
@@ -59,7 +59,7 @@ class TypeSchema(TypedDict):
 async def index(call: Call) -> Response:
     """The names of all types that the caller may use, or names with descriptions."""
     described = _WITH_DESCRIPTION.read(call.query)
-    # types are imported when they are first looked at, which takes long
+    # Types are imported on first use, which takes long.
     types = await asyncio.to_thread(
         call.api.catalogue.resource_types,
         support_status=_SUPPORT_STATUS.read(call.query),

@@ -75,7 +75,7 @@ class Metadata(TypedDict):
 
 
 class Mark(TypedDict):
-    """Whether the next update replaces a resource."""
+    """The mark that lets the next update replace a resource."""
 
     mark_unhealthy: bool
     resource_status_reason: NotRequired[str | None]

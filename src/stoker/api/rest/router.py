@@ -1,4 +1,4 @@
-"""How a path is matched against the addresses of the API."""
+"""Matching of paths with the addresses of the API."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class _Arn(_Text):
 
 
 class _ReadBelow(_Text):
-    """What can be read of a stack that is known by its name."""
+    """Readable parts of a stack that is given by name."""
 
     regex = "|".join(READ_BELOW)
 
 
 class _PostBelow(_Text):
-    """What can be posted to of a stack that is known by its name."""
+    """Parts of a stack given by name that accept a POST."""
 
     regex = "|".join(POST_BELOW)
 
@@ -50,7 +50,7 @@ for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
 
 
 class Match(Struct, frozen=True):
-    """An address that a path fits: what can be done there, and the variable parts."""
+    """An address that a path fits, with its operations and variable parts."""
 
     operations: Mapping[str, Operation]
     """By method."""
@@ -58,7 +58,7 @@ class Match(Struct, frozen=True):
 
 
 class Router:
-    """Finds what serves a path."""
+    """Finds the operations for a path."""
 
     def __init__(self, routes: Sequence[Operation]) -> None:
         self._routes = routes

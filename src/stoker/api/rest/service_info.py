@@ -1,4 +1,4 @@
-"""What the service says about itself."""
+"""Information about the service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Revision(TypedDict):
 
 
 class BuildInfo(TypedDict):
-    """What the service is made of."""
+    """Revisions of the parts of the service."""
 
     api: Revision
     engine: Revision

@@ -1,4 +1,4 @@
-"""What the operator can choose about the REST API."""
+"""Settings of the operator for the REST API."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RestSettings(Struct, frozen=True):
     adopts: bool = False
     """Stacks can be adopted."""
     converges: bool = False
-    """Updates look at what is live unless they say otherwise."""
+    """Updates read the live objects unless the request says otherwise."""
 
 
 def settings_from(conf: Any) -> RestSettings:

@@ -64,7 +64,7 @@ class ShownStack(DescribedStack):
 
 
 class Place(TypedDict):
-    """Where something stands in a document."""
+    """A place in a document."""
 
     file: str | None
     line: int

@@ -108,7 +108,7 @@ class DeploymentAnswer(TypedDict):
 
 
 class DeploymentChanges(TypedDict, total=False):
-    """What is new of a deployment; null says nothing."""
+    """Changes of a deployment; null changes nothing."""
 
     config_id: str | None
     input_values: Any
@@ -189,7 +189,7 @@ async def show_deployment(call: Call) -> Response:
 
 
 async def update_deployment(call: Call) -> Response:
-    """Change a deployment: whoever has applied it tells so."""
+    """Change a deployment, as its agent does after applying it."""
     changes = _fields(await call.document())
     deployment_id = call.path["deployment_id"]
     changed = await call.service.software.update_deployment(call.caller, deployment_id, changes)
@@ -213,7 +213,7 @@ def _page(call: Call) -> Page:
 
 
 def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a body says of a deployment; null says nothing."""
+    """Return the fields of a deployment in a body; null changes nothing."""
     return {name: body[field] for field, name in _CHANGING.items() if body.get(field) is not None}
 
 

@@ -33,7 +33,7 @@ _DRIFTED = ("changed", "gone")
 
 
 class StackBody(TypedDict, total=False):
-    """What a stack is made of. The template is an object, or a text in YAML or JSON."""
+    """The input of a stack. The template is an object, or a text in YAML or JSON."""
 
     template: Mapping[str, Any] | str | None
     template_url: str | None
@@ -49,14 +49,14 @@ class StackBody(TypedDict, total=False):
 
 
 class CreateBody(StackBody, total=False):
-    """A stack to be; ``adopt_stack_data`` is what an abandoned stack has left."""
+    """A new stack; ``adopt_stack_data`` is the document of an abandoned stack."""
 
     stack_name: Required[str]
     adopt_stack_data: str | None
 
 
 class UpdateBody(StackBody, total=False):
-    """What a stack is to become."""
+    """The new input of a stack."""
 
     existing: bool | str
     clear_parameters: list[str] | str | None
@@ -64,7 +64,7 @@ class UpdateBody(StackBody, total=False):
 
 
 class Created(TypedDict):
-    """Where a new stack is."""
+    """The address of a new stack."""
 
     id: str
     links: list[Link]
@@ -100,7 +100,7 @@ class DriftedValue(TypedDict):
 
 
 class ComparedResource(TypedDict):
-    """A resource whose live object was compared with what was applied to it."""
+    """A resource whose live object was compared with its applied definition."""
 
     resource_name: str
     resource_type: str
@@ -114,14 +114,14 @@ class ComparedResource(TypedDict):
 
 
 class Drift(TypedDict):
-    """What others have changed."""
+    """External changes."""
 
     drifted: bool
     resources: list[ComparedResource]
 
 
 class DriftAnswer(TypedDict):
-    """What others have changed of the live objects of a stack."""
+    """External changes to the live objects of a stack."""
 
     drift: Drift
 

@@ -1,4 +1,4 @@
-"""What templates can use: resource types, template versions and their functions."""
+"""The catalogue of resource types, template versions and their functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Catalogue:
     """Answers questions about the language and the types of one registry.
 
     ``declared`` are the types that can be validated, deployed or not, ``service`` is the resource
-    registry of the whole service: what it maps to nothing does not exist.
+    registry of the whole service: types that it maps to nothing do not exist.
     """
 
     def __init__(

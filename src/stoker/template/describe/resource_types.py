@@ -16,7 +16,7 @@ SHOW = Attribute("All that the cloud tells of the object.", Type.MAP)
 
 
 def visible_properties(properties: Mapping[str, Property]) -> dict[str, Property]:
-    """The properties that users are told of: neither hidden nor unimplemented."""
+    """Return the properties shown to users: neither hidden nor unimplemented."""
     return {
         name: declared
         for name, declared in properties.items()
@@ -25,7 +25,7 @@ def visible_properties(properties: Mapping[str, Property]) -> dict[str, Property
 
 
 def visible_attributes(type_: ResourceType) -> dict[str, Attribute]:
-    """The attributes that users are told of, those of every type included."""
+    """Return the attributes shown to users, those of every type included."""
     declared = {
         name: attribute
         for name, attribute in type_.attributes.items()
@@ -51,7 +51,7 @@ def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, A
 
 
 def _describe_properties(properties: Mapping[str, Property]) -> dict[str, Any]:
-    """Declarations by name; inside a property the hidden ones are told of too."""
+    """Return declarations by name; inside a property the hidden ones are included, too."""
     return {name: _describe_property(declared) for name, declared in properties.items()}
 
 
@@ -66,7 +66,7 @@ def _describe_property(declared: Property) -> dict[str, Any]:
     described["required"] = declared.required
     if declared.description:
         described["description"] = declared.description
-    # users are not told of the checks that this service has for itself
+    # Internal checks of this service are not shown to users.
     constraints = [in_hot(each) for each in declared.constraints if not is_own(each)]
     if constraints:
         described["constraints"] = constraints

@@ -1,1 +1,1 @@
-"""Environments: what users give beside the template."""
+"""Environments: inputs of users beside the template."""

@@ -1,4 +1,4 @@
-"""Environments: values for parameters, defaults, and which type stands for which.
+"""Environments: values for parameters, defaults, and mappings of types.
 
 Kept as they were given (that is what the API shows again), checked when they are read.
 """
@@ -133,7 +133,7 @@ def _environment(source: Source, file: str | None, wrong: ErrorType) -> Environm
 
 
 def _advice_on(section: str, given: Mapping[str, Any]) -> str | None:
-    """What to do about a section that environments do not have."""
+    """Return advice on a section that environments do not have."""
     if not given.keys().isdisjoint(VERSION_KEYS):
         return "this is a template, not an environment"
     near = did_you_mean(section, SECTIONS)
@@ -143,7 +143,7 @@ def _advice_on(section: str, given: Mapping[str, Any]) -> str | None:
 
 
 def _warnings(source: Source) -> tuple[Diagnostic, ...]:
-    """What reading found odd, and values that are written as in templates."""
+    """Return warnings of the reader, and about values that are written as in templates."""
     odd = [
         Diagnostic("odd-value", message, (section, str(name)), Severity.WARNING, suggestion=advice)
         for section in ("parameters", "parameter_defaults")
@@ -155,7 +155,7 @@ def _warnings(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _odd(value: Any) -> Iterator[tuple[str, str]]:
-    """What is odd about the value of a parameter, and what to do."""
+    """Yield oddities of the value of a parameter, with advice."""
     if not isinstance(value, dict):
         return
     kind = value.get("type")
@@ -224,7 +224,7 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
 
 
 def _wrong_sink(sink: Mapping[str, Any]) -> str | None:
-    """What is wrong with a sink, by the rules of the messaging service for queues."""
+    """Return the fault of a sink by the messaging service's rules for queues, or None."""
     target, ttl = sink.get("target"), sink.get("ttl", MOST_TTL)
     if not isinstance(target, str) or not QUEUE.fullmatch(target):
         return "the target of a sink must be the name of a queue: 1 to 64 of A-Z a-z 0-9 _ -"

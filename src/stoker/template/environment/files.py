@@ -23,9 +23,9 @@ def environment_of(
     files: Mapping[str, str],
     parameters: Mapping[str, Parameter],
 ) -> Environment:
-    """The environment of a request: its environment files in order, or else what it gives itself.
+    """Return the environment of a request: its files in order, or else its own environment.
 
-    ``parameters`` are the declarations of the template, which say how values are merged. Raises
+    ``parameters`` are the declarations of the template, which define how values are merged. Raises
     ``DiagnosticError``.
     """
     if not names:

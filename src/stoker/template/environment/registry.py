@@ -1,7 +1,7 @@
-"""What type names are mapped to: other types, template files, nothing.
+"""Mappings of type names to other types, to template files, or to nothing.
 
-The section ``resource_registry`` maps names of types, or their beginnings with ``*``, for the
-whole stack or (below ``resources``) for single resources, and holds hooks and restricted actions.
+The section ``resource_registry`` maps names of types, or prefixes with ``*``, for the whole stack
+or (below ``resources``) for single resources, and holds hooks and restricted actions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Entry(Struct, frozen=True):
 
 
 class Meaning(Struct, frozen=True):
-    """What a type name stands for: a type, or a template file."""
+    """The meaning of a type name: a type, or a template file."""
 
     type: ResourceType | None = None
     template: str | None = None
@@ -195,7 +195,7 @@ class ResourceRegistry:
         return name
 
     def learned(self, type_name: str, resource_name: str) -> str | None:
-        """What the name stands for, if not by an entry of its own for the whole stack.
+        """Return the meaning of the name, unless it has an entry for the whole stack.
 
         The API shows it as if it had been such an entry: types that globs and entries for single
         resources lead to, and template files that are named directly.
@@ -252,8 +252,8 @@ def _substitute(entry: Entry, name: str) -> str:
 def without_entry(section: Mapping[str, Any], entry: Entry | None) -> Mapping[str, Any]:
     """The registry of a stack inside the template that the entry names.
 
-    A type that stands for a template means there what it would mean without that, so that the
-    template can use the type that it takes the place of.
+    A type that is mapped to a template has its original meaning there, so that the template can use
+    the type that it replaces.
     """
     if entry is None or (entry.level, entry.rank) == (_OWN, _SINGLE):
         return section  # what is said of single resources is not inherited
@@ -280,7 +280,7 @@ def is_glob(name: Any) -> bool:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Several words, or one alone, or none."""
+    """Return a list of several words, of one, or of none."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
@@ -303,7 +303,7 @@ def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
 def _advice(name: str, known: Collection[str]) -> str:
     """The type that may have been meant, of the same service or of one spelt like it.
 
-    Other names are users' own: what these stand for is said in an environment.
+    Other names are users' own: their meanings are defined in an environment.
     """
     service, _, own = name.rpartition("::")
     beside = [other.rpartition("::")[2] for other in known if other.rpartition("::")[0] == service]
@@ -339,7 +339,7 @@ def _service(name: str) -> str:
 
 
 def registry_diagnostics(section: Mapping[str, Any]) -> Diagnostics:
-    """What is wrong with a ``resource_registry`` in itself."""
+    """Return diagnostics about a ``resource_registry``."""
     root, found = "resource_registry", Diagnostics()
     _check_entries(section, (root,), found)
     resources = section.get(RESOURCES)

@@ -1,7 +1,7 @@
 """Registry entries for single resources: hooks, restricted actions, and nested entries.
 
-The entries stand below ``resources`` and name a resource or, with a glob, several. Separate from
-the mapping of types, which knows no globs of resources.
+The entries are below ``resources`` and name a resource or, with a glob, several. Separate from the
+mapping of types, which has no globs of resources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stoker.template.environment.registry import (
 
 
 class Marks(Struct, frozen=True):
-    """What registries say of single resources in a few words, by name or glob."""
+    """Marks of single resources in registries, by name or glob."""
 
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     globs: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
@@ -47,7 +47,7 @@ def hooks_in(*registries: Mapping[str, Any]) -> Marks:
 
 
 def restricted_actions_in(*registries: Mapping[str, Any]) -> Marks:
-    """What may not be done to resources: ``update``, ``replace``."""
+    """Return the restricted actions on resources: ``update``, ``replace``."""
     return _marks("restricted_actions", registries)
 
 
@@ -76,9 +76,9 @@ def child_registry(
 ) -> dict[str, Any]:
     """The registry of the nested stack behind a resource.
 
-    Mappings for the whole stack are inherited, but for the ``entry`` that names the template of
-    the nested stack; entries for single resources are those that stand below the resource's own
-    name, and below globs that cover it.
+    Mappings for the whole stack are inherited, but for the ``entry`` that names the template of the
+    nested stack; entries for single resources are those below the resource's own name, and below
+    globs that match it.
     """
     inner: dict[str, Any] = {}
     own: dict[str, Any] = {}

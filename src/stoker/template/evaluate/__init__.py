@@ -1,1 +1,1 @@
-"""Templates with their inputs: what is wrong with them, and the definitions that they give."""
+"""Evaluation of templates with their inputs: diagnostics and definitions."""

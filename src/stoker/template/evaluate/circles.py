@@ -1,4 +1,4 @@
-"""Resources that need each other: which circle they form, and by which of their keys."""
+"""Circular dependencies of resources, with the references that cause them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _advice(template: Template, circle: Sequence[str]) -> str | None:
 
 
 def _references(value: Any, name: str, path: Path, template: Template) -> Iterator[Path]:
-    """Places that refer to a resource, in what is written of another."""
+    """Yield places in the text of one resource that refer to another."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _references(item, name, (*path, index), template)

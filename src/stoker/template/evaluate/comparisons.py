@@ -1,7 +1,7 @@
 """Comparisons in conditions that never hold: text is equal to no number and to no boolean.
 
-Whoever writes ``equals: [{get_param: wanted}, true]`` for a parameter of type string, as templates
-for AWS do, would otherwise learn it from what is not created.
+Templates for AWS have ``equals: [{get_param: wanted}, true]`` for a parameter of type string.
+Without this warning, the only sign of the mistake is a missing resource.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _compared(
 
 
 def _advice(values: Mapping[str, Any]) -> str | None:
-    """What to write instead; ``values`` are of two kinds."""
+    """Return advice on a comparison; ``values`` are of two kinds."""
     if _LIST in values:
         return "compare the list with a list, or join it first"
     for kind, value in values.items():
@@ -75,7 +75,7 @@ def _advice(values: Mapping[str, Any]) -> str | None:
 
 
 def _kind(value: Any, declared: Mapping[str, Parameter]) -> str | None:
-    """Of what kind a value is, if that can be told from how it is written."""
+    """Return the kind of a value, if its text shows it."""
     if isinstance(value, bool):
         return _BOOLEAN
     if isinstance(value, int | float):

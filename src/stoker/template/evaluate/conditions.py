@@ -33,10 +33,10 @@ _REPEATED = "failed-condition"
 class NamedConditions:
     """The conditions section, evaluated on demand.
 
-    ``assumed`` is what conditions are taken for that hang on a value which is not known: that of a
-    parameter which nobody has given yet, or which a nested stack gets from a resource. ``scope``
-    makes what they are evaluated with: one that was kept would hold these conditions, which hold
-    it, and the whole evaluation would wait for a garbage collection.
+    ``assumed`` is the value of conditions that depend on an unknown value: that of a parameter
+    without a value yet, or of one that a nested stack gets from a resource. ``scope`` makes the
+    scope of their evaluation. A stored scope would refer to these conditions, which refer to it,
+    and only a garbage collection could free the evaluation.
     """
 
     disabled: Collection[str] = frozenset()
@@ -161,7 +161,7 @@ class NamedConditions:
         return known
 
     def _repeated(self, name: str, found: Diagnostic) -> Diagnostic:
-        """What is wrong with a named condition, at the place where it is used."""
+        """Return a diagnostic about a named condition, at the place of its use."""
         if found.code in (_REPEATED, "circular-condition"):
             return replace(found, path=())
         place = format_path((self._section, name, *found.path))

@@ -1,8 +1,8 @@
 """One template with its inputs: the entry point of the engine, the commands and the API.
 
-Evaluation is pure. Everything is computed on demand and once: which resources there are, what
-they need, and, with the facts of live resources, their definitions and the outputs. What an
-earlier version of the template has in common with this one is not analysed again.
+Evaluation is pure. Everything is computed on demand and once: the resources, their dependencies,
+and, with the facts of live resources, their definitions and the outputs. Parts that an earlier
+version of the template shares with this one are not analysed again.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Evaluation:
 
     @lazy
     def type_names(self) -> Mapping[str, str]:
-        """What the template calls the type of each enabled resource."""
+        """The type name of each enabled resource in the template."""
         return {body.name: body.type_name for body in self.resolved.resources}
 
     @lazy
@@ -105,7 +105,7 @@ class Evaluation:
 
     @lazy
     def resolver(self) -> TypeResolver:
-        """What finds the types of the resources."""
+        """The resolver of the types of the resources."""
         earlier = self._earlier
         if earlier is not None and mean_same_types(earlier.inputs, self.inputs):
             return earlier.resolver
@@ -117,7 +117,7 @@ class Evaluation:
 
     @lazy
     def evaluator(self) -> Evaluator:
-        """What reads the resources of this template."""
+        """The evaluator of the resources of this template."""
         restricted = self.resolver.restricted(self.names)
         return Evaluator(self.template, self._scope, self.types, restricted)
 
@@ -141,7 +141,7 @@ class Evaluation:
 
     @lazy
     def analyses(self) -> Mapping[str, StaticAnalysis]:
-        """The first look at each enabled resource."""
+        """The static analysis of each enabled resource."""
         evaluator, earlier = self.evaluator, self._earlier
         self._earlier = None  # it must not live as long as this one
         known = {}
@@ -161,7 +161,7 @@ class Evaluation:
         return dependencies_of(self.analyses)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """One resource with what is known now. Raises :class:`DiagnosticError`.
+        """Return one resource with the facts known now. Raises :class:`DiagnosticError`.
 
         A light one takes no more than a millisecond, or raises
         :class:`stoker.template.definition.TooMuch`.
@@ -175,7 +175,7 @@ class Evaluation:
         return self.evaluator.definition(body, analysis, facts, light=light)
 
     def outputs(self, facts: Facts) -> list[Output]:
-        """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
+        """Return the outputs; disabled ones are None. Never raises: failed ones have an error."""
         scope = self._scope.with_facts(facts)
         enabled = {body.name for body in self.resolved.outputs}
         return [
@@ -201,7 +201,7 @@ class Evaluation:
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
     def validate(self) -> Diagnostics:
-        """Everything that can be said in advance, with positions; what is wrong comes first."""
+        """Return all diagnostics known in advance, with positions, errors first."""
         nested = [*_nested_diagnostics(self), *_separate_diagnostics(self)]
         resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
         outputs = self._output_diagnostics
@@ -213,7 +213,7 @@ class Evaluation:
 
     @lazy
     def _output_diagnostics(self) -> list[Diagnostic]:
-        """What is wrong with the outputs; the look also records what they refer to."""
+        """Return diagnostics about the outputs; their references are recorded, too."""
         outputs, scope = self.resolved.outputs, self._scope
         found = [diagnostic for body in outputs for diagnostic in output_diagnostics(body, scope)]
         return [*found, *exports_diagnostics(outputs, scope)]
@@ -251,7 +251,7 @@ class Evaluation:
 
 
 def _nested_diagnostics(evaluation: Evaluation) -> Iterator[Diagnostic]:
-    """What is wrong with the nested stacks that are known in advance."""
+    """Yield diagnostics about the nested stacks that are known in advance."""
     template = evaluation.template
     for name, child in evaluation.children.items():
         type_, path = evaluation.types[name], template.resources[name].path
@@ -261,7 +261,7 @@ def _nested_diagnostics(evaluation: Evaluation) -> Iterator[Diagnostic]:
 
 
 def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
-    """What is wrong with the templates of stacks that resources have made elsewhere."""
+    """Return diagnostics about the templates of stacks that resources make elsewhere."""
     found: list[Diagnostic] = []
     for name, analysis in evaluation.analyses.items():
         if analysis.definition is None or not can(analysis.definition.type, MakesStack):

@@ -1,4 +1,4 @@
-"""What one template is evaluated with."""
+"""Inputs of the evaluation of one template."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """``Fn::ForEach`` of CloudFormation's language extensions: parts of a template, repeated.
 
-A loop stands in the place of the entries of a map that it makes::
+A loop is written in the place of the map entries that it makes::
 
     Fn::ForEach::Queues: [Name, [A, B], {"Queue${Name}": {Type: ...}}]
 
-It is written out before anything else looks at the template, since it makes names. What it goes
-through hangs on parameters and mappings alone.
+It is expanded before anything else reads the template, since it makes names. Its collection depends
+only on parameters and mappings.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _BODY = 2
 
 
 def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:
-    """The template without loops, with its parameters and conditions, which tell what is wrong
-    with loops. It lacks what a loop would make that is wrong.
+    """Return the template with expanded loops, and its resolved parameters and conditions.
+
+    The latter have the diagnostics about loops. Entries of wrong loops are missing.
     """
     resolved = ResolvedInputs(template, inputs)
     if not template.has_loops:
@@ -77,8 +78,9 @@ def _written_out(
 
 
 class _Loops:
-    """Writes loops out. ``found`` is what is wrong with them, ``origins`` where the template says
-    what is at a path of what they make.
+    """Expands loops.
+
+    ``found`` has the diagnostics, ``origins`` the place in the template for paths of the result.
     """
 
     def __init__(self, scope: Scope) -> None:
@@ -90,7 +92,7 @@ class _Loops:
     def expanded(self, value: Any, bound: Mapping[str, str], path: Path, made: Path) -> Any:
         """A value in which names that are ``bound`` stand for their values.
 
-        It is at ``path`` in the template, and at ``made`` in what loops make of it.
+        It is at ``path`` in the template, and at ``made`` in the result.
         """
         if isinstance(value, str):
             value = _filled(value, bound)
@@ -145,7 +147,7 @@ class _Loops:
             yield from self._entries(body, {**bound, name: item}, (*path, _BODY), made)
 
     def _items(self, collection: Any, bound: Mapping[str, str], path: Path) -> list[str]:
-        """The texts that a loop goes through; none where that cannot be told."""
+        """Return the texts of a loop's collection; none if it is unknown."""
         try:
             items = self._scope.resolve(self.expanded(collection, bound, path, path))
         except Failure as failure:
@@ -172,7 +174,7 @@ class _Loops:
 
 
 def _filled(text: str, bound: Mapping[str, str]) -> str:
-    """A text with the values of bound names; ``&{Name}`` takes letters and digits of them alone."""
+    """Return a text with the values of bound names; ``&{Name}`` uses only letters and digits."""
     if not bound or "{" not in text:
         return text
 

@@ -1,8 +1,8 @@
 """Values that look like function calls and are not: plain text, with a warning.
 
 A map with one key that is no function of the template's version is an ordinary map, and so is one
-that has other keys beside a function's name. Whoever misspells a function, forgets the brackets
-around its arguments, or takes one of another version, would otherwise learn it from a server.
+that has other keys beside a function's name. A misspelled function, missing brackets around its
+arguments, or a function of another version would otherwise show only in a server.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> D
 
 
 def _dynamic_references(value: Any, path: Path) -> Iterator[Path]:
-    """Places of texts with what AWS replaces when it uses them."""
+    """Yield places of texts with references that AWS replaces on use."""
     if isinstance(value, str):
         if "{{resolve:" in value:
             yield path

@@ -1,4 +1,4 @@
-"""Nested stacks before they exist: what the template around them can know."""
+"""Nested stacks before they exist, as far as the template around them knows them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _counted(template: Template, inputs: Inputs) -> Template:
 
 
 def diagnostic_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
-    """A diagnostic about what a resource stands for; without a document of its own it is here."""
+    """Return a diagnostic about a nested document at its resource, if it has no file of its own."""
     if diagnostic.file is None:
         diagnostic = replace(diagnostic, path=(*path, *diagnostic.path))
     return replace(diagnostic, error_type=VALIDATION_FAILED)
@@ -95,7 +95,7 @@ def diagnostic_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
 def found_in_nested(
     diagnostic: Diagnostic, type_: NestingType, resource: Path, properties: str
 ) -> Diagnostic:
-    """A diagnostic about the nested stack of a resource, where the resource says what is wrong.
+    """Return a diagnostic about the nested stack of a resource, at the cause in the resource.
 
     ``properties`` is the key of a resource's properties.
     """
@@ -112,7 +112,7 @@ def found_in_nested(
 def child_inputs(
     parent: Inputs, definition: Definition, nested: Nested, identity: Identity
 ) -> Inputs:
-    """What the nested stack of a resource is evaluated with."""
+    """Return the inputs of the nested stack of a resource."""
     return replace(
         parent,
         identity=identity,
@@ -166,14 +166,14 @@ def found_in_separate(diagnostic: Diagnostic, properties: Path) -> Diagnostic:
 
 
 def inherited(environment: Environment, definition: Definition) -> Environment:
-    """What the nested stack of a resource has of the environment of the stack around."""
+    """Return the environment of a resource's nested stack, inherited from the stack around."""
     type_ = definition.type
     entry = type_.entry if isinstance(type_, TemplateType) else None
     return child_environment(environment, definition.name, {}, entry)
 
 
 def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics on what a resource nests; members of a group are alike: one speaks for all."""
+    """Return diagnostics about nested stacks; members of a group are alike, so one is enough."""
     if not can(type_, GathersAttributes):
         return list(found)
     kept: dict[tuple[Any, ...], Diagnostic] = {}
@@ -205,7 +205,7 @@ def preliminary_nested(
     if can(type_, GathersAttributes):
         used = attributes_used().get(definition.name, used)
     policy: Mapping[str, Any] = {}
-    with suppress(DiagnosticError):  # which is found where the policy is looked at
+    with suppress(DiagnosticError):  # It is reported where the policy is checked.
         policy = policy_in_force(definition)
     return type_.nested(
         NestingCall(

@@ -37,14 +37,14 @@ def _export(body: OutputBody, scope: Scope) -> str | None:
 def _said(diagnostic: Diagnostic) -> str:
     """A diagnostic in the words of Heat, which clients match on.
 
-    A place that is a function's name alone tells nothing more.
+    A place that is only a function's name has no information.
     """
     alone = len(diagnostic.path) == 1 and isinstance(diagnostic.path[0], str)
     return str(replace(diagnostic, suggestion=None, path=() if alone else diagnostic.path))
 
 
 def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
-    """What is wrong with an output: what depends on values is only a warning."""
+    """Return diagnostics about an output; those that depend on values are warnings."""
     try:
         scope.resolve(body.value)
     except Failure as failure:
@@ -57,7 +57,7 @@ LONGEST_EXPORT = 255
 
 
 def exports_diagnostics(bodies: Iterable[OutputBody], scope: Scope) -> list[Diagnostic]:
-    """What is wrong with the names under which outputs are exported."""
+    """Return diagnostics about the export names of outputs."""
     found: list[Diagnostic] = []
     names: set[str | None] = set()
     for body in bodies:
@@ -74,7 +74,7 @@ def exports_diagnostics(bodies: Iterable[OutputBody], scope: Scope) -> list[Diag
 
 
 def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
-    """What is wrong with the name under which an output is exported."""
+    """Return diagnostics about the export name of an output."""
     if body.export is None:
         return []
     path = (*body.path, scope.version.dialect.export, "Name")

@@ -36,7 +36,7 @@ class HasUpdatePolicies(Protocol):
 def deletion_policy(
     value: Any, version: Version, path: Path
 ) -> tuple[DeletionPolicy, list[Diagnostic]]:
-    """The policy that is written, and what is wrong with it."""
+    """Return the written policy, and diagnostics about it."""
     if value is None:
         return DeletionPolicy.DELETE, []
     policies = version.deletion_policies
@@ -74,7 +74,7 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
 def policy_in_force(definition: Definition) -> Mapping[str, Any]:
     """The parts of the update policy that are known, with the values that their declarations give.
 
-    Raises DiagnosticError for what is wrong with it.
+    Raises DiagnosticError for a wrong policy.
     """
     type_, policy = definition.type, definition.update_policy
     if not isinstance(type_, HasUpdatePolicies):

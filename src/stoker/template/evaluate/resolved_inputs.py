@@ -1,4 +1,4 @@
-"""What is resolved before any resource: parameters, conditions, what these enable."""
+"""Parameters, conditions and enabled parts, which are resolved before any resource."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ResolvedInputs:
         return self._conditions(condition_functions_of(self._template.version))
 
     def _conditions(self, table: Mapping[str, Function]) -> NamedConditions:
-        """What evaluates conditions, with these functions."""
+        """Return the evaluation of conditions with these functions."""
         template = self._template
         scope = partial(
             Scope,
@@ -148,7 +148,7 @@ class ResolvedInputs:
         return enabled
 
     def section_diagnostics(self) -> list[Diagnostic]:
-        """What is wrong with the parameter groups, the conditions section and the rules."""
+        """Return diagnostics about the parameter groups, the conditions section and the rules."""
         found = parameter_findings(
             self._template, self._declared_names, self.declarations, self._conditions
         )

@@ -1,4 +1,4 @@
-"""The Rules section of CloudFormation: what must hold of the parameters of a stack."""
+"""The Rules section of CloudFormation: assertions about the parameters of a stack."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ def parameter_findings(
     declared: Mapping[str, Parameter],
     conditions_with: Callable[[Mapping[str, Function]], Conditions],
 ) -> list[Diagnostic]:
-    """What is wrong with the parameter groups, with the parameters by the rules, and with what
-    conditions compare them with.
+    """Return diagnostics about parameter groups, broken rules, and comparisons in conditions.
 
     ``names`` are those of all parameters, also of those whose declaration is wrong.
     """
@@ -71,10 +70,9 @@ def _broken_rules(
     version: Version,
     conditions_with: Callable[[Mapping[str, Function]], Conditions],
 ) -> list[Diagnostic]:
-    """The assertions that do not hold, and what is wrong with rules.
+    """Return diagnostics about broken assertions and wrong rules.
 
-    ``conditions_with`` their functions evaluate them. What hangs on a value that is not known is
-    not judged.
+    ``conditions_with`` their functions evaluate them. Assertions on unknown values are skipped.
     """
     if not rules:
         return []

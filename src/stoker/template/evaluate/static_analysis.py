@@ -1,8 +1,8 @@
-"""A first look at each resource, before anything exists: what it refers to, and what is wrong.
+"""Static analysis of each resource, before anything exists: references and diagnostics.
 
-It is an evaluation in which every reference is recorded and gives an unknown value. Thus it follows
-the same branches, names and paths as every later evaluation. Where nothing has changed that it
-depends on, the analysis that was made for an earlier version of the template is reused.
+It is an evaluation that records every reference and gives an unknown value for it. So it follows
+the same branches, names and paths as every later evaluation. If its dependencies are unchanged, the
+analysis for an earlier version of the template is reused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Attributes = dict[str, set[str]]
 
 
 class RecordedReferences:
-    """Facts of which nothing is known; they record what is asked for."""
+    """Unknown facts that record the references to them."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -64,20 +64,20 @@ Answer = tuple[str, str | None, Any]
 
 
 class RecordedFacts:
-    """Facts, and what they have answered."""
+    """Facts that record their answers."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self.answers: list[Answer] = []
 
     def reference(self, name: str) -> Any:
-        """What the facts say."""
+        """Return and record the answer of the facts."""
         answer = self._facts.reference(name)
         self.answers.append((name, None, answer))
         return answer
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """What the facts say."""
+        """Return and record the answer of the facts."""
         answer = self._facts.attribute(name, attribute)
         self.answers.append((name, attribute, answer))
         return answer
@@ -104,7 +104,7 @@ def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
 
 @dataclass(slots=True)
 class StaticAnalysis:
-    """What is known of a resource in advance."""
+    """Facts about a resource in advance."""
 
     definition: Definition | None
     """With unknown values where others are referred to; None if it could not be evaluated."""
@@ -127,7 +127,7 @@ class StaticAnalysis:
 
     @property
     def elsewhere(self) -> StaticAnalysis:
-        """The same for another stack: what was made with the facts of this one stays here."""
+        """Return the same for another stack, without results from the facts of this one."""
         return self if self.final else replace(self, latest=None)
 
     def __del__(self) -> None:
@@ -144,7 +144,7 @@ class Evaluator(Struct, frozen=True):
     """What the environment forbids, by resource."""
 
     def analyse(self, body: ResourceBody) -> StaticAnalysis:
-        """The first look at a resource."""
+        """Analyse a resource."""
         facts, values = RecordedReferences(), self.scope.parameters
         values.tells_of_stack = False
         scope = self.scope.with_facts(facts, self.scope.budget)
@@ -167,13 +167,12 @@ class Evaluator(Struct, frozen=True):
         *,
         conditions_tell_of_stack: bool,
     ) -> dict[str, StaticAnalysis]:
-        """Those of the analyses of an earlier version, or of another stack, that would come out the
-        same here.
+        """Return the analyses of an earlier version, or of another stack, that are the same here.
 
-        An analysis depends on what is written of the resource, on the types that it refers to,
-        and on values that all resources share: where one of those differs, none is reused. To
-        record which resource reads which value would save more, at the price of as much again
-        for each analysis and of a layer between functions and their scope.
+        An analysis depends on the text of the resource, on the types that it refers to, and on
+        values that all resources share: if one of those differs, none is reused. A record of the
+        values that each resource reads would save more, but double the time of each analysis, and
+        need a layer between functions and their scope.
         """
         if not _sees_same(self.scope, earlier.scope, self.template, earlier.template):
             return {}
@@ -205,14 +204,14 @@ class Evaluator(Struct, frozen=True):
         }
 
     def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
-        """Return whether what ``depends_on`` names was enabled before, if it is now."""
+        """Return whether the resources in ``depends_on`` that are enabled now were so before."""
         found = Diagnostics()
         return (
             self._explicit(body, self.scope.resources, found) <= analysis.dependencies and not found
         )
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
-        """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
+        """Raise :class:`TooMuch` unless a definition looks like little work."""
         if analysis.is_small is None:
             parts = [body.properties, body.metadata, body.update_policy]
             known = analysis.definition
@@ -226,7 +225,7 @@ class Evaluator(Struct, frozen=True):
     def definition(
         self, body: ResourceBody, analysis: StaticAnalysis, facts: Facts, *, light: bool = False
     ) -> Definition:
-        """The definition with what is known now. Raises :class:`DiagnosticError`.
+        """Return the definition with the facts known now. Raises :class:`DiagnosticError`.
 
         A light one takes no more than a millisecond, or raises :class:`TooMuch`.
         """
@@ -298,7 +297,7 @@ class Evaluator(Struct, frozen=True):
         analysis: StaticAnalysis,
         budget: Budget,
     ) -> Definition | None:
-        """What the parts make; what is wrong with them goes to the analysis."""
+        """Return the definition from its parts; add diagnostics to the analysis."""
         type_, found = self.types.get(body.name), analysis.diagnostics
         if type_ is None or parts is None:
             return None
@@ -347,7 +346,7 @@ class Evaluator(Struct, frozen=True):
     def _policy(
         self, body: ResourceBody, part: str, written: Any, found: Diagnostics
     ) -> DeletionPolicy | None:
-        """What becomes of an object; None where nothing is written."""
+        """Return the written policy for the object, or None."""
         if written is None:
             return None
         policy, faults = deletion_policy(written, self.template.version, self._path(body, part))
@@ -375,7 +374,7 @@ class Evaluator(Struct, frozen=True):
 
 
 def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]]:
-    """What each resource needs, by reference or because its type says so."""
+    """Return the dependencies of each resource, by reference or by its type."""
     dependencies = {name: analysis.dependencies for name, analysis in analyses.items()}
     known = [
         analysis.definition for analysis in analyses.values() if analysis.definition is not None

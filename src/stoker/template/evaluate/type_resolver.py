@@ -178,7 +178,7 @@ class TypeResolver:
         self._made: dict[tuple[str, str, Entry | None], TemplateType] = {}
 
     def type_of(self, body: ResourceBody) -> ResourceType:
-        """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
+        """The type of a resource. Raises :class:`DiagnosticError`; paths start at the type."""
         if body.name in self._overridden:
             return self._resolve(body.type_name, body.name)
         known = self._known.get(body.type_name)
@@ -199,7 +199,7 @@ class TypeResolver:
         return hooks_in(registry, self._inputs.service_environment.resource_registry)
 
     def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
-        """What may not be done to resources, for those to which something may not."""
+        """Return the restricted actions of resources that have any."""
         marks = restricted_actions_in(
             self._inputs.environment.resource_registry,
             self._inputs.service_environment.resource_registry,
@@ -236,7 +236,7 @@ class TypeResolver:
         return made
 
     def _facade(self, name: str, resource_name: str, meaning: Meaning) -> ResourceType | None:
-        """What the name would mean without the mapping to the template."""
+        """Return the meaning of the name without the mapping to the template."""
         if meaning.entry is None or name in STANDS_FOR:
             return None
         try:
@@ -266,9 +266,9 @@ class TypeResolver:
 
 
 def _check_facade(made: TemplateType, facade: ResourceType) -> None:
-    """A template in the place of a type must take and give what that type does.
+    """Check that a template in the place of a type has its parameters and outputs.
 
-    The words are those by which users of Heat know these faults.
+    The messages are those that users of Heat know.
     """
     name, found = made.type_name, []
     for key, declared in facade.properties.items():

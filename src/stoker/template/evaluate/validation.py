@@ -1,4 +1,4 @@
-"""Everything that is wrong with a template, as far as it can be known before anything exists.
+"""Validation of a template, as far as possible before anything exists.
 
 The order of the diagnostics is the order in which a reader would meet them: parameters, conditions,
 resources (form, references, circles, properties), outputs. The first error decides what kind of
@@ -54,7 +54,7 @@ def resource_diagnostics(
     analyses: Mapping[str, StaticAnalysis],
     dependencies: Mapping[str, frozenset[str]],
 ) -> list[Diagnostic]:
-    """What is wrong with the resources: form first, then references and circles, then values."""
+    """Return diagnostics about resources: form first, then references and circles, then values."""
     form, references, values = [], [], []
     for analysis in analyses.values():
         for diagnostic in analysis.diagnostics:
@@ -158,9 +158,9 @@ def _deprecated(type_: ResourceType, path: Path) -> Diagnostic:
 
 
 def undeployable(template: Template, name: str, type_: ResourceType) -> Diagnostic:
-    """What there is to say of a resource of a type that cannot be deployed.
+    """Return the diagnostic about a resource of a type that cannot be deployed.
 
-    A mistake only where that will never change; who wants the resource now refuses any.
+    It is an error only if that will never change; a create refuses any.
     """
     gone = type_.support.status is Support.HIDDEN
     return Diagnostic(

@@ -30,7 +30,7 @@ NESTED = 200_000
 
 
 def is_small(value: Any) -> bool:
-    """Return whether a value has so few parts that looking at all of them costs nothing."""
+    """Return whether a value has so few parts that reading all of them costs nothing."""
     return not exceeds(value, SMALL_VALUES, SMALL_TEXTS)
 
 
@@ -54,10 +54,10 @@ def check_parts(count: int) -> None:
 
 @dataclass(slots=True)
 class Budget:
-    """What the functions of one evaluation, nested templates included, may do together.
+    """Bounds on the functions of one evaluation, nested templates included.
 
-    Every result of a function counts, those of references included: whatever is done with a
-    result afterwards takes time in proportion to its size.
+    Every result of a function counts, those of references included: whatever is done with a result
+    afterwards takes time in proportion to its size.
     """
 
     values: int = 500_000
@@ -77,13 +77,13 @@ class Budget:
 
     @staticmethod
     def of(resources: int, helpers: Helpers = NO_HELPERS) -> Budget:
-        """That of a service whose stacks may have so many resources; -1 for no bound."""
+        """Return the budget for stacks with at most ``resources`` resources; -1 for no bound."""
         nested = MAX_NESTED if resources < 0 else max(NESTED, 200 * resources)
         return Budget(nested=nested, patterns=PatternBudget(helpers), helpers=helpers)
 
     @staticmethod
     def light() -> Budget:
-        """For what must be done in a millisecond: small values, and nothing that takes helpers."""
+        """Return the budget for a millisecond: small values, and no functions with helpers."""
         return Budget(values=2000, octets=SMALL_TEXTS, searched=MEBIBYTE, seconds=0.0)
 
     @property
@@ -92,7 +92,7 @@ class Budget:
         return min(self.values, self.octets, self.searched, self.seconds) < 0
 
     def widen(self, resources: int) -> None:
-        """Allow more, as a template of so many resources needs it; once, not for nested ones."""
+        """Allow more for a template with ``resources`` resources; once, not for nested ones."""
         if self.widened:
             return
         self.widened = True
