@@ -1,9 +1,9 @@
-"""Disks as files and as copies: archives of what a disk holds, and disks of archives or of disks.
+"""Archives and copies of disks, and disks from archives or from other disks.
 
-A disk holds only what differs from the image below it, so this is all that an archive holds.
+A disk has only the differences from the image below it, and so has its archive.
 
-Archives come from users, and a server may change its disk while that is read: so everything is done
-by descriptors, beneath the directory of the disk (:mod:`localcloud.fabric.tree`).
+Archives come from users, and a server may change its disk while that is read: so all access is by
+descriptors, beneath the directory of the disk (:mod:`localcloud.fabric.tree`).
 """
 
 import os

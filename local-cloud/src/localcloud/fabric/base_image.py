@@ -1,7 +1,7 @@
-"""The base of the built-in image ``host``: what the root directories of servers have in common.
+"""The base of the built-in image ``host``, which the root directories of servers share.
 
-A copy of what is readable in the host's /etc, an empty /var, /home and so on, and what lies over
-the host's /usr for all servers.
+It is a copy of the readable files in the host's /etc, an empty /var, /home and so on, and the layer
+over the host's /usr for all servers.
 """
 
 import hashlib
@@ -74,7 +74,7 @@ def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
 
 
 def copy_readable(source: Path, target: Path) -> None:
-    """Copy what every user may read; what goes away meanwhile, as packages change, is left out."""
+    """Copy the files that every user may read; skip those deleted meanwhile by package changes."""
     target.mkdir(exist_ok=True)
     with os.scandir(source) as entries:
         for entry in entries:
@@ -164,7 +164,7 @@ class BaseImage:
         kernel.mount("tmpfs", str(place), "tmpfs", flags, "mode=755,size=256m")
 
     def begin(self) -> None:
-        """Make it while others go on; to be called once."""
+        """Make it in the background; to be called once."""
         if self._made is not None:
             return
         pid = os.fork()
@@ -173,7 +173,7 @@ class BaseImage:
                 kernel.die_with_parent()
                 _make(self._state, self._many_users, _stamp(self._many_users))
             finally:
-                os._exit(0)  # whoever boots a server tries again, and is told
+                os._exit(0)  # the next boot of a server retries, and reports errors
         self._maker = pid
 
     @property

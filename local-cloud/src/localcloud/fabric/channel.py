@@ -34,7 +34,7 @@ def send(channel: socket.socket, message: dict[str, Any], descriptors: Sequence[
 
 
 class Receiver:
-    """Cuts what arrives on a channel into messages."""
+    """Splits the bytes of a channel into messages."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel

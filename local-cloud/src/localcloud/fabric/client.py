@@ -41,7 +41,7 @@ class OwnerClient:
         self._channel: socket.socket | None = None
 
     def start(self) -> None:
-        """Begin to listen to the process, on the running event loop."""
+        """Start to listen to the process, on the running event loop."""
         receiver = channel.Receiver(self._process.channel)
         self._channel = self._process.channel
         loop = asyncio.get_running_loop()

@@ -1,10 +1,9 @@
-"""The disks of servers: what their root directory is made of.
+"""The disks of servers: the layers of their root directory.
 
-The built-in ``host`` image is a base directory, made once (a copy of what is readable in /etc,
-and an empty /var, /home and so on), below an overlay of the server's own; on top of that the
-host's /usr, /opt and package database, each below an overlay of the server's own. Where the
-kernel or the file system refuses overlays, the base is copied and /usr is read-only except
-/usr/local.
+The built-in ``host`` image is a base directory, made once (a copy of the readable files in /etc,
+and an empty /var, /home and so on), below an overlay of the server's own; on top of that the host's
+/usr, /opt and package database, each below an overlay of the server's own. Where the kernel or the
+file system refuses overlays, the base is copied and /usr is read-only except /usr/local.
 """
 
 import errno
@@ -65,7 +64,7 @@ def _python_elsewhere() -> Path | None:
 
 
 class Layers(Struct, frozen=True):
-    """What a root directory is made of."""
+    """The layers of a root directory."""
 
     disk: Path
     base: Path
@@ -171,8 +170,8 @@ class Disk:
     def _share_in_parts(self, root: ServerRoot, path: str) -> None:
         """Share a directory below which the host has mounted something.
 
-        The kernel makes no overlay of that: so of each directory in it there is one, where it can
-        be; what holds a mount itself is read-only.
+        The kernel makes no overlay of that, so each directory in it gets its own, if possible; a
+        directory with a mount in it is read-only.
         """
         for entry in os.scandir(path):
             if entry.is_symlink():

@@ -11,7 +11,7 @@ _BACKLOG = 1024
 def make_socket(door: Door, address: str) -> socket.socket:
     """Return a socket that does not block, in the namespace that this process is in."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # Named: asyncio sends small pieces at once on sockets that say they are TCP.
+    # Named: asyncio sends small pieces immediately on sockets that are marked as TCP.
     kind, protocol = socket.SOCK_STREAM, socket.IPPROTO_TCP
     if door in (Door.RECEIVE, Door.SEND):
         kind, protocol = socket.SOCK_DGRAM, socket.IPPROTO_UDP

@@ -1,4 +1,4 @@
-"""Shares that programs in servers ask to mount: a service of the cloud says what they get."""
+"""Requests of programs in servers to mount shares, which a service of the cloud answers."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ _LONGEST_ANSWER = 1000
 
 
 class MountRequest(Struct, frozen=True):
-    """What a server wants to mount, and where."""
+    """A share to mount, and its place in the server."""
 
     server_id: str
     kind: str
@@ -30,7 +30,7 @@ class MountRequest(Struct, frozen=True):
 
 
 class MountRefused(Exception):
-    """A server cannot mount what it has asked for. The text is for whoever has asked."""
+    """A server cannot mount the requested share. The text is for the requesting program."""
 
 
 class Exports:
@@ -56,7 +56,7 @@ class Exports:
             for pipe in descriptors:
                 if stat.S_ISFIFO(os.fstat(pipe).st_mode):
                     os.set_blocking(pipe, False)
-                    with suppress(OSError):  # nobody waits any more
+                    with suppress(OSError):  # the requester is gone
                         os.write(pipe, said.encode(errors="replace"))
         finally:
             self._asking[server_id] -= 1

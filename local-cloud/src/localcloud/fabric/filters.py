@@ -243,7 +243,7 @@ class Filters:
 
 
 class NoFilters:
-    """Where the kernel has no packet filter: everything passes, as the capabilities say."""
+    """Stands in for the packet filter that the kernel lacks: everything passes."""
 
     redirects = False
 
@@ -260,7 +260,7 @@ def _redirect(port: int) -> bytes:
 
 
 class Redirect(Struct, frozen=True):
-    """What a server sends to ``target`` goes to ``listener`` on its own loopback instead."""
+    """A redirect of packets for ``target`` to ``listener`` on the server's own loopback."""
 
     target: str
     """A CIDR."""
@@ -318,7 +318,7 @@ def no_way_out() -> list[Message]:
 
 
 def masquerade(link: str) -> list[Message]:
-    """Give what leaves a router through ``link`` the router's own address."""
+    """Give packets that leave a router through ``link`` the router's own address."""
     match = _interface(_OIFNAME, link) + _expression("masq")
     table, chain = "gateway", "postrouting"
     return [

@@ -1,4 +1,4 @@
-"""What the fabric process says of this machine when it starts."""
+"""Findings of the fabric process about this machine, at its start."""
 
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ CONTAINER_REMEDY = (
 
 
 class Findings(Struct, frozen=True):
-    """The capabilities, and what the fabric process itself needs to know."""
+    """The capabilities, and internal facts of the fabric process."""
 
     capabilities: Capabilities
     own_proc: bool = False
     server_root: int | None = None
-    """The host's id of root in servers, where that is not whoever runs the cloud."""
+    """The host's id of root in servers; None if it is the user of the cloud."""
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Findings":

@@ -1,11 +1,11 @@
 """Floating addresses on the host: a listener for each port on which a server listens.
 
-A server's listening TCP ports are read from its table of sockets while it has a floating address:
-ten times a second where these are few, and at rest with a twentieth of the time of one processor
-where they are many, as each look takes about a millisecond; and when the server calls a service of
-the host, for it may say there that it can be reached. A port that its security groups close has no
-listener, so that the host is refused at once; what is open goes through the server's packet filter
-like any other traffic.
+A server's listening TCP ports are read from its table of sockets while it has a floating address.
+This happens ten times a second for few servers. For many, a read takes about a millisecond, so the
+reads at rest are limited to a twentieth of one processor. The table is also read when the server
+calls a service of the host, which may be its report that it can be reached. A port that its
+security groups close has no listener, so that connections of the host are refused immediately;
+those to open ports go through the server's packet filter like any other traffic.
 """
 
 import asyncio
@@ -54,11 +54,11 @@ def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
 
 
 def listening_part(table: int) -> str:
-    """The rows of a table of sockets down to where none listens any more.
+    """Return the rows of the listening sockets in a table.
 
-    The kernel gives a page at a time, whatever is asked for, and the listening sockets first. To
-    be told that nothing follows costs as much as the whole table: it looks for sockets in all of
-    its memory for them. So a page with room for another row is taken for the last.
+    The kernel returns a page at a time, and the listening sockets first. To read the end of the
+    table costs as much as the whole table: it searches all of its memory for sockets. So a page
+    with room for another row counts as the last.
     """
     content = b""
     while len(content) < _TABLE_BYTES:
@@ -126,8 +126,8 @@ def _open_listener(address: str, port: int) -> socket.socket | None:
 class Forwards:
     """The floating addresses, which server each leads to, and their listeners on the host.
 
-    ``dial`` connects to a server's port; ``listened`` tells which listening addresses of a server
-    count as being reached by a floating address.
+    ``dial`` connects to a server's port; ``listened`` returns the listening addresses of a server
+    that a floating address reaches.
     """
 
     def __init__(self, dial: Dial, listened: Callable[[FloatingIP], frozenset[str]]) -> None:
@@ -150,7 +150,7 @@ class Forwards:
     def server_started(self, server_id: str, ports: Sequence[Port], tables: list[int]) -> None:
         """Note a server and the descriptors of its tables of sockets, which are ours from now.
 
-        What listens in networks without being a server is noted in the same way.
+        Listeners in networks that are no servers are noted in the same way.
         """
         self._tables[server_id] = tables
         self.ports_changed(server_id, ports)
@@ -171,7 +171,7 @@ class Forwards:
         return None
 
     def server_ended(self, server_id: str) -> None:
-        """Close what leads to the server."""
+        """Close all listeners of the server."""
         for port_id in [key for key, at in self._plugged.items() if at.server_id == server_id]:
             self.port_removed(port_id)
         for descriptor in self._tables.pop(server_id, []):
@@ -190,7 +190,7 @@ class Forwards:
             self._refresh(port.id)
 
     def port_removed(self, port_id: str) -> None:
-        """Close what leads to the port."""
+        """Close all listeners of the port."""
         self._plugged.pop(port_id, None)
         self._refresh(port_id)
 
@@ -200,7 +200,7 @@ class Forwards:
         return None if plugged is None else plugged.server_id
 
     async def look_at(self, server_id: str) -> None:
-        """Return when what the server listens on by now can be reached."""
+        """Wait until the present listening ports of the server can be reached."""
         asked_at = time.monotonic()
         for bound in list(self._bound.values()):
             if self.holder(bound.floating_ip.port_id) == server_id:

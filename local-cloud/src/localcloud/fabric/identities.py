@@ -1,7 +1,7 @@
-"""Which user and group ids exist inside a user namespace, and how its maps are written.
+"""User and group ids inside a user namespace, and its id maps.
 
-Root in a server is never root of the host: where root runs the cloud, servers get a range of ids
-that nobody has; where a user does, the user's subordinate ids, else that user's own id alone.
+Root in a server is never root of the host. If root runs the cloud, servers get a range of unused
+ids; if a user does, they get the user's subordinate ids, or else only the user's own id.
 """
 
 import contextlib
@@ -19,8 +19,7 @@ from msgspec import Struct
 from localcloud.fabric import kernel
 from localcloud.fabric.kernel import Clone
 
-COUNT = 65536
-"""So many ids a server has at most."""
+COUNT = 65536  # ids of a server at most
 _RANGES = range(0x80000, 0x6FFF0000, COUNT)
 """Where container managers take ranges of ids from, beyond what accounts have."""
 _NOBODY = 65534
@@ -29,7 +28,7 @@ _TRIES = 1000
 
 
 class Extent(Struct, frozen=True):
-    """Ids inside a namespace from ``inside`` on, and what they are outside."""
+    """A range of ids inside a namespace from ``inside`` on, and its start outside."""
 
     inside: int
     outside: int
@@ -163,7 +162,7 @@ def _user_names(uid: int) -> set[str]:
 
 
 def subordinate_mapper(process: str) -> Callable[[], None] | None:
-    """What maps a process's ids to its user's subordinate ones; None where it has none."""
+    """Return a function that maps a process's ids to its user's subordinate ones, or None."""
     uid, gid = os.geteuid(), os.getegid()
     names = _user_names(uid)
     users, groups = _subordinate("/etc/subuid", names), _subordinate("/etc/subgid", names)
@@ -182,8 +181,8 @@ def subordinate_mapper(process: str) -> Callable[[], None] | None:
 def become_root_of_servers(others: Clone, extents: Sequence[Extent] | None) -> None:
     """Move the fabric process to a new user namespace, and to new ones of the other kinds.
 
-    All ids that servers may have are mapped: ``extents`` where root runs the cloud; else the
-    user's subordinate ids; else this user alone, as root. Raises OSError when the kernel refuses.
+    All ids that servers may have are mapped: ``extents`` if root runs the cloud; else the user's
+    subordinate ids; else only this user, as root. Raises OSError when the kernel refuses.
     """
     uid, gid = os.geteuid(), os.getegid()
     # Named through /proc itself: that may be mounted for another process namespace than ours.

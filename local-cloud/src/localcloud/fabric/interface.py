@@ -1,10 +1,10 @@
-"""What the compute and network services ask of the fabric, and nothing about how it is done.
+"""The interface of the fabric for the compute and network services.
 
-The fabric turns specifications into Linux: bridges, veth pairs, packet filters, namespaces and
-processes. The services own the state of the cloud and declare it here, whole object by whole
-object; every ``ensure_*`` call is idempotent and brings the object to what the specification
-says. Two fabrics exist: one on user namespaces, and one of plain processes for machines whose
-kernel forbids those.
+The fabric turns specifications into objects of Linux: bridges, veth pairs, packet filters,
+namespaces and processes. The services own the state of the cloud and declare it here, whole object
+by whole object; every ``ensure_*`` call is idempotent and makes the object match the specification.
+Two fabrics exist: one on user namespaces, and one of plain processes for machines whose kernel
+forbids those.
 """
 
 import socket
@@ -30,7 +30,7 @@ its own. Raises :class:`FabricError` where it cannot be started.
 
 
 class Capabilities(Struct, frozen=True):
-    """What this machine allows, found out by doing each thing once at start."""
+    """Capabilities of this machine, each tried once at start."""
 
     isolated: bool
     """Servers have namespaces of their own; false for plain processes."""
@@ -42,7 +42,7 @@ class Capabilities(Struct, frozen=True):
 
 
 class Direction(StrEnum):
-    """Where the traffic of a rule goes, seen from the server."""
+    """Direction of the traffic of a rule, seen from the server."""
 
     INGRESS = "ingress"
     EGRESS = "egress"
@@ -59,7 +59,7 @@ class Rule(Struct, frozen=True):
     port_min: int | None = None
     port_max: int | None = None
     remotes: tuple[str, ...] | None = None
-    """CIDRs; None for any, an empty tuple for nobody."""
+    """CIDRs; None for any address, an empty tuple for none."""
 
 
 class Address(Struct, frozen=True):
@@ -133,14 +133,14 @@ class Forwarding(Struct, frozen=True):
 
 
 class Door(StrEnum):
-    """How a socket of an appliance is opened."""
+    """Kinds of sockets of an appliance."""
 
     LISTEN = "listen"
-    """It takes TCP connections at an address of the appliance."""
+    """It accepts TCP connections at an address of the appliance."""
     RECEIVE = "receive"
     """It takes datagrams at an address of the appliance."""
     CONNECT = "connect"
-    """A TCP connection to an address has been begun."""
+    """A TCP connection to an address is being opened."""
     SEND = "send"
     """It exchanges datagrams with an address."""
     PING = "ping"
@@ -198,7 +198,7 @@ class Server(Struct, frozen=True):
 
 
 class Exit(Struct, frozen=True):
-    """A server's first process has ended, by itself or because it was told to."""
+    """The end of a server's first process, on its own or on request."""
 
     server_id: str
     code: int | None
@@ -209,7 +209,7 @@ class Exit(Struct, frozen=True):
 
 
 class Traffic(Struct, frozen=True):
-    """What a port has carried, seen from its server."""
+    """Traffic of a port, seen from its server."""
 
     received_bytes: int
     received_packets: int
@@ -218,7 +218,7 @@ class Traffic(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """What a server takes of the machine; all but the memory is counted since its boot."""
+    """Resource usage of a server; all but the memory is counted since its boot."""
 
     cpu_ns: int
     memory_bytes: int
@@ -230,7 +230,7 @@ class Usage(Struct, frozen=True):
 
 
 class Face(StrEnum):
-    """How servers see a share."""
+    """Views of a share in servers."""
 
     WRITE = "write"
     READ = "read"
@@ -271,13 +271,13 @@ class Storage(Protocol):
         """Let a server see another face of a share wherever it has mounted that."""
 
     async def release(self, share_id: str) -> None:
-        """Let go of the content of a share; all servers that have it see it closed."""
+        """Release the content of a share; all servers that have it see it closed."""
 
     async def copy(self, source: Path, target: Path) -> None:
         """Make a copy of a disk with owners, links and holes; ``target`` is replaced."""
 
     async def pack(self, disk: Path, archive: Path) -> None:
-        """Write what a disk holds into a compressed archive; a missing disk holds nothing."""
+        """Write the content of a disk into a compressed archive; a missing disk is empty."""
 
     async def unpack(self, archive: Path, disk: Path) -> None:
         """Make a disk of such an archive; ``disk`` is replaced."""
@@ -287,7 +287,7 @@ class Storage(Protocol):
 
 
 class Appliances(Protocol):
-    """Where services of the cloud are in networks. All methods are idempotent.
+    """Endpoints of services of the cloud in networks. All methods are idempotent.
 
     Every method raises :class:`FabricError` as those of :class:`Fabric` do.
     """
@@ -321,11 +321,11 @@ class Fabric(Protocol):
     exports: Exports
     """Answers servers that ask for shares."""
     usage: Measure
-    """Tells what each server that runs takes of the machine now."""
+    """Returns the present resource usage of each running server."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the machine allows; known after :meth:`start`."""
+        """Return the capabilities of the machine; known after :meth:`start`."""
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
         """Probe the machine and make the namespaces. ``on_exit`` is called on the event loop."""
@@ -355,7 +355,7 @@ class Fabric(Protocol):
         """Take a port off a server."""
 
     async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
-        """Bind the address; the host can reach the server's open ports under it at once."""
+        """Bind the address; the host can then reach the server's open ports under it."""
 
     async def remove_floating_ip(self, floating_ip_id: str) -> None:
         """Unbind the address; unknown ids are fine."""
@@ -385,11 +385,11 @@ class Fabric(Protocol):
 
     @property
     def execute(self) -> Execute:
-        """What starts commands in servers."""
+        """Return the function that starts commands in servers."""
 
     def running(self) -> frozenset[str]:
         """The ids of the servers whose first process lives."""
 
 
 class FabricError(Exception):
-    """The machine refused. The text names the step, the cause and what to do about it."""
+    """The machine refused. The text names the step, the cause and a remedy."""

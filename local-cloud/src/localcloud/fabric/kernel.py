@@ -143,10 +143,10 @@ def copy_mount(path: str) -> int:
 
 
 def locked_copy(path: str, users: int) -> int:
-    """Return what :func:`copy_mount` does, with options that root in a server cannot undo.
+    """Return a copy as :func:`copy_mount` does, with options that root in a server cannot undo.
 
-    The kernel locks them when the table of mounts is copied into the user namespace of less
-    rights, ``users``; this process is there from then on.
+    The kernel locks them when the table of mounts is copied into the user namespace of less rights,
+    ``users``; this process is there from then on.
     """
     os.chdir(path)  # the one place that needs no name in the copied table
     setns(users, Clone.NEWUSER)
@@ -155,7 +155,7 @@ def locked_copy(path: str, users: int) -> int:
 
 
 def mount_copy(copied: int, target: str) -> None:
-    """Mount at ``target`` what :func:`copy_mount` has returned; also in another namespace."""
+    """Mount a copy of :func:`copy_mount` at ``target``, also in another namespace."""
     done = _libc.syscall(
         _MOVE_MOUNT, copied, b"", _AT_FDCWD, os.fsencode(target), ctypes.c_uint(_FROM_DESCRIPTOR)
     )
@@ -176,7 +176,7 @@ def swap_root() -> None:
 
 
 def drop_old_root() -> None:
-    """Let go of the root directory that :func:`swap_root` has replaced."""
+    """Unmount the root directory that :func:`swap_root` has replaced."""
     os.chdir("/")
     unmount(".")
     os.chdir("/")
@@ -214,9 +214,9 @@ def adopt_orphans() -> None:
 
 
 def show_memory(shown: bool) -> None:
-    """Say whether other processes may read this one's memory and environment.
+    """Set whether other processes may read this one's memory and environment.
 
-    Hidden, they are for the administrator of the host alone, also after a fork; until an exec.
+    Hidden, only the administrator of the host can read them, also after a fork; until an exec.
     """
     _check(_libc.prctl(_PR_SET_DUMPABLE, int(shown), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
 

@@ -1,8 +1,8 @@
 """One server: its namespaces from the outside, and the way of its first process into them.
 
-The order is what isolates: mounts, process ids and the network belong to the fabric's user
-namespace; only then does the first process enter a user namespace below. Root in a server can
-name its host and mount file systems, but not undo a read-only mount or change its packet filter.
+The isolation depends on the order: mounts, process ids and the network belong to the fabric's user
+namespace; only then does the first process enter a user namespace below. Root in a server can name
+its host and mount file systems, but not undo a read-only mount or change its packet filter.
 """
 
 import ipaddress
@@ -43,7 +43,7 @@ _CLOSED_ABOVE = 1 << 16
 
 
 class Plan(Struct, frozen=True):
-    """What a server boots from."""
+    """The specification of a boot."""
 
     id: str
     hostname: str
@@ -59,10 +59,10 @@ class Plan(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Machine:
-    """What this machine offers to every server."""
+    """Properties of this machine for every server."""
 
     state: Path
-    """Where what servers share is kept."""
+    """Directory of the files that servers share."""
     overlays: bool
     own_proc: bool
     many_users: bool
@@ -72,7 +72,7 @@ class Machine:
 
     @cached_property
     def base_image(self) -> BaseImage:
-        """What servers of the built-in image share."""
+        """Return the base that servers of the built-in image share."""
         return BaseImage(self.state, self.many_users)
 
 
@@ -98,7 +98,7 @@ class RunningServer:
         self.namespaces = Namespaces(*sent)
 
     def close(self) -> None:
-        """Let go of its namespaces."""
+        """Release its namespaces."""
         self.cabling.close()
         if self.namespaces is not None:
             os.close(self.namespaces.mounts)
@@ -204,10 +204,10 @@ def _bind_names(host: str, port: int) -> socket.socket:
 
 
 class Belongings(Struct, frozen=True):
-    """What is handed over for a server: descriptors from the cloud, and its volumes."""
+    """Resources passed on for a server: descriptors from the cloud, and its volumes."""
 
     facts: int
-    """A file with what only the server itself may know: its first process reads it."""
+    """A file with secrets of the server, which its first process reads."""
     console: int
     shown: tuple[volumes.Shown, ...] = ()
     """Its volumes."""
@@ -272,9 +272,9 @@ def _read_instance(descriptor: int, many_users: bool) -> Instance:
 
 
 def _confine(plan: Plan) -> None:
-    """Take what the first process and all after it shall not have."""
+    """Drop rights of the first process and of all its descendants."""
     kernel.die_with_parent()
-    # Whoever forked us has served other servers too.
+    # The parent process has served other servers, too.
     kernel.show_memory(False)
     seccomp.filter_calls(plan.many_users)
 

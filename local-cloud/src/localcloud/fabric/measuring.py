@@ -1,4 +1,4 @@
-"""What the fabric process measures of its servers, for the cloud."""
+"""Measurements of servers by the fabric process, for the cloud."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def _number_of(pidfd: int) -> int:
 
 
 def _ports(server: RunningServer, first: int) -> dict[str, tuple[int, ...]]:
-    """What has come and gone through each port."""
+    """Return the traffic counters of each port."""
     with suppress(OSError):
         lines = (_PROC / str(first) / "net/dev").read_text().splitlines()
         return {

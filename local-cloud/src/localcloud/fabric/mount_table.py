@@ -1,4 +1,4 @@
-"""What is mounted where, as the kernel tells it of a process."""
+"""The mounts of a process, as the kernel reports them."""
 
 import os
 
@@ -21,13 +21,13 @@ class Mounted(Struct, frozen=True):
     target: str
 
     def shows(self, other: "Mounted") -> bool:
-        """Return whether this mount shows what another does, or a part of it."""
+        """Return whether this mount shows the same as another, or a part of it."""
         below = self.root == other.root or self.root.startswith(f"{other.root.rstrip('/')}/")
         return self.device == other.device and below
 
 
 def mounts(process: int) -> list[Mounted]:
-    """Return what a process sees, in the order of the mounts; it is a descriptor of /proc/PID."""
+    """Return the mounts of a process in their order; ``process`` is a descriptor of /proc/PID."""
     table = os.open("mountinfo", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process)
     with os.fdopen(table, encoding="utf-8", errors="surrogateescape") as file:
         fields = [line.split(" ") for line in file]

@@ -1,7 +1,7 @@
 """The fabric on user namespaces.
 
-A fabric process makes what needs namespaces and hands out the sockets that belong to them; this
-side, on the cloud's event loop, serves those sockets.
+A fabric process makes the namespaces and hands out their sockets; this side, on the cloud's event
+loop, serves those sockets.
 """
 
 import socket
@@ -57,7 +57,7 @@ class ServerStorage:
         await self._client.ask("show_share", server_id=server_id, share=shown, face=face)
 
     async def release(self, share_id: str) -> None:
-        """Let go of the content of a share."""
+        """Release the content of a share."""
         await self._client.ask("release_share", share_id=share_id)
 
     async def copy(self, source: Path, target: Path) -> None:
@@ -65,7 +65,7 @@ class ServerStorage:
         await self._client.ask_for_disks("copy_disk", source, target)
 
     async def pack(self, disk: Path, archive: Path) -> None:
-        """Write what a disk holds into an archive."""
+        """Write the content of a disk into an archive."""
         await self._client.ask_for_disks("pack_disk", disk, archive)
 
     async def unpack(self, archive: Path, disk: Path) -> None:
@@ -102,7 +102,7 @@ class NamespaceFabric:
         self.forwardings = self._servers.forwards.current
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
-        """Begin to serve what belongs to servers."""
+        """Start to serve the sockets of servers."""
         self._on_exit = on_exit
         self._servers.client.start()
 

@@ -21,7 +21,7 @@ _CODE_BYTE, _CODE_BITS, _REFUSED = 3, 0x0F, 5
 
 
 class DnsRelay:
-    """Passes the questions that come to a UDP socket to the name servers."""
+    """Forwards the queries on a UDP socket to the name servers."""
 
     def __init__(self, sock: socket.socket, resolvers: Resolvers) -> None:
         self._socket = sock
@@ -59,7 +59,7 @@ class DnsRelay:
 
 
 async def _asked(resolver: tuple[str, int], data: bytes) -> bytes:
-    """Return what a name server answers; raises OSError, also where it takes too long."""
+    """Return the answer of a name server. Raises OSError, also after a timeout."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as upstream:
         upstream.setblocking(False)
         upstream.connect(resolver)

@@ -227,7 +227,7 @@ class Owner:
         _close(descriptors)
 
     def _asked(self, server: RunningServer) -> None:
-        """Pass on what a server asks of the cloud, with the pipe for the answer."""
+        """Pass on a server's request to the cloud, with the pipe for the answer."""
         data, descriptors, _, _ = socket.recv_fds(
             server.requests, _LONGEST_QUESTION, 1, socket.MSG_CMSG_CLOEXEC
         )
@@ -326,7 +326,7 @@ def run(control: socket.socket, parent: int) -> None:
 
 
 def _limit_namespaces() -> None:
-    """Bound what all servers together take of what the kernel counts for the host's user.
+    """Bound the kernel resources of all servers that count for the host's user.
 
     A control group namespace would let a server mount the groups that it runs in, which are those
     of the host's programs.

@@ -12,8 +12,8 @@ _COUNT = 65536
 def give_to_servers(directory: Path, first: int) -> None:
     """Give a directory, with all in it, to servers whose root has the id ``first`` on the host.
 
-    What belongs to another range, or to the host's own ids, goes to the same place in theirs. The
-    directory itself comes last: one that belongs to them has been done.
+    Files of another range, or of the host's own ids, get the same place in theirs. The directory
+    itself is last: one that belongs to them is finished.
     """
     if directory.stat().st_uid == first:
         return

@@ -112,7 +112,7 @@ async def refuse(
 ) -> None:
     """Say that there are no namespaces to run a command in."""
     raise FabricError(
-        "commands run in servers with namespaces of their own alone;"
+        "commands only run in servers with namespaces of their own;"
         ' "stoker doctor" says what this machine lacks'
     )
 
@@ -130,7 +130,7 @@ class PlainStorage:
             _link_volume(running.server, volume)
 
     async def detach(self, server_id: str, volume_id: str) -> None:
-        """Remove the link; what the server has open it keeps."""
+        """Remove the link; the server keeps its open files."""
         running = self._processes.get(server_id)
         for link in (running.server.disk / "dev").glob("vd*") if running is not None else ():
             if link.is_symlink() and volume_id in str(link.readlink()):
@@ -138,7 +138,7 @@ class PlainStorage:
 
     async def mount(self, server_id: str, share: Share, face: Face, target: str) -> None:
         """Refuse; raises :class:`FabricError`."""
-        raise FabricError("shares are mounted in servers with namespaces of their own alone")
+        raise FabricError("shares are only mounted in servers with namespaces of their own")
 
     async def show(self, server_id: str, share: Share, face: Face) -> None:
         """Nothing to do: no server has mounted it."""
@@ -151,7 +151,7 @@ class PlainStorage:
         await asyncio.to_thread(archives.copy, source, target)
 
     async def pack(self, disk: Path, archive: Path) -> None:
-        """Write what a disk holds into an archive."""
+        """Write the content of a disk into an archive."""
         await asyncio.to_thread(archives.pack, disk, archive)
 
     async def unpack(self, archive: Path, disk: Path) -> None:
@@ -203,8 +203,8 @@ class PlainAppliances:
 class PlainFabric:
     """Servers as plain processes. See :class:`localcloud.fabric.interface.Fabric`.
 
-    ``reasons`` say why there are no namespaces; they lead the list of what is missing. ``third`` is
-    the byte of loopback addresses that tells this cloud from others of the machine.
+    ``reasons`` say why there are no namespaces; they lead the list of missing capabilities.
+    ``third`` is the byte of loopback addresses that is unique to this cloud on the machine.
     """
 
     def __init__(self, reasons: Sequence[str] = (), third: int = 0) -> None:
@@ -224,7 +224,7 @@ class PlainFabric:
         self._on_exit: Callable[[Exit], None] = lambda _: None
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
-        """Note whom to tell about ends."""
+        """Note the callback for ends."""
         self._on_exit = on_exit
 
     async def close(self) -> None:
@@ -249,7 +249,7 @@ class PlainFabric:
         self._forwards.port_changed(port)
 
     async def plug(self, server_id: str, port: Port) -> None:
-        """Give a running server a port; its processes are not told."""
+        """Give a running server a port; its processes are not notified."""
         self._forwards.port_added(server_id, port)
 
     async def unplug(self, server_id: str, port_id: str) -> None:
@@ -270,7 +270,7 @@ class PlainFabric:
         return frozenset(self._processes)
 
     async def _measure(self) -> Mapping[str, Usage]:
-        """What each server takes of the machine now, without its network: that is the machine's."""
+        """Return the usage of each server, without its network, which is the machine's."""
         firsts = {key: running.process.pid for key, running in self._processes.items()}
         return await asyncio.to_thread(of_processes, firsts) if firsts else {}
 

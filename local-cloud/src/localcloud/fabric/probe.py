@@ -1,4 +1,4 @@
-"""What this machine allows, for a person or a program that asks."""
+"""Capabilities of this machine, for people and programs."""
 
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from localcloud.fabric.start import start_owner
 
 
 def probe() -> Capabilities:
-    """Find out what this machine allows, in a process that ends at once. Takes about 0.2 s."""
+    """Return the capabilities of this machine, from a short-lived process. Takes about 0.2 s."""
     with tempfile.TemporaryDirectory(prefix="localcloud-probe-") as place:
         process = start_owner(Path(place), probe_only=True).complete()
         process.channel.close()

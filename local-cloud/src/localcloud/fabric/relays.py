@@ -182,7 +182,7 @@ def original_destination(connection: socket.socket) -> tuple[str, int]:
 
 
 async def await_connection(connection: socket.socket) -> Streams:
-    """Wait until a connection that was begun elsewhere stands; OSError when it is refused."""
+    """Wait until a connection that was started elsewhere is open; OSError if it is refused."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -215,7 +215,7 @@ def _head(answer: Answer) -> bytes:
 
 
 async def serve_metadata(server: Server, near: Streams) -> None:
-    """Answer one HTTP request with the metadata of the server whose socket it came to."""
+    """Answer one HTTP request with the metadata of the server that owns the socket."""
     reader, writer = near
     try:
         async with asyncio.timeout(_REQUEST_SECONDS):

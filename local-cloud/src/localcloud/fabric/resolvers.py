@@ -20,7 +20,7 @@ class Resolvers:
 
     def __init__(self) -> None:
         self.own: tuple[str, int] | None = None
-        """Address and port of that of the cloud itself, which knows its own zones alone."""
+        """Address and port of the cloud's own one, which only knows its own zones."""
 
     def in_turn(self) -> list[tuple[str, int]]:
         """Return their addresses and ports."""

@@ -1,8 +1,8 @@
-"""Which system calls a server's programs have: a filter that the kernel asks at each call.
+"""The system calls of a server's programs: a filter that the kernel runs at each call.
 
-What the kernel does not keep apart by namespaces is refused: keyrings, the kernel's log, tracing of
-the whole machine. Where a server has one user id alone, calls that change users and owners succeed
-without effect, so that packages and daemons that drop their rights come up nevertheless.
+Calls about things without namespaces are refused: keyrings, the kernel's log, tracing of the whole
+machine. If a server has only one user id, calls that change users and owners succeed without
+effect, so that packages and daemons that drop their rights work.
 """
 
 import ctypes
@@ -89,7 +89,7 @@ def filter_calls(many_users: bool) -> None:
 
 
 def _program(mark: int, refused: Iterable[int], pretended: Iterable[int]) -> Iterable[bytes]:
-    """The filter: the machine's own calls alone, and answers for those that are named."""
+    """Yield the filter: only calls of the machine's own architecture, with the given answers."""
     yield _INSTRUCTION.pack(_LOAD, 0, 0, _MACHINE_AT)
     yield _INSTRUCTION.pack(_EQUAL, 1, 0, mark)
     yield _INSTRUCTION.pack(_RETURN, 0, 0, _KILL)

@@ -36,7 +36,7 @@ _PROTECTION = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
 
 
 class ServerRoot:
-    """An open directory that becomes the root directory. Paths may begin with a slash or not."""
+    """An open directory that becomes the root directory. Paths may start with a slash or not."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

@@ -64,7 +64,7 @@ def absolute(path: Path) -> str:
 
 
 def _order(server: Server) -> dict[str, Any]:
-    """What the fabric process has to know of a server."""
+    """Return the facts about a server for the fabric process."""
     return {
         "id": server.id,
         "hostname": server.hostname,
@@ -77,7 +77,7 @@ def _order(server: Server) -> dict[str, Any]:
 
 
 def _facts(server: Server) -> bytes:
-    """What only the server itself may know."""
+    """Return the secrets of a server."""
     user_data = server.user_data
     facts = {
         "id": server.id,
@@ -92,7 +92,7 @@ def _facts(server: Server) -> bytes:
 
 @contextmanager
 def _opened(server: Server) -> Iterator[list[int]]:
-    """Descriptors of what a server's first process reads and writes: its facts, its console."""
+    """Yield the descriptors of a server's first process: its facts, its console."""
     opened = [os.memfd_create("server")]
     try:
         with open(opened[0], "wb", closefd=False) as file:
@@ -106,7 +106,7 @@ def _opened(server: Server) -> Iterator[list[int]]:
 
 
 class Servers:
-    """The running servers. ``on_exit`` is told of each that ends."""
+    """The running servers. ``on_exit`` is called for each that ends."""
 
     def __init__(
         self, process: OwnerProcess, on_exit: Callable[[Exit], None], resolvers: Resolvers
@@ -197,7 +197,7 @@ class Servers:
         await self.client.ask("execute", descriptors, **order)
 
     async def usage(self) -> Mapping[str, Usage]:
-        """What each server takes of the machine now."""
+        """Return the resource usage of each server."""
         if not self._booted:
             return {}
         (descriptor,) = await self.client.ask("measure")
@@ -208,7 +208,7 @@ class Servers:
         await self._end(server_id, "power_off")
 
     async def kill(self, server_id: str) -> None:
-        """End a server at once."""
+        """End a server immediately."""
         await self._end(server_id, "kill")
 
     async def _end(self, server_id: str, how: str) -> None:

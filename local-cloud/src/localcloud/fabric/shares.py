@@ -62,7 +62,7 @@ class Shares:
         return share_id in self._open and server_id in self._open[share_id].servers
 
     def release(self, share_id: str) -> None:
-        """Let go of the content of a share, which servers see closed now."""
+        """Release the content of a share, which servers then see closed."""
         opened = self._open.get(share_id)
         if opened is not None:
             for face in {Face.WRITE, Face.READ} & opened.places.keys():

@@ -1,8 +1,7 @@
 """The start of the fabric process: a program of its own, so that it has nothing of the cloud.
 
-Servers are forks of it: what is in its memory and its environment is in theirs. It is started first
-of all, so that the two processes load what each of them needs, and try out the machine, at the same
-time.
+Servers are forks of it and inherit its memory and its environment. It is started first, so that the
+two processes load their modules, and try out the machine, at the same time.
 """
 
 import ipaddress
@@ -36,7 +35,7 @@ class OwnerStart(Struct, frozen=True):
     floating: tuple[str, ...]
 
     def complete(self) -> "OwnerProcess":
-        """Wait for what the process finds out about the machine; blocks."""
+        """Wait for the findings of the process about the machine; blocks."""
         self.channel.settimeout(_HELLO_SECONDS)
         try:
             received = channel.Receiver(self.channel).receive()
@@ -52,7 +51,7 @@ class OwnerStart(Struct, frozen=True):
 
 
 class OwnerProcess(OwnerStart, frozen=True):
-    """A fabric process that has said what the machine allows."""
+    """A fabric process that has reported its findings."""
 
     findings: Findings
 
@@ -73,7 +72,7 @@ def start_owner(
     ``state`` is a directory for the built-in image; it must lie on the file system of the disks.
     ``services`` are the host's (address, port) pairs that servers reach under the same address.
     ``floating`` are the CIDRs of floating addresses: servers reach those of others too. With
-    ``probe_only`` the process ends when it has said what the machine allows.
+    ``probe_only`` the process ends after its findings.
 
     To be called from the main thread: the fabric process dies with the thread that has started it.
     """
@@ -105,7 +104,7 @@ def _command(descriptor: int) -> list[str]:
 
 
 def clean_environment() -> dict[str, str]:
-    """What our own programs that servers are forked from have in their environment."""
+    """Return the environment of our own programs that are forked into servers."""
     kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     places = os.pathsep.join(str(Path.cwd() / place) for place in sys.path)
     return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": places}

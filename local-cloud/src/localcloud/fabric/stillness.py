@@ -1,4 +1,4 @@
-"""Servers that stand still while a copy is made of what they write to."""
+"""Freezes servers while a copy of their disks is made."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ from localcloud.fabric.interface import Fabric
 
 @asynccontextmanager
 async def still(fabric: Fabric, server_ids: Iterable[str]) -> AsyncIterator[None]:
-    """Keep these servers from writing: what is copied is of one moment."""
+    """Keep these servers from writing, so that a copy is consistent."""
     frozen = list(server_ids)
     try:
         for server_id in frozen:

@@ -1,6 +1,6 @@
-"""The files of servers: what takes long is done in processes beside the fabric process.
+"""The files of servers: long work is done in processes beside the fabric process.
 
-They have the rights that it takes to read and write what servers' users own.
+They have the rights to read and write the files of servers' users.
 """
 
 import os
@@ -16,7 +16,7 @@ from localcloud.fabric.mount_table import Namespaces
 
 Request = dict[str, Any]
 LATER = object()
-"""What an operation returns that answers by itself."""
+"""The result of an operation that answers on its own."""
 _SAID = 4096
 _ON_DISKS: Mapping[str, Callable[..., None]] = {
     "remove_disk": disks.remove_disk,
@@ -107,7 +107,7 @@ class Storage:
         work: Callable[[], None],
         done: Callable[[bool], None] = lambda well: None,
     ) -> object:
-        """Do something in a process of its own; tell ``done`` whether it went well, and answer."""
+        """Do work in a process of its own; call ``done`` with its success, and answer."""
         report, write = os.pipe2(os.O_CLOEXEC)
         pid = os.fork()
         if pid == 0:

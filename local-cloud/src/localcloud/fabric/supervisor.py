@@ -1,8 +1,8 @@
 """The first process of a server of plain processes: adopts its orphans, and ends them all.
 
 Without a process namespace the kernel does not end a server's processes together. This process
-does: it adopts what its children leave behind, and when the pipe from the cloud ends, however the
-cloud ended, it kills every process below it before it ends itself.
+does: it adopts the processes that its children leave, and when the pipe from the cloud ends,
+however the cloud ended, it kills every process below it before it ends itself.
 """
 
 import json

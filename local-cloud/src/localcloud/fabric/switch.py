@@ -36,7 +36,7 @@ class Cabling:
     routes: set[tuple[str, str]] = field(default_factory=set)
 
     def close(self) -> None:
-        """Let go of the namespace; it vanishes when no process is in it."""
+        """Release the namespace; it vanishes when no process is in it."""
         self.links.close()
         self.filters.close()
         os.close(self.namespace)
@@ -143,8 +143,8 @@ class Switch:
     def ensure_router(self, router: Router) -> list[socket.socket]:
         """Bring the router's namespace to exactly these legs, gateway and routes.
 
-        Returns the sockets of a new router to which what leads to the world is redirected: a
-        listener for TCP connections and a UDP socket for names.
+        Returns the sockets of a new router for redirected traffic to the outside: a listener for
+        TCP connections and a UDP socket for names.
         """
         opened: list[socket.socket] = []
         cabling = self._routers.get(router.id)
@@ -218,7 +218,7 @@ class Switch:
             cabling.close()
 
     def connect(self, router_id: str, address: str, port: int) -> socket.socket:
-        """Begin a TCP connection to a server from its router; the caller awaits its success."""
+        """Start a TCP connection to a server from its router; the caller awaits its success."""
         cabling = self._routers.get(router_id)
         if cabling is None:
             raise FabricError(f"router {router_id} does not exist in the fabric")

@@ -1,4 +1,4 @@
-"""What this machine allows, tried out: what is refused gets a remedy."""
+"""Trials of this machine's capabilities, with a remedy for each refusal."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""What the processes of servers take of the machine, as the kernel counts it.
+"""Resource usage of the processes of servers, as the kernel counts it.
 
-All counters grow while a server runs: what a process has used is its parent's when it ends.
+All counters grow while a server runs: the usage of a process is added to its parent's at its end.
 """
 
 import json
@@ -19,7 +19,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass
 class _Process:
-    """What is used here of a line in ``/proc/PID/stat``."""
+    """The fields of ``/proc/PID/stat`` that are used here."""
 
     parent: int
     ticks: int
@@ -28,7 +28,7 @@ class _Process:
 
 
 def of_processes(firsts: Mapping[str, int]) -> dict[str, Usage]:
-    """Return what servers use, by their ids, without their networks.
+    """Return the usage of servers, by their ids, without their networks.
 
     ``firsts`` has the first process of each; all others of a server descend from it.
     """
@@ -41,7 +41,7 @@ def of_processes(firsts: Mapping[str, int]) -> dict[str, Usage]:
 
 
 def reported(descriptor: int) -> dict[str, Usage]:
-    """Return what the fabric process has measured, from the file that came; closes it."""
+    """Return the measurements of the fabric process from its file, and close that."""
     with open(descriptor, "rb") as file:
         report = json.load(file)
     return {
@@ -63,7 +63,7 @@ def _processes() -> dict[int, _Process]:
 
 
 def _read(process: str) -> _Process:
-    # The name of the program stands in brackets, and may hold anything.
+    # The name of the program is in brackets, and may contain anything.
     fields = (_PROC / process / "stat").read_text(errors="replace").rpartition(")")[2].split()
     ticks = sum(int(number) for number in fields[11:15])
     return _Process(int(fields[1]), ticks, int(fields[21]))
@@ -89,7 +89,7 @@ def _family(processes: Mapping[int, _Process], first: int) -> Iterator[int]:
 
 
 def _disk(process: int) -> tuple[int, int]:
-    """Bytes that a process has read and written; 0 where the kernel does not tell."""
+    """Return the bytes that a process has read and written; 0 if unknown."""
     with suppress(OSError, ValueError, KeyError):
         lines = (_PROC / str(process) / "io").read_text().splitlines()
         counted = dict(line.split(": ") for line in lines)

@@ -1,8 +1,8 @@
 """Volumes in servers: directories that are mounted where devices would be.
 
-A namespace has no block devices, so a volume is what a file system on it would hold. The fabric
-process mounts each once, as an overlay, of which servers get copies: they all see one file
-system, and find no path of the host in their tables of mounts.
+A namespace has no block devices, so a volume is a directory with the files of its file system. The
+fabric process mounts each once, as an overlay. Servers get copies of the mount: they all see one
+file system, and find no path of the host in their tables of mounts.
 """
 
 import os
@@ -68,7 +68,7 @@ class Volumes:
         return shown
 
     def held(self, server_id: str, volume_id: str) -> Shown | None:
-        """What a server has of a volume."""
+        """Return the mount of a volume in a server, or None."""
         for (known, _), mounted in self._mounted.items():
             if known == volume_id and server_id in mounted.servers:
                 return mounted.servers[server_id]
