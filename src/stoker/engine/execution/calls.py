@@ -52,7 +52,7 @@ def make_call(
         token=row.token,
         physical_name=physical_name(stack.name, row.name, row.token, type_.physical_name_limit),
         properties=row.properties if properties is None else properties,
-        started_at=row.action_started_at or now,
+        started_at=stack_rows.started_at(row, now),
         now=now,
         action=row.action.value,
         metadata=row.metadata,

@@ -110,7 +110,8 @@ class Execution:
         """Wait out the pause since the last change of the previous batch, which the rows record."""
         current, now = self._session.current, self._session.ports.clock.now()
         changed = max(current[name].updated_at for name in node.dependencies)
-        if (left := changed + self._plan.pause - now) > 0:
+        # After a clock was set back, the time of the change may lie in the future.
+        if (left := min(changed + self._plan.pause - now, self._plan.pause)) > 0:
             await self.waiting.wait(Wait(after=left), self.waiting.round)
 
     def fail(self, reason: str) -> None:

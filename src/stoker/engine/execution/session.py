@@ -77,6 +77,7 @@ class StackRows:
         self.hook_releases: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self._input: Input | None = None
+        self._set_back: dict[str, float] = {}
         self._shared: tuple[Stack, StackFacts, Signalling] | None = None
 
     async def input(self) -> Input:
@@ -85,6 +86,17 @@ class StackRows:
         if given is None:
             self._input = given = await self.ports.store.input(self.stack.input_id)
         return given
+
+    def started_at(self, row: Resource, now: float) -> float:
+        """Return when the action of a row started.
+
+        After a clock was set back, that is when the engine saw it first, so that an action does not
+        wait for as long as the clock was set back.
+        """
+        started_at = row.action_started_at or now
+        if started_at > now:
+            started_at = self._set_back.setdefault(row.id, now)
+        return min(started_at, now)
 
     def hold(self, given: Input | None) -> None:
         """Keep an input that need not be read."""
