@@ -121,3 +121,19 @@ async def test_old_events_and_operations_go_and_what_is_under_way_stays(
     left = [each for each in operations if await stores.other.operation(each.id) is not None]
     assert left == [above, below, cancelled, fresh, cancel]
     assert [e.reason for e in await stores.other.events([stack.id], EventQuery())] == ["b"]
+
+
+async def test_event_of_a_waiting_hook_stays(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    reason = "CREATE paused until Hook pre-create is cleared"
+    waiting, gone = replace(resource_of(stack), hook={"at": "pre-create"}), str(uuid4())
+    events = [
+        replace(event_of(stack, reason), time=1, resource_id=each) for each in (waiting.id, gone)
+    ]
+    taken = (await stores.one.take(stack.id)).stack
+    change = OwnedWrite(stack.id, taken.fencing_token, resources=(waiting,), events=tuple(events))
+    await stores.one.commit(change)
+    while await stores.one.purge_history(THEN):
+        pass
+    left = await stores.other.events([stack.id], EventQuery())
+    assert [event.resource_id for event in left] == [waiting.id]

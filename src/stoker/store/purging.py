@@ -49,14 +49,19 @@ def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]
     )
 
 
-def _oldest(table: sa.Table, time: sa.Column[float], most: int) -> sa.Select[tuple[int]]:
-    """The numbers of the oldest rows of a table, those after a time left out.
+def _oldest_events() -> sa.Select[tuple[int]]:
+    """Return the numbers of the oldest events, without those after a time.
 
-    Numbers grow with time: if none of the first is that old, no other is, and no other is looked
-    at.
+    Numbers grow with time: if none of the first is that old, no other is read. Clients find hooks
+    by their events, so the events of resources that wait at a hook stay.
     """
-    first = sa.select(table.c.number, time.label("time")).order_by(table.c.number).limit(most)
-    rows = first.subquery()
+    events, resources = tables.events.c, tables.resources.c
+    waits = sa.exists().where(
+        resources.id == events.resource_id, sa.type_coerce(resources.hook, sa.Text) != "{}"
+    )
+    about_hook = events.reason.like("%paused until Hook%")
+    first = sa.select(events.number, events.time).where(~sa.and_(about_hook, waits))
+    rows = first.order_by(events.number).limit(EVENTS_AT_ONCE).subquery()
     return sa.select(rows.c.number).where(rows.c.time < _BEFORE)
 
 
@@ -85,9 +90,7 @@ def _old_operations() -> sa.Delete:
 _DELETED_STACKS = _deleted_stacks()
 _DELETED_IN_PROJECT = _deleted_stacks(tables.stacks.c.project_id == sa.bindparam("project"))
 _OLD_OPERATIONS = _old_operations()
-_OLD_EVENTS = tables.events.delete().where(
-    tables.events.c.number.in_(_oldest(tables.events, tables.events.c.time, EVENTS_AT_ONCE))
-)
+_OLD_EVENTS = tables.events.delete().where(tables.events.c.number.in_(_oldest_events()))
 
 
 def deleted_stacks(
