@@ -9,7 +9,6 @@ plan is loaded, and execution skips finished nodes. Knows no HTTP and no SQL.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -285,10 +284,9 @@ class Driver:
                     self._rest(session, running, left)
             await run
         finally:
-            if not run.done():
-                run.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await run
+            run.cancel()
+            # Read an error of the run as well: asyncio logs errors that are not read.
+            await asyncio.gather(run, return_exceptions=True)
 
     def _rest(self, session: Session, running: Running, left: float | None) -> None:
         """Release the stack if only long pauses follow; ``left`` is the operation's time."""
