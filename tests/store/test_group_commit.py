@@ -334,3 +334,21 @@ async def test_two_processes_that_take_the_same_stacks_never_have_the_same_token
     await asyncio.gather(take_all(both.one, made), take_all(both.other, made[::-1]))
     for found in map(sorted, tokens.values()):
         assert found == list(range(found[0], found[0] + 20))
+
+
+async def test_taken_name_is_refused_after_two_conflicts(stores: TwoProcesses) -> None:
+    """A batch conflicts with one transaction, and its change alone with the next one."""
+    theirs, ours = stack_in("p", "app"), stack_in("p", "app")
+    await stores.other.commit(create(theirs))
+    conflicts = 0
+
+    def conflict(_: sa.Connection) -> None:
+        nonlocal conflicts
+        conflicts += 1
+        if conflicts <= 2:
+            raise sa.exc.IntegrityError("INSERT", {}, Exception("duplicate key"))
+
+    sa.event.listen(stores.databases[0], "commit", conflict)
+    with pytest.raises(Exists):
+        await stores.one.commit(create(ours))
+    assert conflicts == 3
