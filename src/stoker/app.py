@@ -176,6 +176,7 @@ class App:
             conf.previous_auth_encryption_key,
             notifies=bus.notifies,
             member=None if self._part is Part.WHOLE else self.name,
+            synchronous=conf.database.sqlite_synchronous,
         )
 
     def _drives(self, ports: Ports, host: str) -> Driving:

@@ -337,7 +337,7 @@ async def test_two_processes_that_take_the_same_stacks_never_have_the_same_token
 
 
 async def test_taken_name_is_refused_after_two_conflicts(stores: TwoProcesses) -> None:
-    """A batch conflicts with one transaction, and its change alone with the next one."""
+    """The batch conflicts with one transaction, and the repeated change with the next one."""
     theirs, ours = stack_in("p", "app"), stack_in("p", "app")
     await stores.other.commit(create(theirs))
     conflicts = 0

@@ -15,6 +15,7 @@ from tests.store.test_contract import stack_in
 from stoker.engine.model.interfaces import Append, StoreFault
 from stoker.engine.model.requests import StackQuery
 from stoker.store import tables
+from stoker.store.databases import open_database
 from stoker.store.foreign import UnusableDatabase
 from stoker.store.opening import OpenStore
 
@@ -172,3 +173,13 @@ async def test_removed_or_replaced_database_is_used_again_when_it_is_back(
 def _created(name: str) -> Append:
     stack = stack_in("project", name)
     return Append(stack.id, stacks=(stack,))
+
+
+@pytest.mark.parametrize(("synchronous", "mode"), [(None, 1), (True, 2), (False, 0)])
+def test_sqlite_waits_for_the_disk_as_configured(
+    tmp_path: Path, synchronous: bool | None, mode: int
+) -> None:
+    database = open_database(f"sqlite:///{tmp_path}/x.db", synchronous=synchronous)
+    with database.connect() as connection:
+        assert connection.execute(sa.text("PRAGMA synchronous")).scalar_one() == mode
+    database.dispose()

@@ -110,7 +110,7 @@ _IN_GROUPS: Mapping[str, Mapping[str, str]] = {
             idle_timeout sql_idle_timeout connection_debug connection_trace
             connection_parameters connection_poolsize db_inc_retry_interval db_max_retries
             db_max_retry_interval db_retry_interval max_retries retry_interval min_pool_size
-            slave_connection sqlite_synchronous mysql_sql_mode mysql_wsrep_sync_wait backend
+            slave_connection mysql_sql_mode mysql_wsrep_sync_wait backend
             use_db_reconnect use_tpool asyncio_connection asyncio_slave_connection
             synchronous_reader""",
     },

@@ -412,6 +412,11 @@ GROUPS: dict[str, tuple[Any, ...]] = {
             secret=True,
             help="URL of the database. Empty: an SQLite file in the data directory.",
         ),
+        cfg.BoolOpt(
+            "sqlite_synchronous",
+            help="Whether SQLite waits for the disk at each commit. By default it writes commits in"
+            " order, and a power failure may lose the last ones. False may damage the file then.",
+        ),
     ),
     "paste_deploy": (
         cfg.StrOpt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,18 @@ _version = sa.Table(
 )
 
 
-def open_database(url: str) -> sa.Engine:
+def open_database(url: str, *, synchronous: bool | None = None) -> sa.Engine:
     """An engine for the database at ``url``, with the schema of this release.
 
-    A new database is made whole; an old one is migrated with Alembic.
+    A new database is made whole; an old one is migrated with Alembic. ``synchronous`` is for
+    SQLite: with True a commit is on the disk when it returns, with False the operating system
+    decides when. By default commits are written in order.
     """
     parsed = require_supported(url)
     engine = engine_for(parsed)
+    if synchronous is not None and parsed.get_backend_name() == "sqlite":
+        mode = "FULL" if synchronous else "OFF"
+        sa.event.listen(engine, "connect", partial(_synchronize, mode))
     try:
         with postgresql.telling_where(parsed):
             _require_schema(engine, parsed)
@@ -168,6 +174,12 @@ def _tune_sqlite(connection: Any, _record: object) -> None:
     cursor.execute("PRAGMA wal_autocheckpoint=4000")
     cursor.execute("PRAGMA temp_store=MEMORY")
     cursor.execute("PRAGMA cache_size=-65536")
+    cursor.close()
+
+
+def _synchronize(mode: str, connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA synchronous={mode}")
     cursor.close()
 
 

@@ -32,6 +32,7 @@ class OpenStore:
         *,
         notifies: bool = False,
         member: str | None = None,
+        synchronous: bool | None = None,
     ) -> None:
         """``passphrase`` is the text of the newest key; by default it is in the data directory.
 
@@ -40,7 +41,7 @@ class OpenStore:
         """
         self._data_dir = data_dir
         with contextlib.ExitStack() as refused:
-            self._database = open_database(url or _file_in(data_dir))
+            self._database = open_database(url or _file_in(data_dir), synchronous=synchronous)
             refused.callback(self._database.dispose)
             if member is not None:
                 require_shareable(self._database)
