@@ -1,4 +1,4 @@
-"""What operators do to a database beside the service, whether it runs or not."""
+"""Operators' work on a database beside the service, whether it runs or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESET = "Stack status manually reset"
 
 
 class Keys(Struct, frozen=True):
-    """The keys of encryption, and what is left of each."""
+    """The keys of encryption, with the number of texts of each."""
 
     newest: str
     """The id of the key that encrypts."""
@@ -41,7 +41,7 @@ class Keys(Struct, frozen=True):
 
 
 class SeenEngine(Struct, frozen=True):
-    """An engine as it has told of itself, and whether it still does."""
+    """An engine as it last reported, and whether it still does."""
 
     told: EngineRecord
     up: bool
@@ -66,7 +66,7 @@ class Administration:
         return self._inspection().revision()
 
     def faults(self) -> list[str]:
-        """What is wrong with the database, in sentences."""
+        """Return the faults of the database, in sentences."""
         return self._inspection().faults()
 
     def back_up(self, target: Path) -> None:
@@ -87,7 +87,7 @@ class Administration:
             raise UnusableDatabase(str(fault)) from None
 
     def purge(self, age: float, project_id: str | None = None) -> int:
-        """Delete stacks that were deleted so many seconds ago; how many."""
+        """Purge stacks that were deleted ``age`` seconds ago; return their number."""
 
         async def purge(opened: OpenStore) -> int:
             before, gone = SystemClock().now() - age, 0
@@ -98,7 +98,7 @@ class Administration:
         return self._with(purge)
 
     def purge_history(self, age: float) -> int:
-        """Delete events and ended operations that are so many seconds old; how many."""
+        """Delete events and ended operations that are ``age`` seconds old; return their number."""
 
         async def purge(opened: OpenStore) -> int:
             before, gone = SystemClock().now() - age, 0
@@ -128,7 +128,7 @@ class Administration:
         return self._with(reset)
 
     def resource_data(self, resource_id: str) -> Mapping[str, Any]:
-        """What a resource type keeps of its object, in clear."""
+        """Return a resource type's data about its object, in clear."""
 
         async def data(opened: OpenStore) -> Mapping[str, Any]:
             row = await opened.store.watches.resource(resource_id)
@@ -148,7 +148,7 @@ class Administration:
         return self._of_engines(seen, [])
 
     def forget_dead_engines(self) -> int:
-        """Drop what is known of engines that are down; how many."""
+        """Drop the records of engines that are down; return their number."""
 
         async def forget(engines: SqlEngines) -> int:
             return await engines.forget(await engines.now() - DOWN_AFTER)
@@ -156,7 +156,7 @@ class Administration:
         return self._of_engines(forget, 0)
 
     def keys(self) -> Keys:
-        """Which keys have encrypted what is stored. Reads all of it."""
+        """Return the keys of the stored texts. Reads all of them."""
 
         async def count(opened: OpenStore) -> Keys:
             earlier = opened.reencryption
@@ -170,7 +170,7 @@ class Administration:
         add_key(self._data_dir)
 
     def reencrypt(self) -> None:
-        """Encrypt anew what earlier keys have encrypted."""
+        """Re-encrypt the texts of earlier keys."""
 
         async def renew(opened: OpenStore) -> None:
             while await opened.reencryption.bite():

@@ -72,9 +72,9 @@ else:
 log = Log(__name__)
 
 FORGET_EVERY = 300.0
-"""Seconds after which an evaluation that nobody has asked for is given up."""
+"""Seconds after which an unused evaluation is dropped."""
 _SHARED = {"block-storage": "volumev3"}
-"""Types in the catalog, where they are not those by which services are called."""
+"""Types in the catalog, where they differ from the names of services."""
 _DEPLOYMENTS = (
     "OS::Heat::SoftwareDeployment",
     "OS::Heat::SoftwareDeploymentGroup",
@@ -86,7 +86,7 @@ _DEPLOYMENTS = (
 
 
 class Served(Struct, frozen=True):
-    """An application, and what makes the protocol of each connection that it is served on."""
+    """An application, and the factory of the protocol for its connections."""
 
     asgi: ASGIApp
     protocol: Any
@@ -96,8 +96,9 @@ class App:
     """The service in one process: APIs, engine, store."""
 
     def __init__(self, conf: Any, cloud_since: float = 0.0, part: Part = Part.WHOLE) -> None:
-        """``cloud_since`` is when the cloud was started, if it lives with this process; ``part`` is
-        what this process does.
+        """``cloud_since`` is the start of the cloud, if it lives with this process.
+
+        ``part`` is the role of this process.
         """
         self.name = RandomIds().uuid()
         self._part = part
@@ -159,7 +160,7 @@ class App:
         self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
         self._senders = senders_of(bus, ports, self._store.store.outbox)
         self.operators = self._served(PlainTextResponse("", 404), conf, "heat_api", name="engine")
-        """For a process that answers nobody else."""
+        """For a process that answers only operators."""
         self._lazy = cloudformation, cloudwatch = self._for_aws(conf)
         self.cfn = self._served(cloudformation, conf, "heat_api_cfn")
         self.cloudwatch = self._served(cloudwatch, conf, "heat_api_cloudwatch")
@@ -182,7 +183,7 @@ class App:
     def _drives(self, ports: Ports, host: str) -> Driving:
         if self._store.members is None:
             return Alone(ports, host)
-        # it needs libraries that a process alone does without
+        # It needs libraries that a single process does not.
         member: Any = importlib.import_module("stoker.members").Member
         drives = self._part is Part.ENGINE
         made: Driving = member(self._store.members, ports, self.name, host, drives=drives)
@@ -210,7 +211,7 @@ class App:
     def _served(
         self, interface: ASGIApp, conf: Any, section: str, *others: Mount, name: str = ""
     ) -> Served:
-        """``section`` has the limits; ``name`` is what it goes by in metrics, if not by that."""
+        """``section`` has the limits; ``name`` is its name in metrics, by default the section."""
         name = name or section
         gate = ConnectionGate(limits_from(conf[section]))
         self._report.connections[name] = lambda: gate.count
@@ -253,7 +254,7 @@ class App:
         )
 
     async def start(self) -> None:
-        """Go on with what an earlier process left unfinished, and load what is slow to load."""
+        """Resume the work that an earlier process left unfinished, and load slow modules."""
         freeing.start()
         self._pauses.start()
         self._forgetting.start()
@@ -302,7 +303,7 @@ class App:
         self._rotation.ask()
 
     async def close(self) -> None:
-        """Stop driving stacks and close everything; what is stored stays as it is."""
+        """Stop driving stacks and close everything; stored state is kept."""
         self._pauses.close()
         await self._forgetting.close()
         await self._purge.close()
@@ -318,7 +319,7 @@ class App:
 
 
 def web_limits_of(conf: Any) -> WebLimits:
-    """What templates are fetched from the web."""
+    """Return the settings for templates by URL."""
     return WebLimits(
         conf.allow_template_url,
         conf.template_fetch_timeout,
@@ -328,7 +329,7 @@ def web_limits_of(conf: Any) -> WebLimits:
 
 
 def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
-    """The days for which the store keeps what nobody needs, by what deletes it."""
+    """Return the functions that delete old rows, with their retention in days."""
     return [
         (store.purge_stacks, conf.purge_deleted_after),
         (store.purge_history, conf.purge_history_after),
@@ -336,7 +337,7 @@ def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
 
 
 def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
-    """What takes messages out of the outbox."""
+    """Return the senders of messages in the outbox."""
     senders = [Sender(outbox, Channel.ZAQAR, Queues(ports), MOST_WAITING)]
     if bus.notifies:
         senders.append(Sender(outbox, Channel.BUS, Bus(bus), bus.most_waiting))
@@ -344,7 +345,7 @@ def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
 
 
 def endpoints_of(settings: IdentitySettings, conf: Any, **asked: Any) -> Endpoints:
-    """How the cloud is reached; ``asked`` are asked about trusts, and before changes."""
+    """Return the access to the cloud; ``asked`` are callbacks about trusts and before changes."""
     return Endpoints(
         auth_url=settings.api_url,
         region=settings.region,
@@ -371,7 +372,7 @@ def _password_of(user: User) -> Password:
 
 
 def services_of(conf: Any) -> dict[str, ServiceAccess]:
-    """How services are reached that are not reached as all others are."""
+    """Return the access to services that differ from the others."""
     region, shared = conf.region_name_for_shared_services, conf.shared_services_types
     found = {
         name: _access(conf[group], region if _SHARED.get(name, name) in shared else None)
@@ -394,7 +395,7 @@ def _certificate(section: Any) -> str | tuple[str, str] | None:
 
 
 def property_defaults_of(conf: Any) -> dict[str, dict[str, str]]:
-    """What an operator wants properties to be that templates leave out, by type."""
+    """Return the operator's defaults for properties, by type."""
     polling = {"software_config_transport": conf.default_software_config_transport}
     signals = {"signal_transport": conf.default_deployment_signal_transport}
     return {

@@ -20,7 +20,7 @@ from stoker.engine.service.service import Service
 
 
 class Parts(Struct, frozen=True):
-    """What both interfaces have at hand."""
+    """Services for both interfaces."""
 
     service: Service
     senders: Senders

@@ -1,4 +1,4 @@
-"""How a process has stacks driven: by itself alone, or together with others."""
+"""Scheduling of stacks in a process: on its own, or together with others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.metrics.report import Work
 
 Hear = Callable[[Sequence[str], bool], None]
-"""Takes what news are about, and whether this process has told them itself."""
+"""Handles the ids of notifications; the flag says whether this process has sent them."""
 
 
 class Driving(Protocol):
-    """What drives stacks, or has them driven."""
+    """Drives stacks, or lets other processes drive them."""
 
     ports: Ports
     dispatcher: Dispatcher
@@ -29,15 +29,17 @@ class Driving(Protocol):
         heard_by: Mapping[str, Hear],
         share: Callable[[int], None],
     ) -> None:
-        """Begin. ``duties`` are done once in all processes; ``heard_by`` says who is told what
-        others have written, and ``share`` is told how many engines there are.
+        """Start.
+
+        ``duties`` run in exactly one process; ``heard_by`` maps kinds of notifications to handlers,
+        and ``share`` is called with the number of engines.
         """
 
     async def work(self) -> Work:
-        """What this process drives, and how the work is shared. Raises StoreFault."""
+        """Return the load of this process and the number of engines. Raises StoreFault."""
 
     async def close(self) -> None:
-        """End, and leave what is driven to others, or to the next start."""
+        """End, and release the driven stacks for other processes, or for the next start."""
 
 
 class Alone(Driving):
@@ -55,14 +57,14 @@ class Alone(Driving):
         heard_by: Mapping[str, Hear],
         share: Callable[[int], None],
     ) -> None:
-        """Go on with what an earlier process left unfinished."""
+        """Resume the work that an earlier process left unfinished."""
         await self._dispatch.recover()
         self._duties = duties
         for duty in duties:
             duty.start()
 
     async def work(self) -> Work:
-        """There is nobody to share with: nothing waits."""
+        """Return the load of the only process: nothing waits."""
         return Work(self._dispatch.under_way, due=0, engines_up=1, engines_down=0)
 
     async def close(self) -> None:

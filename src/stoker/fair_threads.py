@@ -1,8 +1,8 @@
 """Threads for computations and reads, shared fairly between projects.
 
-A project gets few of them at once, and projects take turns: whoever asks for much waits for
-himself, not others for him. A thread goes on with what its project waits for, and the loop takes
-over together what is done by then: to change threads takes longer than most computations.
+A project gets few of them at a time, and projects take turns, so that a busy project does not block
+others. A thread continues with the next job of its project, and the loop collects finished results
+together: a change of threads takes longer than most computations.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class FairThreads:
         self._scarce = False
         """A project waits for a thread that another one has."""
         self._begun: dict[object, float] = {}
-        """By thread: when it has begun what it is at."""
+        """Start time of the current job, by thread."""
         self._looking = False
         self._done: deque[Callable[[], None]] = deque()
         """What threads have for the loop to do."""
@@ -72,7 +72,7 @@ class FairThreads:
         """The loop knows that there is something."""
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
-        """What ``call`` returns or raises, when it is the turn of the project at work."""
+        """Run ``call`` when it is the turn of its project; return its result."""
         loop, project_id = asyncio.get_running_loop(), project.get()
         end: asyncio.Future[Answer] = loop.create_future()
         self._waiting.setdefault(project_id, deque()).append((call, end))
@@ -113,9 +113,9 @@ class FairThreads:
             loop.call_later(RETRY_SECONDS, self._submit, loop, _nothing)
 
     def _work(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
-        """Do what a project waits for, on a thread, until another project waits for that."""
+        """Run the jobs of a project on a thread, until another project waits for it."""
         thread = object()
-        # nobody but threads takes from it
+        # Only threads take from it.
         with contextlib.suppress(IndexError):
             while True:
                 call, end = jobs.popleft()
@@ -139,7 +139,7 @@ class FairThreads:
             loop.call_soon_threadsafe(self._hear)
 
     def _hear(self) -> None:
-        """Do what threads have had by now."""
+        """Deliver the results of threads."""
         self._told = False
         while self._done:
             self._done.popleft()()
@@ -164,7 +164,7 @@ def _nothing() -> None:
 
 
 def _outcome(call: Callable[[], Answer], end: asyncio.Future[Answer]) -> Callable[[], None]:
-    """What gives the result of a call to who waits."""
+    """Run a call; return the function that delivers its result."""
     try:
         with limited(MAX_SECONDS):
             answer = call()
@@ -178,6 +178,6 @@ def _outcome(call: Callable[[], Answer], end: asyncio.Future[Answer]) -> Callabl
 def _give(
     end: asyncio.Future[Answer], how: Callable[[Any], None], what: Answer | BaseException
 ) -> None:
-    """Give the result to who waits, if somebody still does."""
+    """Deliver the result, unless the caller is gone."""
     if not end.done():
         how(what)

@@ -26,14 +26,13 @@ log = Log(__name__)
 REPORT = 5.0
 """Seconds between two reports of an engine."""
 FORGOTTEN_AFTER = 86_400.0
-MEASURED_EVERY = 60.0
-"""Seconds between two looks at the server's clock."""
+MEASURED_EVERY = 60.0  # seconds between two reads of the server's clock
 LOOK_AGAIN = 600.0
-"""Seconds between looks at a nested stack: its end is told in the transaction that records it."""
+"""Seconds between polls of a nested stack. Its end is notified by the commit that records it."""
 
 
 class Member(Driving):
-    """What a process has to do with the others."""
+    """Work of one process together with the others."""
 
     def __init__(
         self, members: Members, ports: Ports, name: str, host: str, *, drives: bool
@@ -65,7 +64,7 @@ class Member(Driving):
         heard_by: Mapping[str, Hear],
         share: Callable[[int], None],
     ) -> None:
-        """Begin to hear of the others, and to take turns."""
+        """Start to receive notifications, and to take turns."""
         self._share = share
         turns: Mapping[str, Hear] = {
             "turn": lambda about, own: self._hear([(id_, None) for id_ in about], own),
@@ -90,7 +89,7 @@ class Member(Driving):
             self._procrastinate.hear()
 
     async def close(self) -> None:
-        """End, and hand over what is driven here."""
+        """End, and release the stacks that are driven here."""
         await self._background.close()
         if self._procrastinate is not None:
             await self._procrastinate.close()
@@ -109,7 +108,7 @@ class Member(Driving):
         ]
 
     async def work(self) -> Work:
-        """What this process drives, and what waits."""
+        """Return the driven and the waiting stacks."""
         due, engines = await self._members.turns.due(), await self.engines()
         up = sum(each.up for each in engines)
         return Work(self._turns.under_way, due, up, len(engines) - up)
@@ -118,7 +117,7 @@ class Member(Driving):
         await self._members.engines.tell(replace(self._own, updated_at=self._members.clock.now()))
 
     async def _look_after(self) -> None:
-        """Report, and see what has become of the others and of the time."""
+        """Send reports, and read those of the others and the server's clock."""
         since_measured = 0.0
         while True:
             try:

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """What a process does."""
+    """The role of a process."""
 
     WHOLE = "whole"
-    """Everything, alone."""
+    """Everything in one process."""
     API = "api"
     ENGINE = "engine"

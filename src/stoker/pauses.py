@@ -1,7 +1,7 @@
-"""Measures how long the event loop keeps everybody waiting, and says what was running meanwhile.
+"""Measures how long the event loop is blocked, and logs the code that ran meanwhile.
 
-A timer of the loop that comes late tells how long the loop was busy; a thread looks what the loop
-is doing as soon as the timer is overdue. It knows nothing of stacks and requests.
+A late timer of the loop shows how long the loop was busy; a thread reads the stack of the loop as
+soon as the timer is overdue. Independent of stacks and requests.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LoopPauses:
         self._loop_thread = 0
 
     def start(self) -> None:
-        """Begin to measure the running loop."""
+        """Start to measure the running loop."""
         self._loop_thread = threading.get_ident()
         self._schedule(asyncio.get_running_loop())
         threading.Thread(target=self._watch, name="pauses", daemon=True).start()
@@ -120,7 +120,7 @@ class LoopPauses:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Where a thread is, innermost first."""
+    """Return the frames of a thread, innermost first."""
     places: list[str] = []
     while frame is not None and len(places) < _FRAMES:
         code = frame.f_code

@@ -1,4 +1,4 @@
-"""Policies for those who write them: what asks for which rule, and what a file does."""
+"""Tools for authors of policies: a sample, and findings about a file."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def sample() -> str:
 
 
 def findings_in(path: Path) -> list[str]:
-    """What is wrong, as lines of text; raises ValueError for a file that holds no rules at all.
+    """Return findings as lines of text. Raises ValueError for a file without rules.
 
-    Found are names that nothing asks for, references to rules that there are not, and expressions
-    that cannot be read: those let nobody through.
+    Findings are unused names, references to missing rules, and expressions that cannot be read,
+    which permit no caller.
     """
     try:
         rules = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
@@ -50,7 +50,7 @@ def findings_in(path: Path) -> list[str]:
 
 
 def allowed_by(file: Path, roles: frozenset[str]) -> list[str]:
-    """The rules that let somebody with these roles through, in the own project."""
+    """Return the rules that permit a caller with these roles in the own project."""
     conf = load()
     importlib.import_module("oslo_policy.opts").set_defaults(conf)
     # not as a default: those are the whole process's
@@ -60,7 +60,7 @@ def allowed_by(file: Path, roles: frozenset[str]) -> list[str]:
 
 
 def _purposes() -> dict[str, tuple[str, list[str]]]:
-    """What rules are for, in words, and the requests that they are asked about."""
+    """Return the purposes of rules, in words, and the requests that they decide."""
     found: dict[str, tuple[str, list[str]]] = {}
     for route in ROUTES:
         path = re.sub(r"\{(\w+):?\w*\}", r"{\1}", f"/v1/{{project_id}}{route.path}")

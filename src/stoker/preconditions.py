@@ -1,4 +1,4 @@
-"""What has to be so before the service can start, told without starting it."""
+"""Preconditions for the start of the service, checked without starting it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.store.foreign import require_supported
 
 
 def missing(conf: Any) -> list[str]:
-    """What keeps the service from starting with options that are right one by one."""
+    """Return problems that prevent a start though each option is right."""
     said = []
     try:
         settings_from(conf)

@@ -1,7 +1,7 @@
-"""Deletes by itself what is kept only for a time: deleted stacks, old events, ended operations.
+"""Deletes rows after their retention: deleted stacks, old events, ended operations.
 
-It works in small bites with pauses between them, beside everything else. It may end at any point,
-and any number of processes may do the same at once.
+It works in small steps with pauses between them, in the background. It may end at any point, and
+any number of processes may do the same at the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Bite = Callable[[float], Awaitable[int]]
 
 
 class Purge:
-    """Deletes, of each kind, what is older than a number of days; -1 keeps it for ever."""
+    """Deletes rows of each kind that are older than a number of days; -1 keeps them for ever."""
 
     def __init__(self, clock: Clock, kept: Sequence[tuple[Bite, int]]) -> None:
         self._clock = clock
@@ -37,7 +37,7 @@ class Purge:
         self._background = Background(self._run)
 
     def start(self) -> None:
-        """Begin to look, on the running event loop."""
+        """Start on the running event loop."""
         self._background.start()
 
     async def close(self) -> None:

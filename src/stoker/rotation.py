@@ -1,6 +1,6 @@
-"""Brings a new key of encryption to all that is stored, a little at a time, beside everything else.
+"""Re-encrypts stored values with a new key, in small steps in the background.
 
-It may end at any point: the next process begins anew with what is left.
+It may end at any point: the next process continues with the rest.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ AGAIN_AFTER = 60.0
 
 
 class EarlierKeys(Protocol):
-    """What earlier keys have encrypted."""
+    """Texts of earlier keys."""
 
     @property
     def newest(self) -> str:
         """The id of the key in whose place they are."""
 
     async def bite(self) -> bool:
-        """Encrypt a little of it anew; whether there is more."""
+        """Re-encrypt some texts; return whether there are more."""
 
 
 class Rotation:
-    """Encrypts anew what earlier keys have encrypted."""
+    """Re-encrypts the texts of earlier keys."""
 
     def __init__(self, earlier: EarlierKeys) -> None:
         self._earlier = earlier
@@ -42,11 +42,11 @@ class Rotation:
         self._background = Background(self._run)
 
     def start(self) -> None:
-        """Begin, on the running event loop."""
+        """Start on the running event loop."""
         self._background.start()
 
     def ask(self) -> None:
-        """There is a new key: begin anew."""
+        """Start again for a new key."""
         self._asked.set()
 
     async def close(self) -> None:

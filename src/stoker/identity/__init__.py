@@ -1,1 +1,1 @@
-"""Who sends a request, what they may do, and on whose behalf the service works afterwards."""
+"""Authentication of requests, permissions, and credentials for later work."""

@@ -35,7 +35,7 @@ async def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin)
 
 
 def credentials_of(grant: Grant) -> dict[str, Any]:
-    """What a token says, in the terms of policies."""
+    """Return the content of a token in the terms of policies."""
     return {
         "user_id": grant.user_id,
         "project_id": grant.project_id,

@@ -79,7 +79,7 @@ class SignatureVerifier:
 
 
 def _refusal(response: httpx.Response) -> Forbidden:
-    """The refusal that the answer's words allow; services only tell some cases apart."""
+    """Return the refusal for an answer; services only distinguish some cases."""
     text = response.text.lower()
     if "access key" in text and ("not found" in text or "unknown" in text):
         return Forbidden("The access key does not exist.", UNKNOWN_ACCESS_KEY)

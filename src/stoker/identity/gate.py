@@ -28,7 +28,7 @@ CHECK_AGAIN_SECONDS = 15.0
 
 
 class Gate:
-    """Who may come in, who acts when nobody is there, and who may call back."""
+    """Authenticates requests, holds trusts for deferred work, and manages stack users."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class Gate:
     async def authenticate(
         self, headers: Mapping[str, str], project_id: str | None
     ) -> Caller | None:
-        """The caller, or None when the request does not prove who sends it.
+        """Return the caller, or None if the request is not authenticated.
 
-        Refuses (503) when nobody can tell.
+        Refuses (503) if the identity service does not answer.
         """
         caller = await self._authenticate(headers, project_id)
         if caller is not None:
@@ -69,7 +69,7 @@ class Gate:
         return caller
 
     def load(self) -> None:
-        """Load what is slow to load, before the first request needs it. Blocks."""
+        """Load slow modules before the first request needs them. Blocks."""
         self._keystone.load()
         self.policies.load()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A token and what it says."""
+    """A token with its content."""
 
     token: str = field(repr=False)
     body: Mapping[str, Any] = field(repr=False)

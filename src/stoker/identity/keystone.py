@@ -25,7 +25,7 @@ else:
 Answer = TypeVar("Answer")
 
 Called = Callable[[str, int, float, str], None]
-"""Told of each request: service, status or 0 where no answer came, seconds, and its kind."""
+"""Called after each request with service, status or 0 without an answer, seconds, and kind."""
 
 _SERVICE = "identity"
 _REQUESTS = "requests"
@@ -130,7 +130,7 @@ class Keystone:
         return response
 
     def load(self) -> None:
-        """Load the HTTP library and what it needs, which takes a while. Blocks."""
+        """Load the HTTP library and its dependencies, which takes a while. Blocks."""
         with self._loading:
             if self._client is None:
                 settings = self.settings
@@ -146,7 +146,7 @@ class Keystone:
         self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def wait_for(self, call: Coroutine[Any, Any, Answer]) -> Answer:
-        """What ``call`` returns or raises; for worker threads, which wait for it."""
+        """Run ``call`` on the loop and wait for its result; for worker threads."""
         loop = self._loop
         if loop is None or threading.get_ident() == self._loop_thread:
             call.close()

@@ -25,11 +25,11 @@ class LeftTrusts:
         self._background = Background(self._run)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start to search."""
         self._background.start()
 
     async def close(self) -> None:
-        """Leave what is not removed yet to the next process."""
+        """Stop; the next process removes the rest."""
         await self._background.close()
 
     async def _run(self) -> None:

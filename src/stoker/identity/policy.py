@@ -1,4 +1,4 @@
-"""Which callers may do what: oslo.policy with the rules of :mod:`stoker.identity.rules`."""
+"""Permissions of callers: oslo.policy with the rules of :mod:`stoker.identity.rules`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Policies:
 
 
 def _credentials(caller: Caller) -> dict[str, Any]:
-    """What decides about a caller."""
+    """Return the facts about a caller for decisions."""
     return {
         "user_id": caller.user_id,
         "project_id": caller.project_id,
@@ -108,7 +108,7 @@ def _make_enforcer(conf: Any) -> Any:
 
 
 def _policy_file(conf: Any) -> str:
-    """The name of the file: older clouds have it in JSON, of which the library knows no more."""
+    """Return the name of the file. Older clouds have it in JSON, which the library dropped."""
     importlib.import_module("oslo_policy.opts").set_defaults(conf)
     named: str = conf.oslo_policy.policy_file
     in_json = str(Path(named).with_suffix(".json"))
@@ -118,7 +118,7 @@ def _policy_file(conf: Any) -> str:
 
 
 def _read_rules(enforcer: Any) -> None:
-    """Read what has changed. The library would look at all files at each decision (1 ms)."""
+    """Read changed files. The library would check all files at each decision (1 ms)."""
     enforcer.use_conf = True
     try:
         enforcer.load_rules()

@@ -1,4 +1,4 @@
-"""How the identity service is reached, and as whom."""
+"""Access to the identity service, and the user for it."""
 
 from __future__ import annotations
 
@@ -119,8 +119,10 @@ def _domain(section: Any, kind: str) -> str | None:
 
 
 def _verify(conf: Any) -> bool | str:
-    """How certificates are checked: as for tokens, else as for the client of the identity service,
-    else as for all clients."""
+    """Return how to verify certificates, by the first section that says so.
+
+    The sections are those of tokens, of the client of the identity service, and of all clients.
+    """
     sections = conf.keystone_authtoken, conf.clients_keystone, conf.clients
     if any(section.insecure for section in sections):
         return False

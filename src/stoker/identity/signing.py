@@ -7,8 +7,7 @@ import hashlib
 import hmac
 from urllib.parse import quote, urlencode, urlsplit
 
-METHODS = {"waitcondition": "PUT", "signal": "POST"}
-"""With which method a kind of address is called: the signature covers it."""
+METHODS = {"waitcondition": "PUT", "signal": "POST"}  # covered by the signature
 
 
 def sign_url(

@@ -1,7 +1,7 @@
-"""Users for what stacks make: they let a server call back, and can do nothing else.
+"""Users for resources of stacks: they let a server call back, and can do nothing else.
 
-They live in a domain of their own, in one project for each tree of stacks, one user for each
-resource. Everything is named after ids, so that what a lost call has made is found again.
+They are in a domain of their own, in one project for each tree of stacks, one user for each
+resource. Everything is named after ids, so that the object of a lost call is found again.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class StackDomain:
 
     @property
     def settings(self) -> IdentitySettings:
-        """How the identity service is reached."""
+        """The access to the identity service."""
         return self.keystone.settings
 
     @property
@@ -97,7 +97,7 @@ class StackDomain:
     async def _may_exist(self, name: str) -> bool:
         """Return whether there can be a project of a name: most stacks never have one.
 
-        Asks once for all that earlier processes have made; of what others make it knows nothing.
+        Reads the projects of earlier processes once; those of concurrent processes are unknown.
         """
         if not self._alone:
             return True
@@ -200,7 +200,7 @@ class StackDomain:
 
 
 class ResourceSignalling:
-    """How the resources of one stack are called back. Every method blocks and can be repeated."""
+    """Callbacks to the resources of one stack. Every method blocks and can be repeated."""
 
     def __init__(self, domain: StackDomain, project_name: str) -> None:
         self._domain = domain
@@ -248,14 +248,15 @@ class ResourceSignalling:
         return f"{_version_root(root)}/{project_id or self._project_id(call)}/{path}"
 
     def metadata_url(self, call: Call) -> str:
-        """Where servers ask the CloudFormation API for metadata; ends with a slash."""
+        """Return the address of the CloudFormation API for metadata; ends with a slash."""
         root = (self._domain.settings.metadata_url or self._endpoint("cloudformation")).rstrip("/")
         # older configurations name it without the version
         return f"{root}/" if "/v1" in root else f"{root}/v1/"
 
     def watch_url(self, call: Call) -> str:
-        """Where servers reach the CloudWatch API: at the host of the CloudFormation API where the
-        catalog does not name it.
+        """Return the address of the CloudWatch API for servers.
+
+        If the catalog does not name it, it is on the host of the CloudFormation API.
         """
         root = self._domain.settings.watch_url or self._find_endpoint("cloudwatch")
         return root or self.metadata_url(call)

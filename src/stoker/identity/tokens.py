@@ -1,4 +1,4 @@
-"""Who sends a request: by token, or by name and password where that is allowed."""
+"""Authentication by token, or by name and password where that is allowed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_TOKEN = 16384
 
 @dataclass(slots=True)
 class _Known:
-    """A caller who was valid, until when that is believed, and when to ask anew."""
+    """A valid caller, with the end of its validity and the time of the next check."""
 
     caller: Caller
     until: float
@@ -31,12 +31,12 @@ class _Known:
 
 
 class Authenticator:
-    """Validates what requests bring, and remembers what was valid for a while.
+    """Validates the credentials of requests, with a cache of valid tokens.
 
-    Tokens are remembered by their hash, at most ``token_cache_size`` of them, at most for
+    Tokens are cached by their hash, at most ``token_cache_size`` of them, at most for
     ``token_cache_time`` seconds and never beyond their own expiry. After a third of that time they
-    are checked anew, behind a request that uses them: what was revoked meanwhile counts no longer
-    than ``token_cache_time``.
+    are checked again, behind a request that uses them: revoked tokens are valid no longer than
+    ``token_cache_time``.
 
     A service that works on behalf of a user sends a token of its own beside that of the user
     (``X-Service-Token``). If it has one of ``service_token_roles``, the user's may have expired
@@ -57,7 +57,7 @@ class Authenticator:
         self._checks: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
-        """Give up what is being checked."""
+        """Cancel running checks."""
         for task in self._checks:
             task.cancel()
         await asyncio.gather(*self._checks, return_exceptions=True)
@@ -119,7 +119,7 @@ class Authenticator:
         try:
             grant = await self._validate(token, expired=expired)
         except Refused:
-            return  # nobody can tell; what is remembered ends by itself
+            return  # Keystone is unreachable. Keep the cached token; it expires on its own.
         if grant is None:
             self._known.pop(key, None)
         else:

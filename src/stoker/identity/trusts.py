@@ -1,11 +1,11 @@
-"""Trusts: they let the service go on with a user's work after the user's token has expired.
+"""Trusts: they let the service continue a user's work after the user's token has expired.
 
-A user has one trust for each project (and set of roles), which all stacks of the user there act
-by. It is removed behind the last of them. A trust that somebody has deleted is made anew with the
-token of the user's next request; stacks that name the old one act by the new one from then on.
+A user has one trust for each project (and set of roles), shared by all stacks of the user there. It
+is removed after the last of them. If a trust was deleted, a new one is made with the token of the
+user's next request; stacks that name the old one use the new one from then on.
 
-Any number of processes make and remove them: the records decide. What is remembered here only
-saves asking: a stack is recorded in a transaction that looks whether its trust still counts.
+Any number of processes make and remove them: the records decide. The cache here only saves reads: a
+stack is recorded in a transaction that checks whether its trust is still valid.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _MOST_RECENT = 4096
 LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
 """Seconds between a stack's end and looks whether it was the last: its row may end later."""
-RENEWAL_PAUSE = 30.0
-"""Seconds in which a trust is made anew at most once."""
+RENEWAL_PAUSE = 30.0  # seconds between two renewals of a trust, at least
 ASK_PAUSE = 10.0
 """Seconds in which other processes are asked for one at most once."""
 ANSWERS = (0.1, 0.2, 0.4, 0.8, 1.5)
@@ -66,7 +65,7 @@ class TrustRecords(Protocol):
         """Forget a trust."""
 
     async def left_behind(self) -> Sequence[tuple[str, str]]:
-        """Project and user of trusts that are marked, or by which no live stack acts."""
+        """Return project and user of trusts that are marked, or that no live stack uses."""
 
     async def ask_others(self, trust_id: str) -> bool:
         """Ask the other processes to make a trust in the place of this one; whether there can be
@@ -89,7 +88,7 @@ class Trusts:
         self._settings = keystone.settings
         self._records = records
         self._usable: OrderedDict[tuple[Any, ...], str] = OrderedDict()
-        """Trusts that were usable when they were looked at last."""
+        """Trusts that were usable at their last check."""
         self._replaced: dict[str, str] = {}
         """By trust, the one that stands for it, as far as this process has heard."""
         self._recent: OrderedDict[tuple[str, str], Caller] = OrderedDict()
@@ -104,13 +103,13 @@ class Trusts:
         return self._settings.trustee or self._settings.service_user
 
     async def close(self) -> None:
-        """Leave what is not removed yet to others, or to the next start."""
+        """Stop; other processes, or the next start, remove the rest."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def remember(self, caller: Caller) -> None:
-        """Keep a caller whose token is valid: it can make a trust anew."""
+        """Keep a caller whose token is valid, to renew a trust with it."""
         if caller.token is None or caller.trust_id is not None or caller.is_stack_user:
             return
         key = caller.project_id, caller.user_id
@@ -120,13 +119,12 @@ class Trusts:
             self._recent.popitem(last=False)
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
-        """The trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
+        """Return the trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
 
-        The one that there is, or a new one. It counts for a stack once the transaction that records
-        the stack has found that it does. A caller who acts by a trust for our own trustee, a stack
-        that one of our stacks makes, goes on with that one (``borrowed``).
-        Refuses (400, ``MissingCredentialError``) callers without token or role, and (403) those
-        whom the identity service does not let delegate.
+        It is the existing one, or a new one. The transaction that records a stack checks that it is
+        valid. A caller with a trust for our own trustee, which is a stack made by one of our
+        stacks, keeps that one (``borrowed``). Refuses (400, ``MissingCredentialError``) callers
+        without token or role, and (403) those that the identity service does not allow to delegate.
         """
         roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
         if caller.token is None or not caller.project_id or not roles:
@@ -163,7 +161,7 @@ class Trusts:
             self._begin(self._remove_behind(str(project_id), str(user_id)))
 
     async def remove_left_behind(self) -> None:
-        """Remove what processes have left behind that died, or could not remove it."""
+        """Remove trusts that dead processes, or failed removals, have left."""
         for project_id, user_id in await self._records.left_behind():
             await self._remove_unused(project_id, user_id)
 

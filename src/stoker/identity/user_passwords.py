@@ -1,6 +1,6 @@
-"""Passwords of users: the other way to go on with a user's work after the token has expired.
+"""Passwords of users: an alternative to trusts for work after the token has expired.
 
-It is ``deferred_auth_method = password``, for clouds without trusts. The password comes with the
+It is ``deferred_auth_method = password``, for clouds without trusts. The password is sent with the
 request that makes a stack, in ``X-Auth-Key``, and is kept encrypted with the stack.
 """
 
@@ -17,7 +17,7 @@ from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid
 
 
 class UserPasswords:
-    """Hands out the password of a caller. Stacks that act by trusts go on with them."""
+    """Returns the password of a caller. Stacks with trusts keep them."""
 
     def __init__(self, keystone: Keystone, trusts: Trusts) -> None:
         self._keystone = keystone

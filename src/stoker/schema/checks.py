@@ -1,7 +1,7 @@
-"""Custom constraints that need no cloud: pure functions from a value to what is wrong with it.
+"""Custom constraints that need no cloud: pure functions from a value to its fault.
 
-Custom constraints named here are checked on the spot; all other names of :data:`CLOUD` are
-questions for a cloud (:class:`stoker.schema.constraints.CustomCheck`).
+Custom constraints named here are checked directly; all other names of :data:`CLOUD` are checked by
+a cloud (:class:`stoker.schema.constraints.CustomCheck`).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def timezone(value: Any) -> str | None:
 
 
 def moment_of(value: Any) -> datetime | None:
-    """The time that a text in ISO 8601 notation tells, in UTC unless it says otherwise."""
+    """Return the time of a text in ISO 8601 notation, by default in UTC."""
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:

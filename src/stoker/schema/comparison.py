@@ -1,4 +1,4 @@
-"""Which properties an update changes, compared by effective value."""
+"""Properties that an update changes, compared by effective value."""
 
 from __future__ import annotations
 

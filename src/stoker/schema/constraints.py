@@ -1,6 +1,6 @@
-"""Constraints on values of properties and parameters: data that knows what violates it.
+"""Constraints on values of properties and parameters.
 
-Each finds the fault of a value that has the right type already, in words.
+Each returns the fault of a value of the right type, in words.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from stoker.schema.helpers import NotComputed, OwnPatterns, PatternBudget
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import shown
 
-_MAX_CHOICES = 100
-"""Allowed values that a message tells."""
+_MAX_CHOICES = 100  # allowed values in a message
 
 
 class Length(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Length(Struct, frozen=True):
     description: str | None = None
 
     def fault(self, value: Any) -> str | None:
-        """That it is too short or too long."""
+        """Return a fault if it is too short or too long."""
         if not isinstance(value, str | list | dict) or not _outside(self, len(value)):
             return None
         unit = "characters" if isinstance(value, str) else "entries"
@@ -50,7 +49,7 @@ class Range(Struct, frozen=True):
     description: str | None = None
 
     def fault(self, value: Any) -> str | None:
-        """That it is out of bounds."""
+        """Return a fault if it is out of bounds."""
         if not isinstance(value, int | float) or not _outside(self, value):
             return None
         return f"{value} is out of range (min: {self.min}, max: {self.max})"
@@ -69,7 +68,7 @@ class Modulo(Struct, frozen=True):
     description: str | None = None
 
     def fault(self, value: Any) -> str | None:
-        """That its division leaves something else."""
+        """Return a fault if its division has another remainder."""
         if not isinstance(value, int | float) or value % self.step == self.offset:
             return None
         return f"{value} divided by {self.step} must leave {self.offset}"
@@ -82,7 +81,7 @@ class AllowedValues(Struct, frozen=True):
     description: str | None = None
 
     def fault(self, value: Any) -> str | None:
-        """That it, or an entry of a list, is none of the choices."""
+        """Return a fault if it, or an entry of a list, is none of the choices."""
         given = value if isinstance(value, list) else [value]
         known = set(map(frozen, self.allowed)) if len(given) > 1 else ()
         for item in given:
@@ -121,10 +120,10 @@ class AllowedPattern:
     pattern: str
     description: str | None = None
     budget: PatternBudget = field(default_factory=PatternBudget, compare=False, repr=False)
-    """Shared with the other patterns of the document that it stands in."""
+    """Shared with the other patterns of the document."""
 
     def fault(self, value: Any) -> str | None:
-        """That a text does not match, or that this takes too long to tell."""
+        """Return a fault if a text does not match, or if the match takes too long."""
         if not isinstance(value, str):
             return None
         try:
@@ -139,7 +138,7 @@ class AllowedPattern:
 
 
 def own_pattern(pattern: str) -> AllowedPattern:
-    """A pattern that a resource type declares: nobody has to guard against it."""
+    """Return a pattern that a resource type declares, which is trusted."""
     return AllowedPattern(pattern, budget=PatternBudget(OwnPatterns()))
 
 
@@ -150,7 +149,7 @@ class Custom(Struct, frozen=True):
     description: str | None = None
 
     def fault(self, value: Any) -> str | None:
-        """What a check that needs no cloud says of it, or of the first such entry of a list."""
+        """Return the fault of it, or of the first wrong entry of a list, if no cloud is needed."""
         check = PURE.get(self.name)
         if check is None or value is None:
             return None
@@ -158,7 +157,7 @@ class Custom(Struct, frozen=True):
 
     @staticmethod
     def known_in(value: Any) -> list[Any]:
-        """What is checked of a value: itself, or the entries of a list, where they are known."""
+        """Return the checked parts of a value: itself, or the known entries of a list."""
         items = value if isinstance(value, list) else [value]
         return [item for item in items if not isinstance(item, Unknown)]
 
@@ -182,7 +181,7 @@ def is_own(constraint: Constraint) -> bool:
 
 
 def violation(constraint: Constraint, value: Any) -> str | None:
-    """What is wrong with a value of the right type, or None.
+    """Return the fault of a value of the right type, or None.
 
     Constraints that only a cloud can answer are never violated here. A constraint with a
     description of its own is reported in those words.

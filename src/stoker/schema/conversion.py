@@ -88,7 +88,7 @@ def to_map(value: Any) -> Mapping[str, Any]:
 
 
 def to_json_parameter(value: Any) -> Any:
-    """A map, a list, or what JSON text says."""
+    """Return a map, a list, or the value of a JSON text."""
     if isinstance(value, list) or value == "":
         return value
     if not isinstance(value, str):

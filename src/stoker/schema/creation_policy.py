@@ -19,17 +19,15 @@ _MOST = 1000
 
 
 class SignalsWanted(Struct, frozen=True):
-    """What a resource waits for."""
+    """Signals that a resource waits for."""
 
     count: int = 1
-    needed: int = 1
-    """How many of them have to tell of success."""
-    seconds: float = 300.0
-    """Since the create has begun."""
+    needed: int = 1  # successful ones of them
+    seconds: float = 300.0  # since the start of the create
 
 
 def signals_wanted(policy: Any) -> SignalsWanted | None:
-    """What a policy has a resource wait for; None for nothing. Raises Mismatch."""
+    """Return the signals in a policy; None for none. Raises Mismatch."""
     if unknown_in(policy) is not None:
         raise Mismatch("a creation policy cannot hang on what a resource gives: write values here")
     known = {"ResourceSignal": {"Count", "Timeout"}, _GROUPS: {_PERCENT}}

@@ -19,7 +19,7 @@ _ITEM = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 
 
 def cron_fault(expression: str) -> str | None:
-    """What is wrong with a cron expression of five (or, with seconds, six) fields, or None."""
+    """Return the fault of a cron expression of five (or, with seconds, six) fields, or None."""
     text = expression.strip().lower()
     if text in _ALIASES:
         return None

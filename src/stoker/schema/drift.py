@@ -1,7 +1,7 @@
-"""What a live object has, against what was applied to it, property by property.
+"""Comparison of a live object with its applied properties.
 
-Only what was given is compared: what a service has chosen by itself is its own business. Values
-are compared by meaning, since services write addresses, numbers and lists in ways of their own.
+Only given values are compared, not those that a service has chosen. Values are compared by meaning,
+since services write addresses, numbers and lists in ways of their own.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Difference(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What a comparison has found, and what it could not look at."""
+    """Differences, and properties that could not be compared."""
 
     differences: tuple[Difference, ...] = ()
     untold: tuple[str, ...] = ()
-    """Properties that were given a value of their own and of which the object tells nothing."""
+    """Properties with a given value that the object does not show."""
 
 
 SAME = Comparison()
@@ -47,7 +47,7 @@ SAME = Comparison()
 def compare(
     schema: Mapping[str, Property], applied: Mapping[str, Any], live: Mapping[str, Any]
 ) -> Comparison:
-    """Checked properties as they were applied, against those that the object tells.
+    """Compare checked properties as applied with those of the object.
 
     A property that ``live`` does not have is not compared.
     """
@@ -65,7 +65,7 @@ def compare(
 
 
 def alike(declared: Property | None, applied: Any, live: Any) -> bool:
-    """Return whether a live value means what was applied."""
+    """Return whether a live value has the meaning of the applied one."""
     if _is_nothing(applied) or _is_nothing(live):
         return _is_nothing(applied) and _is_nothing(live)
     if isinstance(applied, Mapping):
@@ -86,7 +86,7 @@ def _is_nothing(value: Any) -> bool:
 def _maps_alike(
     declared: Property | None, applied: Mapping[str, Any], live: Mapping[str, Any]
 ) -> bool:
-    """Of a map with declared entries those count that were given; any other is taken whole."""
+    """Compare the given entries of a map with declared entries, or a whole other map."""
     entries = None if declared is None else declared.entries
     given, told = (
         {key: value for key, value in each.items() if value is not None} for each in (applied, live)
@@ -115,7 +115,7 @@ def _lists_alike(items: Property | None, applied: Sequence[Any], live: Sequence[
 
 
 def _said(entry: Any) -> int:
-    """How much an entry asks for: those that few counterparts can serve choose first."""
+    """Return the number of requirements of an entry: those with most choose first."""
     if not isinstance(entry, Mapping):
         return 0
     return sum(1 for value in entry.values() if not _is_nothing(value))

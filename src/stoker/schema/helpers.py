@@ -2,8 +2,8 @@
 
 Templates come from anyone, and both languages let a few characters ask for work without end: a
 pattern such as ``(a|aa)+$`` can keep a matcher busy for hours on thirty characters, and
-``((a{1000}){1000}){1000}`` takes all memory before it has seen any. The template language says
-what it needs; who implements it holds the limits.
+``((a{1000}){1000}){1000}`` takes all memory before it reads any. The template language defines this
+interface; its implementation enforces the limits.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Helpers(Protocol):
         """Check the form of a pattern."""
 
     def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
-        """Of each text whether a pattern matches it from start to end."""
+        """Return for each text whether a pattern matches it from start to end."""
 
 
 class NoHelpers:
@@ -61,12 +61,12 @@ NO_HELPERS = NoHelpers()
 
 
 class OwnPatterns(NoHelpers):
-    """Matches the patterns of resource types at once: they are ours, and the texts are short."""
+    """Matches the patterns of resource types in this process: they are trusted, texts short."""
 
     def fit(  # type: ignore[override]
         self, pattern: str, texts: Sequence[str], seconds: float
     ) -> tuple[list[bool], float]:
-        """Of each text whether a pattern matches it; none matches a text that is too long."""
+        """Return for each text whether a pattern matches it; a text that is too long never does."""
         matches = re.compile(pattern).fullmatch
         return [len(text) <= _LONGEST and matches(text) is not None for text in texts], 0.0
 
