@@ -1,4 +1,4 @@
-"""Which resources of a stack its users may read: as policies say that a user has."""
+"""Resources of a stack that its users may read, by the policies of a user."""
 
 from __future__ import annotations
 

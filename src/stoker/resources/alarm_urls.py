@@ -53,5 +53,5 @@ class ActsOnSignals(ManagedType):
         return {}
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """What comes of the signal has its own event."""
+        """Return the reason of the signal's event; its effect has an event of its own."""
         return "Signal received"

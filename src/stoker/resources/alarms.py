@@ -1,4 +1,4 @@
-"""Watch rules as resources: what their types share."""
+"""Watch rules as resources: common parts of their types."""
 
 from __future__ import annotations
 

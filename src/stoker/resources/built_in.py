@@ -1,8 +1,8 @@
-"""Where the built-in types are, and which were withdrawn.
+"""Places of the built-in types, and withdrawn types.
 
-A type is found by its file: whatever module of a service's package says ``type_name = "..."`` in
-a class declares that type. The files are read and not imported, so that a service starts without
-importing a type that nobody uses.
+A type is found by its file: a module of a service's package with ``type_name = "..."`` in a class
+declares that type. The files are read and not imported, so that a service starts without importing
+unused types.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How types declare their properties: a function for each kind, and declarations that many share.
+"""Declarations of properties: a function for each kind, and declarations that many types share.
 
-Types call these through the module, as ``declare.boolean("Whether ...", default=True)``. What is
-said after the description goes to :class:`stoker.schema.properties.Property`.
+Types call these through the module, as ``declare.boolean("Whether ...", default=True)``. Arguments
+after the description are those of :class:`stoker.schema.properties.Property`.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _attributes(written: Mapping[str, str | None]) -> dict[str, Attribute]:
 
 
 def _withdrawn(type_name: str) -> ResourceType:
-    """A type that is gone; what a template says of it does not matter any more."""
+    """Return a withdrawn type; its properties in a template are ignored."""
     successor = WITHDRAWN[type_name]
     advice = f"use {successor} instead" if successor else "its service does not exist any more"
     return _made(

@@ -1,4 +1,4 @@
-"""Groups of instances: what OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup share.
+"""Groups of instances: OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup.
 
 The members have the properties of a launch configuration, which the group reads from its data.
 Their type is ``OS::Heat::ScaledResource``. It means AWS::EC2::Instance, or the template that the
@@ -107,7 +107,7 @@ def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
 
 
 def _own_configuration(call: NestingCall) -> dict[str, Any]:
-    """What reads, once, how the server was made that the members are to be like."""
+    """Return a resource that reads once the properties of the server for the members."""
     server = call.properties.get(SERVER)
     if server is None:
         return {}
@@ -141,7 +141,7 @@ def _launched(call: NestingCall) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def _balanced(call: NestingCall, name: str, subnet: str | None) -> dict[str, Any]:
-    """What makes an instance a member of each pool of the load balancers."""
+    """Return resources that add an instance to each pool of the load balancers."""
     place: dict[str, Any] = {"address": {"get_attr": [name, "PrivateIp"]}, "tags": [GROUPED]}
     if subnet is not None:
         place["subnet"] = subnet
@@ -152,7 +152,7 @@ def _balanced(call: NestingCall, name: str, subnet: str | None) -> dict[str, Any
 
 
 def _pools(call: NestingCall) -> Iterator[Mapping[str, Any]]:
-    """The pools of the load balancers. Raises DiagnosticError for what is none."""
+    """Yield the pools of the load balancers. Raises DiagnosticError for other names."""
     for name in call.properties[_BALANCERS] or ():
         balancer = call.referred.get(str(name))
         if balancer is None or balancer.type_name != BALANCER:

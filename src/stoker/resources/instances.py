@@ -1,4 +1,4 @@
-"""What is said of instances in CloudFormation's words, wherever it is said."""
+"""Properties of instances in CloudFormation's terms, shared by several types."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def by_key(pairs: Pairs | None) -> dict[str, Any]:
 
 
 def volume_findings(properties: Mapping[str, Any]) -> list[Diagnostic]:
-    """Block devices that say of no volume what it is made from."""
+    """Return diagnostics about block devices without a source of their volume."""
     return [
         Diagnostic(
             "invalid-server",

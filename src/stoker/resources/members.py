@@ -100,7 +100,7 @@ def are_known(properties: Mapping[str, Any], definition: str) -> bool:
 
 
 def written_at(path: Path, definition: str) -> Path | None:
-    """Where the property that defines all members says what is at a path of their template."""
+    """Return the place in the property for all members of a path in their template."""
     return (definition, *path[2:]) if path[:1] == ("resources",) else None
 
 

@@ -32,7 +32,7 @@ def ensure(call: Call, queue: str) -> None:
 
 
 def forward(call: Call, queue: str, address: str) -> None:
-    """Have the messaging service send on to an address what comes to a queue."""
+    """Subscribe an address to the messages of a queue."""
     asked = {"subscriber": address, "ttl": _FOR_EVER}
     answer = _answer(call, "POST", f"{_path(queue)}/subscriptions", asked)
     if answer.status_code != HTTPStatus.CONFLICT and answer.status_code >= _ERRORS:

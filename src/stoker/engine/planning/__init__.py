@@ -1,1 +1,1 @@
-"""What has to happen to a stack, decided before anything is done."""
+"""Plans of operations, made before their first action."""

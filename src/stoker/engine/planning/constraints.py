@@ -1,4 +1,4 @@
-"""Constraints that only the cloud can answer: whether what a template names is there."""
+"""Constraints that only the cloud can check: the existence of named objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ask = Callable[[Stack, Sequence[CustomCheck]], Sequence[str | None]]
 async def constraint_diagnostics(
     ports: Ports, stack: Stack, evaluation: Evaluation, ask: Ask
 ) -> list[Diagnostic]:
-    """What is wrong with the values of a template, by what a cloud has."""
+    """Return diagnostics about values of a template that a cloud does not have."""
     checks = evaluation.custom_checks()
     if not checks:
         return []

@@ -1,6 +1,6 @@
-"""What has to happen to one resource: a comparison of its row with its definition.
+"""Decision about one resource: a comparison of its row with its definition.
 
-The planner decides with it, and so does execution, when a value that was unknown has arrived.
+The planner uses it, and so does execution when an unknown value has become known.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stoker.template.evaluate.type_resolver import TemplateType
 
 
 class Decision(Struct, frozen=True):
-    """The change, and what makes it necessary."""
+    """The change, and its reason."""
 
     change: Change
     reason: Reason
@@ -53,9 +53,7 @@ NEW = Decision(Change.CREATE, Reason.NEW)
 
 
 def given_properties(definition: Definition) -> Mapping[str, Any]:
-    """What an object is made with and changed to: the properties of the template, but for what
-    the snapshot says that it is to get back.
-    """
+    """Return the properties for an object: those of the template, or restored ones."""
     type_, snapshot = definition.type, definition.snapshot
     if snapshot is None or not can(type_, Snapshots):
         return definition.properties
@@ -65,10 +63,10 @@ def given_properties(definition: Definition) -> Mapping[str, Any]:
 def decide(
     row: Resource | None, definition: Definition, call_for: CallFor, observed: Observed
 ) -> Decision:
-    """What brings the row to the definition.
+    """Return the change from the row to the definition.
 
-    The objects of failed rows are replaced that are not observed to be healthy, but for nested
-    stacks, whose own rows tell more.
+    Objects of failed rows are replaced unless they are observed to be healthy. Nested stacks are
+    not, as their own rows have the details.
 
     Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
     """
@@ -110,7 +108,7 @@ def _later(row: Resource, definition: Definition, observed: Observed) -> Decisio
 
 
 def _lost(row: Resource, definition: Definition, observed: Observed) -> Reason | None:
-    """Why the object cannot stay, whatever its properties are; None if it can."""
+    """Return why the object cannot stay, for any properties; None if it can."""
     if row.unhealthy:
         return Reason.UNHEALTHY
     if row.id in observed.gone:
@@ -156,7 +154,7 @@ def manages(definition: Definition, implementation: str) -> bool:
 
 
 def implementation_of(definition: Definition) -> str:
-    """What a row records about the type that manages its object."""
+    """Return the row's record of the type that manages its object."""
     type_ = definition.type
     return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
@@ -220,7 +218,7 @@ def _differs(row: Resource, definition: Definition) -> bool:
 
 
 class Choice(Struct, frozen=True):
-    """One of the generations of a resource, and what brings it to its definition."""
+    """One of the generations of a resource, with the decision for it."""
 
     row: Resource | None
     decision: Decision
@@ -233,11 +231,11 @@ def choose(
     call_for: CallFor,
     observed: Observed,
 ) -> Choice:
-    """The generation of a resource that has the least way to go to the definition.
+    """Return the generation of a resource that needs the smallest change.
 
-    That is the current one, unless it would have to change or to be replaced and one that it has
-    ``replaced`` (the newest first) is still there and fits better: as where an update, or a
-    rollback, goes back to what was before. Of those only the healthy ones count.
+    That is the current one, unless it needs a change and a ``replaced`` one (the newest first)
+    still exists and fits better. This happens if an update or a rollback goes back to an earlier
+    input. Only healthy ones count.
     """
     best = Choice(current, decide(current, definition, call_for, observed))
     if best.decision.change is Change.LATER:
@@ -269,7 +267,7 @@ def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
 
 
 def _way(decision: Decision) -> int:
-    """How much has to be done to the object."""
+    """Return the size of the change of the object."""
     match decision.change:
         case Change.KEEP:
             return 0

@@ -1,4 +1,4 @@
-"""What is known of live resources while definitions are evaluated: the recorded rows."""
+"""Facts about live resources for the evaluation of definitions: the recorded rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RecordedFacts:
         self._unsettled = unsettled
 
     def reference(self, name: str) -> Any:
-        """What ``get_resource`` gives for the resource, or Unknown."""
+        """Return the value of ``get_resource`` for the resource, or Unknown."""
         row = self._rows.get(name)
         if row is None or not exists(row) or self._vague(name):
             return Unknown(frozenset((name,)))
@@ -73,14 +73,14 @@ def exists(row: Resource) -> bool:
 
 
 class ShownFacts:
-    """Facts for outputs that are only shown: also what failed resources have so far."""
+    """Facts for outputs that are only shown: they include attributes of failed resources."""
 
     def __init__(self, rows: Mapping[str, Resource], reference_of: ReferenceOf) -> None:
         self._rows = rows
         self._reference_of = reference_of
 
     def reference(self, name: str) -> Any:
-        """What ``get_resource`` gives for the resource, or Unknown."""
+        """Return the value of ``get_resource`` for the resource, or Unknown."""
         row = self._rows.get(name)
         return Unknown(frozenset((name,))) if row is None else self._reference_of(row)
 

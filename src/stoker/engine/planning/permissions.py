@@ -1,8 +1,8 @@
-"""Which resource types the policy allows in a stack, now and in what it creates later.
+"""Resource types that the policy allows in a stack and in its later nested stacks.
 
-A group gets members when its size is known, a scaling group when it is signalled: nobody asks for
-these then. So a stack remembers what decided about its owner, and the policy is asked again when
-a nested stack begins to be made or changed.
+A group gets members when its size is known, a scaling group when it is signalled, without a request
+of a user. So a stack stores the facts about its owner, and the policy is checked again when a
+nested stack is created or changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OWNER = "owner"
 
 
 def owner_facts(caller: Caller) -> Mapping[str, Any]:
-    """What is kept of the caller who makes a stack."""
+    """Return the stored facts about the caller of a create."""
     return {
         "roles": sorted(caller.roles),
         "is_admin": caller.is_admin,

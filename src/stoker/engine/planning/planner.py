@@ -148,8 +148,8 @@ def _planned(current: Resource, choice: Choice) -> Decision:
 def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[str, Decision]:
     """The decisions that need a node.
 
-    Those are the changes, what stays while its ground may become another, and what stops at a hook
-    before an update, even one that leaves it as it is.
+    Those are the changes, unchanged resources whose dependencies may change, and resources with a
+    hook before updates, even if they are unchanged.
     """
     shifting = {name for name, decision in decisions.items() if _may_be_another(decision)}
     found = {}

@@ -1,4 +1,4 @@
-"""What a restore wants: the definitions of the snapshot's input, each with what it holds of it."""
+"""The desired state of a restore: definitions of the snapshot's input, with its data for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.template.definition import Definition, Facts
 
 
 class Restored(Definitions):
-    """Definitions of one stack, with what a snapshot holds of the resources.
+    """Definitions of one stack, with a snapshot's data about the resources.
 
     ``way`` leads to the stack from the one that was snapshotted. A resource that another type
     manages by now gets nothing back.
@@ -32,12 +32,12 @@ class Restored(Definitions):
 
     @property
     def dependencies(self) -> Mapping[str, frozenset[str]]:
-        """What each of them needs."""
+        """The dependencies of each of them."""
         return self._wanted.dependencies
 
     @property
     def type_names(self) -> Mapping[str, str]:
-        """What the template calls the type of each."""
+        """The type name of each in the template."""
         return self._wanted.type_names
 
     @property
@@ -50,7 +50,7 @@ class Restored(Definitions):
         return self._wanted.hooks_of(name)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """One definition, with what the snapshot holds of the resource."""
+        """Return one definition, with the snapshot's data about the resource."""
         definition, part = self._wanted.definition(name, facts, light=light), self._parts.get(name)
         type_ = definition.type
         kept = isinstance(type_, NestingType) or can(type_, Snapshots)

@@ -1,4 +1,4 @@
-"""How large a stack may be."""
+"""Limits on the size of a stack."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class CeilometerAlarm(Alarm):
     }
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
-        """What is watched; metadata are conditions, too."""
+        """Return the rule of the alarm; metadata are conditions, too."""
         rule = super().given_rule(properties)
         metadata = rule.pop("matching_metadata", None) or {}
         matching = [

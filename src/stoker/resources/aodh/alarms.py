@@ -1,4 +1,4 @@
-"""What all alarms of the alarm service have in common.
+"""Common parts of all alarms of the alarm service.
 
 The service takes a change as the whole alarm, and can narrow its list by nothing that is a token:
 alarms are found by their names, which users cannot choose.
@@ -94,7 +94,7 @@ RESOURCE_TYPE = declare.string("Type of the resources.", required=True, update_a
 
 
 def query(support: str | None = None) -> Property:
-    """Conditions on what is looked at."""
+    """Return the property with conditions on the watched objects."""
     return declare.records(
         "Conditions on what is looked at.",
         update_allowed=True,
@@ -133,7 +133,7 @@ class Alarm(RestResource):
         )
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
-        """What is watched."""
+        """Return the rule of the alarm."""
         own = {name: value for name, value in properties.items() if name not in COMMON}
         return super().fields(own)
 

@@ -45,7 +45,7 @@ class CompositeAlarm(Alarm):
         return dict(_joined(properties.get("composite_rule") or {}))
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """The rule that was given if it means what there is."""
+        """Return the given rule if it has the meaning of the live one."""
         given = call.properties["composite_rule"]
         if _is_in(_joined(given), rule):
             return {"composite_rule": given}

@@ -32,7 +32,7 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
     }
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """The rule; its query without the one for what the project may see."""
+        """Return the rule, with its query without the condition on the project."""
         told = super().told_rule(call, rule)
         given, live = call.properties["query"], _query(told.get("query"))
         if live != _query(given):
@@ -43,7 +43,7 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
 
 
 def _query(text: Any) -> Any:
-    """What a query says, or the text itself if it is no JSON."""
+    """Return the value of a query, or the text itself if it is no JSON."""
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):

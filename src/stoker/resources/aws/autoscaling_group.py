@@ -87,7 +87,7 @@ class AutoScalingGroup(ScalableType):
         return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
 
     def capacity(self, call: NestingCall) -> int:
-        """How many members the group has."""
+        """Return the number of members."""
         return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
@@ -96,7 +96,7 @@ class AutoScalingGroup(ScalableType):
 
 
 def _source(properties: Mapping[str, Any]) -> list[Diagnostic]:
-    """What the instances are made from must be said, once."""
+    """Require exactly one source of the instances."""
     given = [name for name in _SOURCES if properties.get(name) is not None]
     if len(given) == 1:
         return []

@@ -1,4 +1,4 @@
-"""AWS::IAM::User: a user that may read what servers are told, and nothing else."""
+"""AWS::IAM::User: a user that may only read the metadata of servers."""
 
 from __future__ import annotations
 

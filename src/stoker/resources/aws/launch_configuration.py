@@ -1,4 +1,4 @@
-"""What the instances of a group are made from."""
+"""Launch configurations: the properties of a group's instances."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LaunchConfiguration(ManagedType):
         return Done(call.physical_name, data={LAUNCHED: {**copied, **own}})
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """What instances are made from; what nothing is known of is None."""
+        """Return the properties of instances; unknown ones are None."""
         return {"show": {**dict.fromkeys(COPIED), **call.data[LAUNCHED]}}
 
     def find(self, call: Call) -> str | None:
@@ -70,7 +70,7 @@ class LaunchConfiguration(ManagedType):
         return found
 
     def copied(self, call: Call) -> dict[str, Any]:
-        """What a live server was made from, as far as an instance can be told."""
+        """Return the properties of a live server, as far as an instance has them."""
         server = SERVERS.get(call.cloud, call.properties["InstanceId"])
         groups = [group["name"] for group in server.get("security_groups") or ()]
         values = (

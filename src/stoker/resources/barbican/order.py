@@ -89,7 +89,7 @@ class Order(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """What is made, and the particulars."""
+        """Return the type of the order, and its details."""
         given = renamed(call.properties, {"source_container_ref": "container_ref"})
         kind = given.pop("type")
         return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
@@ -101,7 +101,7 @@ class Order(RestResource):
         return [item for item in listed if (item.get("meta") or {}).get("name") == name]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """What is made, and the particulars as the order has them."""
+        """Return the type of the order, and its details as the service has them."""
         meta = dict(found.get("meta") or {})
         container = meta.pop("container_ref", None)
         told = {name: value for name, value in meta.items() if name in self.properties}

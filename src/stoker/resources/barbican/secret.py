@@ -55,7 +55,7 @@ class Secret(RestResource):
     }
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes, with what the secret holds."""
+        """Return all attributes, with the content of the secret."""
         read = dict(super().read(call))
         return {**read, "decrypted_payload": payload_in(call.cloud, read["show"])}
 

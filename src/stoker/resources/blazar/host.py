@@ -51,7 +51,7 @@ class Host(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """The name, and what else there is to know."""
+        """Return the name, and the extra capabilities."""
         return {"name": call.properties["name"], **(call.properties.get("extra_capability") or {})}
 
     def alike(self, call: Call) -> list[Object]:
@@ -60,7 +60,7 @@ class Host(RestResource):
         return [item for item in listed if item["hypervisor_hostname"] == call.properties["name"]]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name, and what was said of the host."""
+        """Return the name, and the given capabilities of the host."""
         said = call.properties.get("extra_capability") or {}
         present = {key: found[key] for key in said if key in found}
         return {"name": found.get("hypervisor_hostname"), "extra_capability": present}

@@ -87,7 +87,7 @@ class EncryptedVolumeType(ManagedType):
         return {"show": _encryption(call, call.object_id)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """How volumes of the type are encrypted; None if they are not."""
+        """Return the encryption of volumes of the type; None if there is none."""
         found = {}
         with gone_is_fine():
             found = _encryption(call, call.object_id)

@@ -76,7 +76,7 @@ class QoSAssociation(ManagedType):
         return call.physical_name if wanted <= _associated(call) else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Which of the types have the specs; None if the specs are gone."""
+        """Return the types with the specs; None if the specs are gone."""
         with gone_is_fine():
             associated = _associated(call)
             types = [kind for kind in call.properties["volume_types"] if kind in associated]

@@ -46,7 +46,7 @@ class QoSSpecs(RestResource):
         return QOS_SPECS.select(call.cloud)
 
     def update(self, call: Call) -> Outcome:
-        """Set what is wanted, and remove the rest."""
+        """Set the wanted specs, and remove the others."""
         wanted = as_texts(call.properties["specs"])
         present = _told(QOS_SPECS.get(call.cloud, call.object_id))
         QOS_SPECS.update(call.cloud, call.object_id, wanted)

@@ -34,7 +34,7 @@ class Step(Struct, frozen=True):
 
 
 def apply_changes(call: Call) -> Outcome | None:
-    """Do what ``call.update.changed`` needs, in a fixed order; None when all of it is done."""
+    """Apply ``call.update.changed`` in a fixed order; return None when all is done."""
     done = list(call.progress.get("done", []))
     for step in _STEPS:
         if step.name in done or call.update.changed.isdisjoint(step.properties):

@@ -73,7 +73,7 @@ class VolumeType(RestResource):
 
 
 def _set_specs(call: Call) -> None:
-    """Bring the extra specs to what they should be."""
+    """Set the extra specs, and remove others."""
     path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
     wanted = as_texts(call.properties.get("metadata"))
     for key in _specs(call).keys() - wanted.keys():

@@ -1,4 +1,4 @@
-"""Which resources of a stack its users may look at."""
+"""Resources of a stack that its users may read."""
 
 from __future__ import annotations
 

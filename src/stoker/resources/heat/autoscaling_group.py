@@ -83,7 +83,7 @@ class AutoScalingResourceGroup(ScalableType):
         return members.are_known(properties, "resource")
 
     def written_at(self, path: Path) -> Path | None:
-        """What is said of a member stands in the definition of all."""
+        """Return the place of a member's definition, which is that of all members."""
         return members.written_at(path, "resource")
 
     def nested(self, call: NestingCall) -> Nested:
@@ -113,7 +113,7 @@ class AutoScalingResourceGroup(ScalableType):
         return resized(call, adjustment, wanted["min_size"], wanted["max_size"], wanted["cooldown"])
 
     def capacity(self, call: NestingCall) -> int:
-        """How many members the group has."""
+        """Return the number of members."""
         return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What the types of software configuration share."""
+"""Common parts of the types of software configuration."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class StoredConfig(ManagedType):
         return Done(call.resource_id, attributes={"config": content}, software=software)
 
     def group(self, call: Call) -> str:
-        """Which tool applies the configuration."""
+        """Return the tool that applies the configuration."""
         return call.properties.get("group") or UNGROUPED
 
     def delete(self, call: Call) -> Outcome:

@@ -69,14 +69,14 @@ class DeployedServer(ManagedType):
         return _done(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove what was made for the server; the server stays."""
+        """Remove the objects that were made for the server; the server stays."""
         server_software.retract(call, call.properties)
         if call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Its name, and what its agent starts from."""
+        """Return its name, and the configuration of its agent."""
         name = call.properties["name"] or call.physical_name
         collect = call.data.get(TOLD, {}).get("os-collect-config", {})
         return {"name": name, "os_collect_config": collect}

@@ -1,6 +1,6 @@
-"""What a server gets to know of a deployment: the inputs of a config with their values, and more.
+"""Inputs of a deployment for a server: those of its config with their values, and derived ones.
 
-The names of what is added are those that the agents on servers know.
+The names of derived inputs are those that the agents on servers know.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Given(NamedTuple):
 def derived_inputs(
     call: Call, declared: Sequence[Entry], values: Mapping[str, Any], signal: Iterable[Given]
 ) -> list[dict[str, Any]]:
-    """The declared inputs with values, the values that nobody declared, and what agents need.
+    """Return the declared inputs with values, undeclared values, and inputs for agents.
 
-    ``signal`` is what the transport of the signal adds.
+    ``signal`` has the inputs of the signal's transport.
     """
     left = dict(values)
     inputs = [

@@ -1,4 +1,4 @@
-"""What came of a deployment, as the server has told."""
+"""Results of a deployment, as the server has reported them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a server reports what came of a deployment: what each transport needs and adds."""
+"""Transports for a server's reports of deployments, with their objects and inputs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def _nothing(call: Call) -> None:
 
 
 class Transport(Struct, frozen=True):
-    """One way to report. What is made for it is kept as the resource's data."""
+    """One way to report. Its objects are kept as the resource's data."""
 
     prepare: Callable[[Call], Mapping[str, Any]] = lambda call: {}
-    """Makes what it needs, and returns what is to be kept; safe to repeat."""
+    """Makes its objects, and returns the data about them; safe to repeat."""
     inputs: Callable[[Call], Sequence[Given]] = lambda call: ()
     collect: Callable[[Call], Mapping[str, Any] | None] = _nothing
     """What the server has left for us; None as long as there is nothing."""
@@ -103,7 +103,7 @@ def _from_object(call: Call) -> Mapping[str, Any] | None:
 
 
 def _details(content: bytes) -> Mapping[str, Any] | None:
-    """The report in an object; what is no JSON object tells of a failure, so that nobody waits."""
+    """Return the report in an object; other content than a JSON object counts as a failure."""
     if not content.strip():
         return None
     try:

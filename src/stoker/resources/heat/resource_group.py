@@ -82,7 +82,7 @@ class ResourceGroup(NestingType):
         return members.are_known(properties, "resource_def")
 
     def written_at(self, path: Path) -> Path | None:
-        """What is said of a member stands in the definition of all."""
+        """Return the place of a member's definition, which is that of all members."""
         return members.written_at(path, "resource_def")
 
     def nested(self, call: NestingCall) -> Nested:

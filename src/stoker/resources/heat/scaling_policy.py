@@ -1,4 +1,4 @@
-"""How a signal, for instance from an alarm, changes the size of a group."""
+"""Scaling policies: the effect of a signal, as from an alarm, on the size of a group."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class SoftwareComponent(StoredConfig):
         return {"configs": call.properties["configs"]}
 
     def group(self, call: Call) -> str:
-        """What agents know a configuration of parts by."""
+        """Return the group that marks components for agents."""
         return COMPONENT
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

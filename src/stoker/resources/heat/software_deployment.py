@@ -1,4 +1,4 @@
-"""A configuration that is given to a server, and what came of it."""
+"""Deployments of a configuration to a server, with their results."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class SoftwareDeployment(ManagedType):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """That the server can be one."""
+        """Check that the value can be a server."""
         server = properties.get("server")
         fault = server_fault(server) if isinstance(server, str) else None
         return [Diagnostic("bad-server", fault, ("server",))] if fault else []
@@ -111,7 +111,7 @@ class SoftwareDeployment(ManagedType):
         return self._act(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Apply it if it is for this action and there is a server; then remove what was made."""
+        """Apply it if it is for this action and there is a server; then remove its objects."""
         if call.physical_id is not None and _APPLIED not in call.progress:
             # without its config nobody knows what to apply, and the rest goes all the same
             config = self._config_of(call)
@@ -159,7 +159,7 @@ class SoftwareDeployment(ManagedType):
         return told, f"Signal: deployment {known.id} failed ({code})"
 
     def derived(self, call: Call, config: SoftwareConfig, inputs: Sequence[Entry]) -> Any:
-        """The content of what the server gets."""
+        """Return the content of the derived config for the server."""
         return config.config
 
     def empty(self) -> Any:
@@ -167,7 +167,7 @@ class SoftwareDeployment(ManagedType):
         return ""
 
     def transport(self, call: Call) -> Transport:
-        """How the server reports."""
+        """Return the transport of the server's reports."""
         return TRANSPORTS[call.properties["signal_transport"]]
 
     def has_server(self, call: Call) -> bool:
@@ -221,7 +221,7 @@ class SoftwareDeployment(ManagedType):
         return SoftwareConfig("", call.stack.project_id, now, None, UNGROUPED, self.empty())
 
     def _derive(self, call: Call, config: SoftwareConfig, transport: Transport) -> SoftwareConfig:
-        """What the server gets. Each action has one of its own; the same action always the same."""
+        """Return the config for the server, with an id of its own for each action."""
         values = call.properties["input_values"] or {}
         inputs = derived_inputs(call, config.inputs, values, transport.inputs(call))
         derived = replace(

@@ -222,7 +222,7 @@ def _stack(call: Call, physical_id: str) -> Object | None:
 
 
 def _judge(call: Call, physical_id: str) -> Outcome:
-    """How far the action on the stack is."""
+    """Return the outcome of the action on the stack so far."""
     found = _stack(call, physical_id)
     if found is None:
         return Failed(f"the stack {physical_id} no longer exists")
@@ -235,7 +235,7 @@ def _judge(call: Call, physical_id: str) -> Outcome:
 
 
 def _acted(call: Call, action: str) -> Outcome:
-    """Ask for an action once, unless it is what was done last, then wait for it."""
+    """Request an action once, unless it was the last one, then wait for it."""
     if call.progress.get("asked"):
         return _judge(call, call.object_id)
     done = _judge(call, call.object_id)

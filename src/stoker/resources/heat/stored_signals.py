@@ -1,4 +1,4 @@
-"""Signals that servers write to an object of the object store, and what waits for them there."""
+"""Signals that servers write to an object of the object store, and the polls for them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AwaitsStoredSignals(AwaitsSignals):
         return outcome
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
-        """How many signals had come at the last look, and how many are waited for."""
+        """Return the numbers of signals at the last poll, and of wanted ones."""
         return super().counted_signals(self._told(call, call.data.get(_SEEN, [])))
 
     def read(self, call: Call) -> Mapping[str, Any]:
@@ -111,10 +111,10 @@ def _counted(texts: Iterable[str]) -> list[str]:
 
 
 def _with_new(seen: Sequence[str], found: Sequence[str]) -> Sequence[str]:
-    """What has been seen before, and what is new.
+    """Return the signals seen before, followed by new ones.
 
-    An object store that keeps all versions shows all that came; of another one, what is written
-    over between two looks is lost.
+    An object store with versions keeps all signals; without, those overwritten between two polls
+    are lost.
     """
     if found[: len(seen)] == list(seen):
         return found

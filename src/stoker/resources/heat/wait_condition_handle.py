@@ -63,7 +63,7 @@ class HeatWaitConditionHandle(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Create what the transport needs: a stack user, and for some a key and an address."""
+        """Create the objects of the transport: a stack user, and for some a key and an address."""
         transport = call.properties["signal_transport"]
         if transport == "NO_SIGNAL":
             return Done(physical_id=call.resource_id, attributes=_no_signal())
@@ -105,7 +105,7 @@ class HeatWaitConditionHandle(ManagedType):
         return _MAKERS[transport](call, call.signalling)[1]
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signal with what it leaves out filled in: a success with the next number as id.
+        """Return the signal with defaults: a success with the next number as id.
 
         Raises ``Invalid`` for keys and states that do not exist.
         """

@@ -1,4 +1,4 @@
-"""OS::Keystone::Role: what users and groups may be allowed to do.
+"""OS::Keystone::Role: a role of users and groups.
 
 The name of a role is unique in its domain.
 """

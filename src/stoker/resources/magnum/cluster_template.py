@@ -1,4 +1,4 @@
-"""OS::Magnum::ClusterTemplate: what clusters are made like.
+"""OS::Magnum::ClusterTemplate: a template of clusters.
 
 Templates have no description: one that the user has named is found among those of its name.
 """

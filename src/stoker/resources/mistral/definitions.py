@@ -34,7 +34,7 @@ def _task(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keys(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Under the keys of the language, without what is not given."""
+    """Return values under the keys of the language, without None."""
     return {key.replace("_", "-"): value for key, value in values.items() if value is not None}
 
 

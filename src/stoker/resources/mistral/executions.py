@@ -1,7 +1,7 @@
 """Runs of workflows.
 
-The service takes an id with the request for a new one, and answers with what there is if it has
-seen the id: a request may be sent again, and makes one run.
+A request for a new run has an id. If the service knows the id, it answers with the existing run: a
+request may be sent again, and makes one run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def start(
 
 
 def read(execution: Object) -> Object:
-    """A run with its texts of JSON as what they hold."""
+    """Return a run with the values of its JSON texts."""
     held = {name: execution.get(name) for name in _TEXTS}
     return {
         **execution,

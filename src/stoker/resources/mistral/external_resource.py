@@ -33,7 +33,7 @@ def _action(action: str) -> Property:
 
 
 class ExternalResource(ManagedType):
-    """What workflows manage."""
+    """A resource that workflows manage."""
 
     type_name = "OS::Mistral::ExternalResource"
     description = "Has workflows create, update, suspend, resume and delete something."
@@ -93,7 +93,7 @@ class ExternalResource(ManagedType):
         return Done() if call.physical_id is None else self._done(call, "DELETE")
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """What the last run has shown, and the run that made the resource."""
+        """Return the output of the last run, and the run that made the resource."""
         made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
         return {"output": call.data.get(OUTPUT), "show": made or {}}
 
@@ -103,7 +103,7 @@ class ExternalResource(ManagedType):
         return None if made is None else call.physical_name
 
     def _done(self, call: Call, action: str) -> Outcome:
-        """Where the run for an action has come to; it is started by the first call."""
+        """Return the outcome of the run for an action; the first call starts it."""
         wanted = (call.properties.get("actions") or {}).get(action)
         if wanted is None:
             return Done(call.physical_id or call.physical_name)

@@ -1,4 +1,4 @@
-"""What the properties of a workflow say of its tasks."""
+"""Tasks in the properties of a workflow."""
 
 from __future__ import annotations
 

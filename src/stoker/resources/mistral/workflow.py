@@ -1,7 +1,7 @@
-"""OS::Mistral::Workflow: what the service does when it is asked to.
+"""OS::Mistral::Workflow: a workflow of the service.
 
-The name is what a lost create is found by. A signal runs the workflow; the run has the id of the
-signal, so that it is made once.
+A lost create is found by the name. A signal runs the workflow; the run has the id of the signal, so
+that it is made once.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Workflow(RestResource):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """What a workflow of its type can have, and tasks that contradict themselves."""
+        """Return diagnostics about properties of another type, and contradictory tasks."""
         return [*_of_whole(properties), *_of_tasks(properties)]
 
     def create(self, call: Call) -> Outcome:
@@ -190,7 +190,7 @@ class Workflow(RestResource):
         return {"input": dict(inputs), "params": dict(params)}
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """What comes of the signal has its own event."""
+        """Return the reason of the signal's event; its effect has an event of its own."""
         return "Signal received"
 
     def react(self, call: Call) -> Outcome:

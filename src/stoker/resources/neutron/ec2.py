@@ -45,7 +45,7 @@ def router_of(cloud: Any, network: str) -> Object | None:
 
 
 def table_mark(network: str) -> str:
-    """What the description of a route table says."""
+    """Return the description of a route table."""
     return f"route table of {network}"
 
 

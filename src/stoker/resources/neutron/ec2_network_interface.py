@@ -60,7 +60,7 @@ class NetworkInterface(RestResource):
         return {"security_groups": group_ids(call.cloud, groups or ["default"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Where it is, its groups, and the address if one was asked for."""
+        """Return its subnet, its groups, and the address if one was given."""
         fixed = (found.get("fixed_ips") or [{}])[0]
         groups = call.properties.get("GroupSet")
         told = {

@@ -31,9 +31,9 @@ class RouteTable(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """A description that says what it is for."""
+        """Return a description with the virtual private cloud."""
         return {"description": table_mark(properties["VpcId"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """What it is for."""
+        """Return its virtual private cloud."""
         return {"VpcId": str(found.get("description")).removeprefix(table_mark(""))}

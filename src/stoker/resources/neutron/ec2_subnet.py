@@ -37,7 +37,7 @@ class Subnet(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Where it is and what it has; the zone is nothing to the service."""
+        """Return its network and addresses; the service has no zone of a subnet."""
         own = {name: properties.get(name) for name in self.wire}
         return {**super().fields(own), "ip_version": 4}
 
