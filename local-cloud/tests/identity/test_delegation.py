@@ -211,9 +211,24 @@ async def test_application_credentials_are_ones_own_and_named_once(admin: Any, d
     unknown = {"application_credential": {"name": "y", "roles": [{"name": "admin"}]}}
     assert (await demo("POST", path, unknown)).status_code == 400
     rules = [{"path": "/v2.1/servers", "method": "GET", "service": "compute"}]
-    await demo.made(path, "application_credential", name="z", access_rules=rules)
-    kept = await demo.found(f"/users/{demo.body['user']['id']}/access_rules")
-    assert [{n: r[n] for n in rules[0]} for r in kept] == rules
+    limited = {"application_credential": {"name": "z", "access_rules": rules}}
+    refused = await demo("POST", path, limited)
+    assert refused.status_code == 400
+    assert "does not enforce" in refused.json()["error"]["message"]
+    assert await demo.found(f"/users/{demo.body['user']['id']}/access_rules") == []
+
+
+async def test_credential_with_access_rules_gets_no_token(
+    app: Any, running: Any, demo: Any
+) -> None:
+    path = f"/users/{demo.body['user']['id']}/application_credentials"
+    made = await demo.made(path, "application_credential", name="x")
+    auth = credential_auth(id=made["id"], secret=made["secret"])
+    assert (await running.attempt(auth)).status_code == 201
+    known = app._cloud.tokens._directory.application_credentials
+    rules = [{"id": "r", "path": "/v2.1/servers", "method": "GET", "service": "compute"}]
+    known.put({**known.get(made["id"]), "access_rules": rules})  # as an earlier release kept it
+    assert (await running.attempt(auth)).status_code == 401
 
 
 async def test_delegated_token_sees_no_unlimited_key(

@@ -128,6 +128,8 @@ class AccessControl:
         credential = self._directory.application_credentials.get(token.application_credential_id)
         if credential is None or is_past(credential["expires_at"], self._directory.clock.now()):
             raise Unauthorized("The application credential does not exist or has expired.")
+        if credential["access_rules"]:  # an earlier release accepted them
+            raise Unauthorized("The access rules of the application credential are not enforced.")
         return credential
 
 

@@ -65,8 +65,6 @@ def _delegation(access: Access) -> dict[str, Any]:
             **_reference(credential),
             "restricted": not credential["unrestricted"],
         }
-        if credential["access_rules"] is not None:
-            found["application_credential"]["access_rules"] = credential["access_rules"]
     return found
 
 
