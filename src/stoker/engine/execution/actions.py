@@ -1,8 +1,8 @@
-"""One action on one resource, from intent to result, with every commit that the rules ask for.
+"""One action on one resource, from intent to result, with every commit that the rules require.
 
-1. The row says what is about to happen, and carries the intent token, before any call.
-2. The physical id is committed before anything else happens to the resource.
-3. A create that has intent but no physical id looks for its object first.
+1. The row has the action and the intent token before any call. 2. The physical id is committed
+before anything else happens to the resource. 3. A create that has intent but no physical id looks
+for its object first.
 
 A type's method is called, and called again after every ``Wait``. Knows nothing of plans and order.
 """
@@ -42,12 +42,12 @@ from stoker.schema.resource_type import (
 from stoker.schema.software import NO_SOFTWARE
 
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
-"""How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
+"""The start of the reason of a stack. ``ValueError: resources.web.resources.disk: no space`` may
 follow: the failure of ``disk`` in the nested stack of ``web``. Programs take it apart."""
 _PLACE = re.compile(r"((?:^|; )(?:[A-Za-z]+: )?)resources\.")
 """Where one of the failures in such a reason says what has failed."""
 _MOST_REASONS = 10
-"""Failures that the reason of a stack tells of."""
+"""Failures that the reason of a stack names."""
 
 
 class ActionFailed(Exception):
@@ -99,8 +99,10 @@ class Actions:
     async def begin(
         self, row: Resource, action: Action, *, calls: ResourceType | None, **changes: Any
     ) -> Resource:
-        """The row, in progress. The intent is committed if the type that ``calls`` uses a cloud;
-        else it is with the next commit about the row, which nobody can tell from one before.
+        """Return the row, in progress.
+
+        The intent is committed if the type that ``calls`` uses a cloud. Otherwise it is written
+        with the next commit about the row, which makes no visible difference.
         """
         row, event = self._session.transitions.resource_to(
             row, action, Status.IN_PROGRESS, "state changed", **changes
@@ -120,9 +122,9 @@ class Actions:
         type_: ResourceType,
         **changes: Any,
     ) -> Resource:
-        """The same for an action that changes the object: none sent before may overtake it.
+        """Return the same for an action that changes the object, after all earlier requests.
 
-        What an engine that died has begun goes on where it was.
+        An action that a dead engine has started continues where it was.
         """
         begun = (row.action, row.status) == (action, Status.IN_PROGRESS)
         since = operation.created_at if begun else None
@@ -163,7 +165,7 @@ class Actions:
         return row
 
     async def sweep(self) -> None:
-        """Remove what lost creates of this stack have made beside its objects."""
+        """Remove objects of lost creates of this stack beside its own objects."""
         await self._creating.sweep(list(self._session.rows.values()))
 
     async def run(self, row: Resource, work: Work) -> Resource:
@@ -210,9 +212,9 @@ class Actions:
                         raise ActionFailed(row, reason) from None
 
     async def _record(self, row: Resource, outcome: Done | Wait) -> Resource:
-        """Put on record what an answer says of software, and tell the servers that it is about.
+        """Record the software in an answer, and publish it to its servers.
 
-        Raises :class:`stoker.kernel.errors.Refused` where a cloud refuses that for good.
+        Raises :class:`stoker.kernel.errors.Refused` if a cloud finally refuses that.
         """
         session = self._session
         if outcome.software is not NO_SOFTWARE:
@@ -244,7 +246,7 @@ class Actions:
         return await self._calls.until_accepted(row, partial(publish_row, self._session, row))
 
     async def adopt(self, row: Resource, work: Work) -> Resource:
-        """As :meth:`run`, with the object that the stack's input names in place of a new one."""
+        """Run the action with the object that the stack's input names in place of a new one."""
         given = (await self._session.input()).adopted_resource(row.name)
         return await self.run(row, replace(work, method=adopting(work.type, given)))
 
@@ -272,7 +274,7 @@ class Actions:
             await self._waiting.wait(outcome, seen)
 
     async def _note(self, row: Resource, wait: Wait) -> Resource:
-        """Commit what a pending type has told, if it is news."""
+        """Commit the state of a pending type, if it has changed."""
         noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)
         if wait.reason:
             noted = replace(noted, reason=wait.reason)
@@ -293,7 +295,7 @@ class Actions:
         known = (done.attributes or {}) if row.action is Action.UPDATE else kept.attributes
         found: dict[str, Any] = {}
         if missing := work.attributes - known.keys():
-            # what neither the answer nor the object tells is empty, and nobody need wait for it
+            # Attributes that neither the answer nor the object has are empty.
             found = {name: kept.attributes.get(name) for name in missing}
             if can(work.type, Reads):
                 if kept.physical_id != row.physical_id:
@@ -318,7 +320,7 @@ class Actions:
 
 
 def _may_be_lost(row: Resource, work: Work) -> bool:
-    """Whether the call may make an object of which nobody hears, but which can be found."""
+    """Return whether the call may make an object whose response is lost, but which can be found."""
     # A create that was handed a link may be sent again to bring it to its properties.
     unseen = row.physical_id is None or bool(work.type.link)
     creates = row.action is Action.CREATE and unseen

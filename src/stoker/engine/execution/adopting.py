@@ -1,7 +1,7 @@
-"""Adopts the object of one resource: what is called in place of its create.
+"""Adopts the object of one resource, in place of its create.
 
-The id that a document names is recorded when the cloud has shown the object to the stack's user,
-and not before: what fails to be adopted is not the stack's, and nothing ever deletes it.
+The id in a document is recorded only after the cloud has shown the object to the stack's user. An
+object whose adoption fails does not belong to the stack, and is never deleted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from stoker.schema.resource_type import (
 )
 
 NOT_PROVIDED = "Resource ID was not provided."
-"""Why a resource is not adopted of which a document says nothing; clients know the words."""
+"""The reason for a resource without an id in the document; clients know the words."""
 _STRANGE = re.compile(r"[/?#%\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 """What no id of a service has, and what would lead an address somewhere else."""
 
 
 def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
-    """What makes the object of a document that of a resource."""
+    """Return the function that makes the object of a document that of a resource."""
     if given.physical_id is None:
         return lambda call: Failed(NOT_PROVIDED, kind="Exception")
     if type_.renewed:
@@ -53,8 +53,10 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
 
 
 def _reason_against(type_: ManagedType, call: Call) -> str | None:
-    """Why an object cannot be adopted: it is not there, or, where the cloud tells, not the
-    project's. In which state it is does not matter.
+    """Return why an object cannot be adopted, or None.
+
+    It does not exist, or the cloud shows that it belongs to another project. Its state does not
+    matter.
     """
     shown = type_.read(call).get("show") if can(type_, Reads) else None
     if shown:

@@ -67,7 +67,7 @@ class Applying:
         self._replaced = replaced_rows(session.rows.values())
 
     async def apply(self, node: Node) -> None:
-        """Do what the resource needs; nothing when an earlier run of this operation has done it."""
+        """Apply the resource; do nothing if an earlier run of this operation has done it."""
         row = self._session.current.get(node.name)
         if row is not None and _is_done(row, self._operation):
             await self._hooks.passed(row)
@@ -101,7 +101,7 @@ class Applying:
                 raise DiagnosticError([_still_unknown(definition)])
 
     async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
-        """What the resource is to be, and what brings it there; on a thread if it takes long."""
+        """Return the definition and the decision of the resource; on a thread if it takes long."""
         rows = self._session.rows
         replaced = [rows[old.id] for old in self._replaced.get(name, ()) if old.id in rows]
 
@@ -124,15 +124,15 @@ class Applying:
         )
 
     async def _refuse(self, row: Resource, reason: str) -> None:
-        """A change that is forbidden: an event tells of it, the row stays as it is."""
+        """Refuse a forbidden change with an event; the row stays as it is."""
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailed(shown, _restricted(row.name, reason))
 
     async def _keep(self, row: Resource, definition: Definition) -> None:
-        """Nothing changes but, perhaps, the rows that this one stands on.
+        """Keep the resource; update only its recorded dependencies.
 
-        Where not even they do, nothing is written: an engine that starts again decides the same.
+        If they are the same, nothing is written: an engine that starts again decides the same.
         """
         row = await self._hooks.before(row, Action.UPDATE)
         columns = self._columns(definition)
@@ -171,7 +171,7 @@ class Applying:
         await self._complete(row)
 
     async def _continue(self, row: Resource, definition: Definition) -> None:
-        """A create, or adopt, that an earlier operation, or an engine that died, had begun."""
+        """Continue a create, or adopt, of an earlier operation or of a dead engine."""
         if row.status is Status.FAILED:
             row = await self._actions.begin(
                 row, Action.CREATE, calls=definition.type, **self._columns(definition)
@@ -259,7 +259,7 @@ class Applying:
         previous: Mapping[str, Any] | None = None,
         **columns: Any,
     ) -> None:
-        """Call what is to be called, then commit the success."""
+        """Call the method of the type, if any, then commit the success."""
         type_, used = definition.type, self._used.get(row.name, frozenset())
         if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
@@ -295,7 +295,7 @@ class Applying:
 def _method(
     action: Action, type_: ManagedType, changed: frozenset[str]
 ) -> Callable[[Call], Outcome] | None:
-    """What is to be called; None when there is nothing to call."""
+    """Return the method of the type for the action, or None."""
     if action in (Action.CREATE, Action.ADOPT):
         return type_.create
     if (changed or can(type_, MakesStack)) and can(type_, Updates):
@@ -304,7 +304,7 @@ def _method(
 
 
 def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
-    """What a row records of its definition."""
+    """Return the columns of a row from its definition."""
     return {
         "type_name": definition.type_name,
         "implementation": implementation_of(definition),
@@ -329,13 +329,13 @@ def _whole(definition: Definition, current: Mapping[str, Resource]) -> dict[str,
 
 
 def _origin(old: Resource, decision: Decision) -> dict[str, Any]:
-    """What a row records of why it takes the place of another."""
+    """Return the row's record of the reason why it replaces another."""
     forcing = sorted(decision.forcing)
     return {"object": old.physical_id, "reason": decision.reason, "forcing": forcing}
 
 
 def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
-    """The properties of which nobody knows how they are until the update is done."""
+    """Return the properties whose live values are unknown until the update is done."""
     return tuple(sorted({*row.dirty, *decision.changed}))
 
 
@@ -357,7 +357,7 @@ def _no_id(row: Resource, external_id: Any) -> Diagnostic:
 
 
 def _with_known(choice: Choice, definition: Definition) -> Choice:
-    """The choice. Raises DiagnosticError if it makes an object of what will never be known."""
+    """Return the choice. Raises DiagnosticError if a new object needs an unknowable value."""
     makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
     if makes and unknown_in(definition.properties):
         raise DiagnosticError([_still_unknown(definition)])

@@ -42,7 +42,7 @@ def make_call(
     snapshot: SnapshotFacts = NO_SNAPSHOT,
     signal: Signal | None = None,
 ) -> Call:
-    """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
+    """Return a call for the present row. ``cloud`` is filled in where the call is made."""
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
     facts, signalling = stack_rows.shared_by_calls()
     return Call(
@@ -68,7 +68,7 @@ def make_call(
 
 
 async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
-    """What a stack that a resource has made elsewhere gets from this one, for the call."""
+    """Return the inherited inputs for a stack that a resource makes elsewhere."""
     given = await stack_rows.input()
 
     def inherited() -> dict[str, Any]:
@@ -81,7 +81,7 @@ async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
 async def with_software(
     stack_rows: StackRows, row: Resource, type_: ResourceType, call: Call
 ) -> Call:
-    """The call with the software configs that it names, and with what the row keeps."""
+    """Return the call with the software configs that it names, and the row's data."""
     store, project_id = stack_rows.ports.store.software, stack_rows.stack.project_id
     named = [call.properties.get(name) for name in type_.names_software]
     wanted = {text for text in _texts(named) if OWN_ID.fullmatch(text)}
@@ -144,7 +144,7 @@ def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
 
 
 def address_of_nested(stack_rows: StackRows, row: Resource, child_id: str) -> StackAddress:
-    """Where the nested stack of that id is found that a row is about to have."""
+    """Return the address of the future nested stack of a row."""
     own = stack_rows.stack
     return StackAddress(own.project_id, physical_name(own.name, row.name, row.token, 255), child_id)
 
@@ -200,7 +200,7 @@ def resolved_where_known(
 def with_ids(
     properties: Mapping[str, Any], lookups: list[NameLookup], ids: Mapping[int, str]
 ) -> Mapping[str, Any]:
-    """The properties with found ids in the places of names; only what changes is copied."""
+    """Return the properties with found ids in place of names; copy only changed parts."""
     result: dict[str, Any] = dict(properties)
     copied: dict[tuple[str | int, ...], Any] = {(): result}
     for index, lookup in enumerate(lookups):

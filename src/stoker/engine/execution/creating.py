@@ -189,9 +189,9 @@ class Creating:
             pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
     async def heard(self, row: Resource, policy: Mapping[str, Any]) -> tuple[Resource, str | None]:
-        """The row once enough signals have told that the object is in use, or why that failed.
+        """Wait for the success signals of a create; return the row, or why the wait failed.
 
-        The time counts from the beginning of the create, whatever dies in between.
+        The time counts from the start of the create, also across a restart.
         """
         wanted = signals_wanted(policy) if policy and row.action is Action.CREATE else None
         while wanted is not None:
@@ -220,7 +220,7 @@ class Creating:
         return row, None
 
     async def sweep(self, rows: Iterable[Resource]) -> None:
-        """Remove what requests whose end was never known have made beside the rows' objects."""
+        """Remove objects of lost requests beside the rows' own objects."""
         await asyncio.gather(
             *(
                 self.sweep_one(row)
@@ -230,7 +230,7 @@ class Creating:
         )
 
     async def sweep_one(self, row: Resource) -> None:
-        """The same for one row; what cannot be removed now is left for the next time."""
+        """Do the same for one row; a failed removal is left for the next time."""
         type_ = self._session.type_of(row)
         if not row.asked or not isinstance(type_, ManagedType) or not can(type_, Sweeps):
             return

@@ -1,8 +1,8 @@
 """Walks a plan. Decides nothing that the planner could have decided.
 
-What the planner left open because it hung on a value that did not exist yet is decided here, by
-the planner's own function, once the value is there. Knows nothing of how operations begin and
-end (the driver), nor of transactions and calls (the actions).
+Decisions that the planner left open because of an unknown value are made here, by the planner's own
+function, once the value exists. Start and end of operations are in the driver, transactions and
+calls in the actions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Execution:
             Step.REMOVE: removing.remove,
             Step.VISIT: visiting(session, operation, actions, nesting).visit,
         }
-        # a cancel leaves what was replaced where it is: others may not have let go of it yet
+        # A cancel keeps replaced rows: other resources may still use their objects.
         removes = any(phase.step is Step.REMOVE for phase in self._plan.phases)
         self._completes = removes and operation.cancels is None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,7 +94,7 @@ class Execution:
                 task.cancel()
 
     def _may_go_on(self) -> bool:
-        """Whether everything has been done so far."""
+        """Return whether the walk may continue."""
         return self.waiting.failed is None and not (self.waiting.stopped or self.gathered)
 
     async def _remove_snapshots(self) -> None:
@@ -115,7 +115,7 @@ class Execution:
             await self.waiting.wait(Wait(after=left), self.waiting.round)
 
     def fail(self, reason: str) -> None:
-        """The operation has failed: start nothing more, end what waits."""
+        """Fail the operation: start no more actions, end waiting ones."""
         self.waiting.fail(reason, self._session.ports.limits.failure_grace)
 
     async def abandon(self) -> None:
@@ -162,7 +162,7 @@ class Execution:
         return phase.on_failure is not OnFailure.STOP or self.waiting.failed is None
 
     async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
-        """Whether the node is done; a failure becomes the operation's failure."""
+        """Return whether the node is done; a failure becomes the operation's failure."""
         if task.cancelled():
             await self._abandon(node)
             return False
@@ -226,7 +226,7 @@ class Execution:
         self._fail_by(failed.action, node.name, reason)
 
     def _failing_action(self, node: Node, row: Resource) -> Action:
-        """What was about to be done to a row that is not in progress."""
+        """Return the action that was to start on a row that is not in progress."""
         match node.change:
             case Change.REMOVE:
                 return Action.DELETE

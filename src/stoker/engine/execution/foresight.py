@@ -1,8 +1,8 @@
-"""What an update would do, down the tree: a plan for a stack and for each stack nested in it.
+"""Preview of an update, down the tree: a plan for a stack and for each stack nested in it.
 
-The operation on a nested stack is planned when it begins. What it would be given is worked out
-here as if the operation on its parent were under way, from what is known now. What its outputs will
-be is known as far as its plan leaves alone what they refer to. Nothing is written.
+The operation on a nested stack is planned when it starts. Its input is computed here as if the
+operation on its parent were in progress, from the present facts. Its outputs are known as far as
+its plan does not change the resources that they refer to. Nothing is written.
 """
 
 from __future__ import annotations
@@ -33,20 +33,18 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 _MOST_ROUNDS = 8
-"""Nested stacks of which each refers to the one before, that are looked into with what is known."""
+"""Length of a chain of nested stacks, each referring to the one before, that is previewed."""
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
 class Foreseen(Struct, frozen=True):
-    """The plan of a stack, what it was made from, and the plans of the stacks nested in it."""
+    """The plan of a stack, its inputs, and the plans of the stacks nested in it."""
 
     stack_rows: StackRows
     evaluation: Evaluation
     plan: Plan
     nested: Mapping[str, Foreseen]
-    """By the resource that a nested stack stands behind: those that stay, as far as it is known
-    what they would be given.
-    """
+    """By resource: nested stacks that stay, as far as their new input is known."""
     observed: Observed
     """What its objects have shown."""
     to_be: Mapping[str, Resource]
@@ -54,7 +52,7 @@ class Foreseen(Struct, frozen=True):
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything happens in the stack or in those nested in it, or may happen."""
+        """Return whether anything changes, or may change, in the stack or in nested ones."""
         looked_into = {
             node.name
             for node in self.plan.nodes(Step.APPLY)
@@ -73,18 +71,18 @@ class Foreseen(Struct, frozen=True):
 
     @property
     def decisions(self) -> Accepted:
-        """What happens to each resource."""
+        """Return the change of each resource."""
         nested = {name: below.decisions for name, below in self.nested.items()}
         return Accepted(changes_in(self.plan), nested)
 
 
 class Premises(Struct, frozen=True):
-    """What is taken to be so when an update begins."""
+    """Assumptions about the start of an update."""
 
     unhealthy: frozenset[str] = frozenset()
     """Physical ids of objects that count as marked unhealthy."""
     converge: bool = False
-    """The update looks at what is live first."""
+    """The update reads the live objects first."""
 
 
 NO_PREMISES = Premises()
@@ -123,7 +121,7 @@ async def foresee_with(
     evaluation: Evaluation,
     premises: Premises = NO_PREMISES,
 ) -> Foreseen:
-    """The same, from what a planner knows. Raises as :func:`foresee`."""
+    """Return the same with a given planner. Raises as :func:`foresee`."""
     workers = stack_rows.ports.workers
     plan = await workers.compute(partial(planner.plan, evaluation))
     nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
@@ -147,7 +145,7 @@ async def foresee_delete(stack_rows: StackRows) -> Plan:
 
 
 def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, Resource]:
-    """The rows of nested stacks with what these will show, without what is not known of it."""
+    """Return the rows of nested stacks with their future attributes, except unknown ones."""
     found = {}
     for name, below in nested.items():
         row, rows = stack_rows.current[name], below.stack_rows
@@ -195,7 +193,7 @@ async def _foresee_one(
     facts: RecordedFacts,
     premises: Premises,
 ) -> Foreseen | None:
-    """The plan of the nested stack of a row, or None where it is not known what it is given."""
+    """Return the plan of the nested stack of a row, or None if its input is unknown."""
     ports = stack_rows.ports
     definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
     used = evaluation.attributes_used.get(row.name, frozenset())
@@ -219,7 +217,7 @@ async def _foresee_one(
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:
-    """What is known of the resources now, and of those that a plan changes what ``to_be`` has."""
+    """Return the present facts about resources; for changed ones those in ``to_be``."""
     nodes = list(plan.nodes(Step.APPLY))
     changes = {node.name: node.change for node in nodes}
     keeping = {node.name for node in nodes if node.keeps_object}

@@ -1,9 +1,9 @@
 """Hooks: points at which the action on a resource pauses until a user clears them.
 
-A row comes to a hook in the transaction of the event that tells of it, so that an engine which
-starts again finds the row at the same hook and tells nothing twice. A user clears the hook with a
-signal, which is stored before it is answered and names the operation: it counts once, and never
-for a later operation. The row keeps for the rest of the operation which hooks it has passed.
+A row reaches a hook in the transaction of its event, so that an engine which starts again finds the
+row at the same hook and writes no event twice. A user clears the hook with a signal, which is
+stored before it is answered and names the operation. It counts once, and never for a later
+operation. The row records the passed hooks until the end of the operation.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ _UNTIL_CLEARED = Wait(after=3600, on_signal=True)
 
 
 def hook_of(row: Resource) -> str | None:
-    """The hook at which the row stands, or None."""
+    """Return the hook at which the row waits, or None."""
     hook: str | None = row.hook.get(_AT)
     return hook
 
 
 def pause_reason(hook: str) -> str:
-    """What is said of a resource that stands at a hook; clients match on it."""
+    """Return the reason of a resource that waits at a hook; clients match on it."""
     action = hook.partition("-")[2].upper()
     return f"{action} paused until Hook {hook} is cleared"
 
 
 def release_details(row: Resource) -> dict[str, Any]:
-    """The details of a signal that clears the hook at which the row stands."""
+    """Return the details of a signal that clears the hook of the row."""
     return {UNSET_HOOK: row.hook[_AT], _OPERATION: row.hook[_OPERATION]}
 
 
@@ -64,14 +64,15 @@ def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
 
 
 def releases_of(releases: Sequence[StoredSignal], row: Resource) -> list[str]:
-    """Ids of the signals that clear the hook at which the row stands."""
+    """Return the ids of the signals that clear the hook of the row."""
     details = release_details(row)
     return [each.id for each in releases if each.resource_id == row.id and each.details == details]
 
 
 def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
-    """For an operation that begins: the rows that earlier ones have left at hooks, as standing
-    nowhere, and the ids of all signals that clear hooks: whoever they were for has ended.
+    """Return rows that earlier operations left at hooks, without them, and all clearing signals.
+
+    A new operation writes the rows and drops the signals, as their operations have ended.
     """
     rows = [replace(row, hook={}) for row in session.rows.values() if hook_of(row) is not None]
     return rows, [each.id for each in session.hook_releases]
@@ -101,10 +102,10 @@ class Hooks:
         return await self.passed(row)
 
     async def reached(self, row: Resource, hook: str) -> tuple[Resource, list[Event]]:
-        """The row standing at the hook, and the event that tells so: to be committed together.
+        """Return the row at the hook, and its event, to be committed together.
 
-        The row as it is and no event where the environment names no such hook for it, or where
-        this operation has brought it there before.
+        Without such a hook in the environment, or if this operation has reached it before, the row
+        is unchanged and there is no event.
         """
         if row.external or hook not in await self._hooks_of(row.name):
             return row, []
@@ -117,7 +118,7 @@ class Hooks:
         return replace(row, hook={**state, _AT: hook}), [event]
 
     async def passed(self, row: Resource) -> Resource:
-        """Wait until the hook at which the row stands, if any, is cleared; returns the row then.
+        """Wait until the hook of the row, if any, is cleared; return the row.
 
         Raises :class:`Stopped`; the row stays what it was.
         """
@@ -144,9 +145,9 @@ class Hooks:
         return self._marks.of(name)
 
     async def _load(self) -> Marks:
-        """What the environment of the stack, or of the service, says of hooks."""
+        """Return the hooks in the environment of the stack, or of the service."""
         marks = await self._named()
-        # a rollback, or the rest of what was cancelled, must come to its end without people
+        # Rollbacks and cancelled operations ignore hooks: no user would clear them.
         return Marks() if marks and await self._needs_nobody() else marks
 
     async def _named(self) -> Marks:

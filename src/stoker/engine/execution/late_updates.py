@@ -1,10 +1,9 @@
-"""Changes without an answer: an engine died, or a connection. The cloud may still carry them out.
+"""Changes without an answer: an engine or a connection died. The cloud may still carry them out.
 
-Updates change an object, and so do suspend and resume. The same change sent again does no harm:
-whichever request is done last leaves the object the same. Another one must not be overtaken: it
-waits until the earlier request can no longer be done.
-What is known of such requests is on record once the update ends or another begins, so that it
-outlives the engine as well.
+Updates, suspends and resumes change an object. The same change sent again does no harm, in any
+order. A different change must not be overtaken: it waits until the earlier request can no longer
+take effect. The send times of such requests are recorded when the update ends or another one
+starts, so that they outlive the engine.
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ from stoker.schema.resource_type import Wait
 async def sent_before(
     session: Session, calls: TypeCalls, waiting: Waiting, row: Resource, since: float | None
 ) -> tuple[float, ...]:
-    """When requests about the row were sent whose end is not known: for the row, as a change of
-    it begins. Returns once none of them can come after the change; one that was begun ``since``
-    then is the same. Only types that call a service send any: an update of a nested stack is rows
-    of ours alone.
+    """Return the send times of unanswered requests about the row, at the start of a change.
+
+    Waits until none of them can take effect after the change; one that was started ``since`` then
+    is the same change. Only types that call a service send requests: an update of a nested stack
+    only writes rows.
     """
     type_ = session.type_of(row)
     if type_ is None or type_.service is None:

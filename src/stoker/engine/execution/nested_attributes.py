@@ -1,4 +1,4 @@
-"""What a nested stack shows to the stack around it."""
+"""Attributes of a nested stack for the stack around it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 async def nested_attributes(
     above: StackRows, child: Stack, type_: ResourceType | None
 ) -> dict[str, Any]:
-    """Return the attributes by which ``above``, the stack around it, refers to a nested stack."""
+    """Return the attributes of a nested stack for ``above``, the stack around it."""
     ports = above.ports
     evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
@@ -35,7 +35,7 @@ def shown_by(
     reference_of: ReferenceOf,
     type_: ResourceType | None,
 ) -> dict[str, Any]:
-    """What a stack shows: outputs by name, and what the rows show.
+    """Return the attributes of a stack: outputs by name, and those from rows.
 
     A type of its own may show all of them as ``outputs``; a template has its outputs only.
     """

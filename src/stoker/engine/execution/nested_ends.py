@@ -1,7 +1,7 @@
-"""The ends of operations on nested stacks, and what brings them about early.
+"""Ends of operations on nested stacks, and their early cancels.
 
-An operation on a nested stack is waited for by the one around it, of which it is a part. Where
-that begins nothing more, a nested stack that is being made or changed is cancelled.
+An operation on a nested stack is part of the one around it, which waits for it. If that one starts
+no more actions, a nested stack that is being created or updated is cancelled.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class NestedEnds:
     ) -> None:
         """Return when the part of the operation ``above`` is complete. Raises NestedFailed.
 
-        ``seen`` is the nested stack's round before the part was recorded; None for one of which
-        nobody knows whether it has ended. When something beside it has failed, a create or an
-        update is cancelled; a delete or a walk goes on, like that of any resource.
+        ``seen`` is the nested stack's round before the part was recorded; None if the part may have
+        ended. If another resource has failed, a create or an update is cancelled; a delete or a
+        walk continues, like that of any resource.
         """
-        # whoever drives the nested stack tells of its end, unless that is another process
+        # The driver of the nested stack notifies its end, unless it is in another process.
         wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
         await self._session.tell_intent(row)
         while True:
@@ -71,7 +71,7 @@ class NestedEnds:
         return f"{row.action} aborted: {self._waiting.failed}"
 
     async def _status(self, operation_id: str) -> End:
-        """How far a nested operation is: as the commit of its end has told, or as is stored."""
+        """Return the status of a nested operation, as notified at its end or as stored."""
         told = self._waiting.end_of(operation_id)
         if told is None:
             told = await self._session.ports.store.operation_status(operation_id)
@@ -79,10 +79,10 @@ class NestedEnds:
 
 
 async def cancel_of(session: Session, row: Resource, above: Operation) -> Operation | None:
-    """The cancel of what the nested stack of a row is being brought to; None if it is at rest.
+    """Return the cancel of the change of a row's nested stack; None if it is at rest.
 
-    It is no part of ``above``, the operation around it: an engine that takes that up again does
-    not wait for it, but changes the nested stack once more.
+    It is no part of ``above``, the operation around it: an engine that resumes that one does not
+    wait for the cancel, but changes the nested stack again.
     """
     if row.nested_id is None:
         return None

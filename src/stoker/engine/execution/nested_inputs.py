@@ -1,4 +1,4 @@
-"""The inputs of nested stacks: what the stack around one gives it."""
+"""Inputs of nested stacks from the stack around them."""
 
 from __future__ import annotations
 
@@ -79,4 +79,4 @@ def _source(template: str | Mapping[str, Any] | None, url: str | None) -> Source
     try:
         return parse_shared(template, url).source
     except DiagnosticError:
-        return read(template)  # a document all the same: the nested stack tells what is wrong
+        return read(template)  # still a document: the nested stack reports the fault

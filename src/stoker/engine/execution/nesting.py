@@ -1,8 +1,8 @@
 """Nested stacks: stacks with operations of their own, which a resource of the parent waits for.
 
 The nested stack is recorded in the transaction that records the parent's resource as in progress
-with its id, so it can neither be made twice nor be lost. Whoever drives it, its end wakes the
-parent; an occasional look covers engines that are not in this process.
+with its id, so it can neither be made twice nor be lost. Its end wakes the parent; polls cover
+engines in other processes.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class Nesting:
         parent: Operation,
         attributes: frozenset[str],
     ) -> Resource:
-        """As :meth:`apply`, but leave the row's status alone. Raises NestedFailed."""
-        # an engine that died may have begun it: it is done once, and is what it was
+        """Apply a nested stack without a change of the row's status. Raises NestedFailed."""
+        # A dead engine may have started the operation: it is recorded once, and stays the same.
         operation_id, seen = await _begun(self._session, row, parent, removing=False), None
         if operation_id is None:
             child = await child_of(self._session, row)
@@ -185,7 +185,7 @@ class Nesting:
         )
 
     async def _adopted(self, row: Resource) -> Adopted | None:
-        """What is known of a nested stack that is to be adopted. Raises ActionFailed."""
+        """Return the facts for the adoption of a nested stack. Raises ActionFailed."""
         if row.action is not Action.ADOPT:
             return None
         adopted = (await self._session.input()).adopted_resource(row.name)
@@ -291,7 +291,7 @@ async def _begun(
 
 
 def _walk_below(parent: Operation, row: Resource) -> WalkRequest:
-    """What the walk of the stack around it asks of the nested stack of a row."""
+    """Return the walk of a row's nested stack as a part of the walk around it."""
     request = parent.request
     assert isinstance(request, WalkRequest)
     return WalkRequest((*request.snapshot, row.name)) if request.snapshot else request

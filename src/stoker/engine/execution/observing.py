@@ -1,7 +1,7 @@
-"""Looks at the live object of a resource, and compares it with what was applied.
+"""Reads the live object of a resource, and compares it with the applied properties.
 
-Properties are recorded as the user gave them, names included, and objects tell ids. A name is
-looked up only where its property would differ otherwise.
+Properties are recorded as the user gave them, names included, and objects have ids. A name is
+looked up only if its property would differ otherwise.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
 
 
 class Look(Struct, frozen=True):
-    """What a look at a live object has shown."""
+    """The result of a comparison with a live object."""
 
     gone: bool = False
     found: Comparison = SAME
@@ -45,7 +45,7 @@ class Look(Struct, frozen=True):
 
 
 def look_at(stack_rows: StackRows, type_: ManagedType) -> Callable[[Call], Look] | None:
-    """What is called to look at objects of a type, on a worker; None if the type cannot tell."""
+    """Return the function that compares objects of a type, on a worker, or None."""
     if not can(type_, Observes):
         return None
     observed = type_
@@ -68,7 +68,7 @@ def look_at(stack_rows: StackRows, type_: ManagedType) -> Callable[[Call], Look]
 def check_by(
     stack_rows: StackRows, type_: ManagedType, check: Callable[[Call], Outcome]
 ) -> Callable[[Call], Outcome]:
-    """The check of a type, whose reason then says what others have changed, too."""
+    """Return the check of a type, with external changes in its reason."""
     look = look_at(stack_rows, type_)
     if look is None:
         return check
@@ -101,7 +101,7 @@ def repairable(type_: ResourceType | None, look: Look) -> dict[str, Difference]:
 
 
 def seen(type_: Observes, call: Call) -> Look:
-    """What one look shows; the properties of the call have ids where objects have them."""
+    """Return one comparison; the properties of the call have ids where objects have them."""
     live = type_.live(call)
     if live is None:
         return Look(gone=True)

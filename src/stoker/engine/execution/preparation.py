@@ -1,4 +1,4 @@
-"""What has to be read from live objects before planning, and at the end of an operation."""
+"""Reads of live objects before planning, and at the end of an operation."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def patient(session: Session) -> Iterator[Ask]:
 
 
 def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
-    """Asks about objects without owning the stack: once, and beside whatever is under way.
+    """Return a reader of objects without ownership of the stack, without retries.
 
-    After ``until``, of the loop's clock, nobody waits for answers any more.
+    After ``until``, of the loop's clock, it no longer waits for answers.
     """
 
     async def ask(row: Resource, work: Work) -> Any:
@@ -55,7 +55,7 @@ def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
 
 
 def call_about(stack_rows: StackRows) -> CallFor:
-    """Makes the calls with which the planner asks types about changes."""
+    """Return the factory of calls for the planner's questions to types."""
 
     def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
         return make_call(
@@ -83,8 +83,8 @@ async def read_missing(session: Session, wanted: Definitions) -> None:
 async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
     """Bring the recorded attributes of rows up to date with their live objects.
 
-    An object that cannot be read keeps what is recorded: this is a courtesy to outputs, and the
-    plan treats what it does not know as unknown.
+    An unreadable object keeps the recorded ones: the update only serves outputs, and the plan
+    treats missing values as unknown.
     """
     with patient(session) as ask:
         fresh = await asyncio.gather(*(_read(session, row, ask) for row in rows))
@@ -121,9 +121,9 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
 async def observe(
     stack_rows: StackRows, wanted: Definitions, ask: Ask, *, converge: bool
 ) -> Observed:
-    """What planning has to know of live objects; of all that are wanted, if it is to converge.
+    """Return the facts about live objects for planning; with ``converge`` about all wanted ones.
 
-    Raises Refused where that takes an object that cannot be read: nothing would be repaired.
+    Raises Refused if a needed object cannot be read: nothing would be repaired.
     """
     healthy = await check_failed_and_replaced(stack_rows, wanted, ask)
     if not converge:
@@ -145,7 +145,7 @@ async def observe(
 
 
 async def look_at_all(stack_rows: StackRows, rows: Iterable[Resource], ask: Ask) -> dict[str, Look]:
-    """What their live objects show, by row: of those that have one, and whose type can tell."""
+    """Return comparisons with live objects, by row, for types that support it."""
     asked = [(row, work) for row in rows if (work := _work_of_look(stack_rows, row)) is not None]
     looks = await asyncio.gather(*(_look(stack_rows, row, work, ask) for row, work in asked))
     return {row.id: look for (row, _), look in zip(asked, looks, strict=True)}
@@ -175,12 +175,11 @@ async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> L
 async def check_failed_and_replaced(
     stack_rows: StackRows, wanted: Definitions, ask: Ask
 ) -> frozenset[str]:
-    """Ids of the rows that may go on standing for wanted resources, though they need not look so.
+    """Return the ids of failed or replaced rows that can still serve wanted resources.
 
-    Of those that have failed it is the ones whose objects pass their type's check: what failed may
-    have been the wait for another resource, or an update that the cloud refused as a whole. Of
-    those that were replaced and not removed yet it is the ones of which nobody says that they are
-    gone or broken.
+    Failed ones can if their objects pass their type's check: the failure may have been that of a
+    dependency, or of an update that the cloud refused as a whole. Replaced ones that are not
+    removed yet can unless they are known to be gone or broken.
     """
     names = frozenset(wanted.names)
     asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
@@ -213,6 +212,6 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
 
 
 def _met(error: Exception) -> Exception:
-    """What the cloud has said, where calls were not repeated or not any more."""
+    """Return the cloud's own error behind one of ours."""
     said = error.__context__
     return said if isinstance(error, Refused | Stopped) and isinstance(said, Exception) else error

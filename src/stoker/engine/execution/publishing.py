@@ -1,8 +1,7 @@
-"""Brings the metadata of servers to where they read it, for those that do not ask this service,
-and gives up deployments.
+"""Publishes the metadata of servers that do not read it from this service; fails deployments.
 
-Deployments to one server may change at the same time, in several processes. Whoever has written
-the metadata looks again whether they are still like this, so the last one to write knows all.
+Deployments to one server may change at the same time, in several processes. Each writer checks
+after its write whether they are still the same, so that the last write has all of them.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ _CANCELLED = "Deployment cancelled."
 
 
 async def publish(ports: Ports, project_id: str, server_id: str) -> None:
-    """Tell a server of its deployments, unless it asks for them itself.
+    """Publish the deployments of a server, unless it polls this service.
 
-    Raises what the cloud refuses with; it is safe to repeat.
+    Raises refusals of the cloud; it is safe to repeat.
     """
     for row in await ports.store.software.standing_for(project_id, server_id):
         stack = await ports.store.stack(row.stack_id)

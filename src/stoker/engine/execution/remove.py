@@ -55,11 +55,11 @@ class Removing:
         if row is None or (row.name in self._wanted and row.replaced_by is None):
             return
         if row.action is Action.INIT:
-            # no event has ever told of it
+            # It has no event yet.
             await self._session.commit(dropped=[row.id])
             return
         if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
-            # its object is gone, and events have told so: only a hook may keep it
+            # Its object is gone, with an event. Only a hook may keep the row.
             await self._drop(row)
             return
         # what has no implementation failed before any type was asked: it has no object
@@ -97,7 +97,7 @@ class Removing:
         return await self._actions.begin(row, Action.DELETE, calls=calls)
 
     async def _abandon(self, row: Resource) -> Resource:
-        """Nothing happens to the object; the user by which it calls back is ours, and goes."""
+        """Keep the object; remove its user for callbacks, which belongs to the service."""
         type_ = self._session.type_of(row)
         row = await self._begin(row, None)
         if "user_id" not in row.data or type_ is None:
@@ -121,7 +121,7 @@ class Removing:
         return await self._actions.run(row, work)
 
     async def _snapshot(self, row: Resource, type_: ManagedType) -> Resource:
-        """The row, whose object has been snapshotted before it goes; once, whoever dies."""
+        """Snapshot the object before its delete, once even across restarts; return the row."""
         began = row.action_started_at
         if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
             return row
@@ -135,7 +135,7 @@ class Removing:
         return row
 
     async def _complete(self, row: Resource) -> None:
-        """The row goes in the transaction that tells of it, but for one with a hook after that."""
+        """Drop the row in the transaction of its event, unless a hook follows."""
         done, told = self._session.transitions.resource_to(
             row, Action.DELETE, Status.COMPLETE, "state changed"
         )

@@ -1,4 +1,4 @@
-"""The metadata of servers: what their resources say, with the deployments that they are given."""
+"""The metadata of servers: those of their resources, with their deployments."""
 
 from __future__ import annotations
 

@@ -42,12 +42,13 @@ from stoker.template.definition import DeletionPolicy
 
 _BETWEEN_ENDS = re.compile("[:=]")  # in the ids of links, as ``<router>:port_id=<port>``
 _CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
-"""Actions on an object that is there, of which one must not come after another."""
+"""Actions on an existing object that must not overtake each other."""
 
 
 def may_land_late(row: Resource) -> bool:
-    """Whether a request about the row, other than a create or delete, may be done late and must
-    not be sent again, or followed by another one, as long as that is so.
+    """Return whether a request about the row, other than a create or delete, may take effect late.
+
+    Until then it must not be sent again, or followed by another one.
     """
     snapshots = row.action is Action.SNAPSHOT or (
         row.action is Action.DELETE and row.deletion_policy == DeletionPolicy.SNAPSHOT
@@ -56,7 +57,7 @@ def may_land_late(row: Resource) -> bool:
 
 
 class StackRows:
-    """A stack that is looked at; nothing here writes."""
+    """A read-only snapshot of a stack and its resources."""
 
     def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
         self.ports = ports
@@ -81,7 +82,7 @@ class StackRows:
         self._shared: tuple[Stack, StackFacts, Signalling] | None = None
 
     async def input(self) -> Input:
-        """What the stack is to be."""
+        """Return the input in force."""
         given = self.held(self.stack.input_id)
         if given is None:
             self._input = given = await self.ports.store.input(self.stack.input_id)
@@ -103,11 +104,11 @@ class StackRows:
         self._input = given
 
     def held(self, input_id: str) -> Input | None:
-        """That input, if it is kept."""
+        """Return that input, if it is cached."""
         return self._input if self._input is not None and self._input.id == input_id else None
 
     def shared_by_calls(self) -> tuple[StackFacts, Signalling]:
-        """What all calls of types have in common as long as the stack stays the same."""
+        """Return the parts that all calls of types share as long as the stack stays the same."""
         if self._shared is None or self._shared[0] is not self.stack:
             stack = self.stack
             facts = StackFacts(
@@ -123,7 +124,7 @@ class StackRows:
 
     @property
     def events_to_keep(self) -> int:
-        """As many as an operator wants, and more for a stack with many resources."""
+        """Return the configured number, or more for a stack with many resources."""
         return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
 
     async def load_signals(self) -> None:
@@ -135,7 +136,7 @@ class StackRows:
         self._hold(await self.ports.store.signals(self.stack.id, resource_id=resource_id))
 
     async def load_agenda(self) -> list[Operation]:
-        """As :meth:`load_signals`; returns the operations that have not ended, oldest first."""
+        """Load the signals, too; return the open operations, oldest first."""
         signals, open_ = await self.ports.store.agenda(self.stack.id, self._stored_signals)
         self._hold(signals)
         return list(open_)
