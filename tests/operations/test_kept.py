@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from itertools import count
 from typing import Any
 
+from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
@@ -104,3 +107,41 @@ def test_what_nobody_asks_for_any_more_is_given_up() -> None:
     kept.put("c", evaluation(1))
     kept.forget_unused()
     assert names(kept, "a", "b", "c") == ["a", "c"]
+
+
+NESTED = """
+heat_template_version: 2018-08-31
+parameters: {p: {type: string, default: x}}
+resources: {r: {type: OS::Heat::None}}
+outputs: {o: {value: {get_param: p}}}
+"""
+
+
+def test_evaluations_of_nested_templates_leave_no_cycles() -> None:
+    template = {
+        "heat_template_version": "2018-08-31",
+        "resources": {"n": {"type": "n.yaml"}, "m": {"type": "n.yaml"}},
+    }
+    gc.collect()
+    gc.disable()
+    try:
+        evaluated = Evaluation(parse(template), Inputs(files={"n.yaml": NESTED}), TYPES)
+        assert evaluated.attributes_used == {}
+        known = weakref.ref(evaluated.types["n"])
+        del evaluated
+        assert known() is None
+    finally:
+        gc.enable()
+
+
+def test_ended_operation_leaves_no_cycles() -> None:
+    gc.disable()
+    try:
+        waiting = Waiting()
+        with waiting.step, waiting.resting:
+            pass
+        known = weakref.ref(waiting)
+        del waiting
+        assert known() is None
+    finally:
+        gc.enable()

@@ -55,10 +55,6 @@ class Waiting:
         self._busy = 1
         """Steps that are under way and do not pause; the operation itself is one."""
         self._quiet_since = 0.0
-        self.step = _Counting(self._count, 1)
-        """Something is under way for as long as this context lasts."""
-        self.resting = _Counting(self._count, -1)
-        """The step that this belongs to waits meanwhile, for a pause or for other steps."""
         self._rounds: Counter[str] = Counter()
         self._looks = 0
         self._ends: dict[str, End] = {}
@@ -81,6 +77,16 @@ class Waiting:
     def end_of(self, operation_id: str) -> End | None:
         """How an operation on a nested stack has ended, if that was told; tells it once."""
         return self._ends.pop(operation_id, None)
+
+    @property
+    def step(self) -> _Counting:
+        """Count a step that is under way for as long as this context lasts."""
+        return _Counting(self._count, 1)
+
+    @property
+    def resting(self) -> _Counting:
+        """Count the step that this belongs to as waiting, for a pause or for other steps."""
+        return _Counting(self._count, -1)
 
     def _count(self, by: int) -> None:
         self._busy += by

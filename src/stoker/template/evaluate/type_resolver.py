@@ -62,16 +62,40 @@ class MissingTemplate(DiagnosticError):
 
 
 class TemplateType(NestingType):
-    """A type defined by a template. :func:`template_type` makes one class for each."""
+    """A type defined by a template. Each object is a type: a class is freed only by a collection of
+    all objects, with everything that it refers to.
+    """
 
     implementation: ClassVar[str] = "template"
     """What rows record of any such type: one template may take the place of another."""
-    template: ClassVar[Template]
-    url: ClassVar[str]
-    inner: ClassVar[TypeResolver]
-    """Finds the types of the resources of the template."""
-    entry: ClassVar[Entry | None]
-    """What in a registry makes the type stand for the template; None for a type named after it."""
+
+    def __init__(
+        self,
+        type_name: str,
+        template: Template,
+        meaning: Meaning,
+        inner: TypeResolver,
+        properties: Mapping[str, Property],
+    ) -> None:
+        """``inner`` finds the types of the resources of the template."""
+        self.template = template
+        self.inner = inner
+        # A registry entry makes the type stand for the template, unless its name is the template.
+        self.entry = meaning.entry
+        outputs = template.outputs.items()
+        # Other types declare these for the class.
+        vars(self).update(
+            type_name=type_name,
+            description=str(template.description),
+            properties=properties,
+            attributes={name: Attribute(str(body.description or "")) for name, body in outputs},
+        )
+
+    @property
+    def url(self) -> str:
+        """The file of the template."""
+        assert self.inner.url is not None
+        return self.inner.url
 
     def nested(self, call: NestingCall) -> Nested:
         """The nested stack: the template, with the properties that are given as parameters."""
@@ -123,29 +147,11 @@ def template_type(
     defaults = inputs.parameter_defaults
     declared = declare(template.parameters, template.version, diagnostics, budget, defaults)
     diagnostics.raise_errors()
-    made = type(
-        "TemplateType",
-        (TemplateType,),
-        {
-            "__doc__": TemplateType.__doc__,
-            "type_name": type_name,
-            "description": str(template.description),
-            "template": template,
-            "url": inner.url,
-            "inner": inner,
-            "entry": meaning.entry,
-            "properties": {
-                name: _property(parameter, has_default=name in defaults)
-                for name, parameter in declared.items()
-            },
-            "attributes": {
-                name: Attribute(str(body.description or ""))
-                for name, body in template.outputs.items()
-            },
-        },
-    )
-    instance: TemplateType = made()
-    return instance
+    properties = {
+        name: _property(parameter, has_default=name in defaults)
+        for name, parameter in declared.items()
+    }
+    return TemplateType(type_name, template, meaning, inner, properties)
 
 
 def _property(parameter: Parameter, *, has_default: bool) -> Property:
