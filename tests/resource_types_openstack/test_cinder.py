@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clouds.driving import failure
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 from tests.resource_types_openstack.harness import (
     TYPES,
@@ -197,6 +198,23 @@ def test_a_snapshot_is_a_backup_that_is_restored_under_a_server(
         time.sleep(0.1)
     assert BACKUPS.named(row.cloud, "the-backup") == []
     assert isinstance(held.delete(), Done)
+    assert isinstance(row.delete(), Done)
+
+
+def test_failed_restore_names_its_cause(ground: Ground) -> None:
+    row = row_of(ground, "OS::Cinder::Volume", size=1).create()
+    backup = BACKUPS.create(row.cloud, {"volume_id": row.physical_id})
+    while BACKUPS.get(row.cloud, backup["id"])["status"] != "available":
+        time.sleep(0.1)
+    store = row.cloud.object_store
+    container = "/volumebackups"
+    for piece in store.get(f"{container}?format=json").json():
+        if str(backup["id"]) in piece["name"]:
+            store.delete(f"{container}/{piece['name']}").raise_for_status()
+    reason = failure(row.update(**{**row.given, "backup_id": backup["id"]}))
+    assert reason.startswith("Went to status error_restoring due to")
+    assert "Unknown" not in reason
+    BACKUPS.delete(row.cloud, backup["id"])
     assert isinstance(row.delete(), Done)
 
 

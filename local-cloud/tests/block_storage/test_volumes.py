@@ -92,6 +92,10 @@ async def test_a_backup_without_its_objects_is_not_restored(volumes: Volumes) ->
     await volumes.call("POST", f"/backups/{backup['id']}/restore", body, 202)
     await volumes.house.settle()
     assert (await volumes.volume(made["id"]))["status"] == "error_restoring"
+    [message] = (await volumes.get(f"/messages?resource_uuid={made['id']}"))["messages"]
+    assert (message["resource_uuid"], message["message_level"]) == (made["id"], "ERROR")
+    assert message["user_message"]
+    assert (await volumes.get("/messages?resource_uuid=other"))["messages"] == []
     assert (await volumes.get(f"/backups/{backup['id']}"))["backup"]["status"] == "available"
 
 

@@ -74,6 +74,7 @@ VOLUMES = collection(
     detailed="/volumes/detail",
 )
 BACKUPS = collection("block_storage", "backup", words="volume backup")
+MESSAGES = collection("block_storage", "message", microversion="3.5")
 VOLUME_TYPES = collection("block_storage", "volume_type", path="/types", filters=False)
 QOS_SPECS = collection(
     "block_storage",

@@ -7,10 +7,11 @@ a volume that servers have cannot bear is done while it is detached from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.clouds.collections import BACKUPS, SERVERS, VOLUMES
+from stoker.clouds.collections import BACKUPS, MESSAGES, SERVERS, VOLUMES
 from stoker.clouds.faults import CloudFault, gone_is_fine
 from stoker.resources.rest import Readiness, RestResource, marker_text, polling_pause, went_to
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
@@ -51,7 +52,7 @@ class BlockVolume(RestResource):
         if status == "deleting":
             return Wait(pause, reason="the volume is being deleted")
         if status == "error_deleting" and call.progress.get("asked"):
-            return went_to(status, "Unknown", call.physical_id)
+            return failed(call, volume)
         if status in READINESS.pending or status == "in-use":
             return _held(call, volume)
         try:
@@ -62,6 +63,12 @@ class BlockVolume(RestResource):
             refused = call.progress.get("refused", 0) + 1
             return Wait(pause, progress={"refused": refused}, reason=fault.message)
         return Wait(pause, progress={"asked": True}, reason="the volume is being deleted")
+
+    def judge(self, call: Call, found: Object) -> Outcome:
+        """Return the outcome for the status, with the cause of a failure."""
+        if found.get("status") in READINESS.failed:
+            return failed(call, found)
+        return super().judge(call, found)
 
     def snapshot(self, call: Call) -> Outcome:
         """Back the volume up; the id of the backup is kept as ``backup_id``."""
@@ -82,6 +89,18 @@ class BlockVolume(RestResource):
         marked = marker_text(call)
         listed = self.listed(call, {"name": call.properties["name"]})
         return [item for item in listed if item.get("description") == marked]
+
+
+def failed(call: Call, volume: Object) -> Failed:
+    """Return the failure of a volume. The service keeps its cause apart, as a message to users."""
+    volume_id, cause = str(volume["id"]), "Unknown"
+    with suppress(CloudFault):  # a service before 2017 has no messages
+        listed = MESSAGES.select(call.cloud, resource_uuid=volume_id)
+        own = [each for each in listed if each.get("resource_uuid") == volume_id]
+        if own:
+            newest = max(own, key=lambda each: str(each.get("created_at")))
+            cause = str(newest.get("user_message") or cause)
+    return went_to(str(volume["status"]), cause, volume_id)
 
 
 def _held(call: Call, volume: Object) -> Outcome:

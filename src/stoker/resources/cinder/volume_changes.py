@@ -15,9 +15,9 @@ from msgspec import Struct
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
 from stoker.clouds.faults import CloudFault
-from stoker.resources.rest import polling_pause, went_to
+from stoker.resources.rest import polling_pause
 from stoker.resources.text_values import as_texts
-from stoker.resources.volumes import READINESS, attached, give_back, let_go
+from stoker.resources.volumes import READINESS, attached, failed, give_back, let_go
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _GROWS_IN_USE = "3.42"
@@ -84,7 +84,7 @@ def _retype(call: Call, volume: Object) -> Outcome | None:
     if _is_pending(volume):
         return _waiting(call, volume)
     if volume.get("status") in READINESS.failed:
-        return _failed(volume)
+        return failed(call, volume)
     if wanted is None or wanted in {volume.get("volume_type"), _type_id(call, volume)}:
         return None
     if call.progress.get("retyped"):
@@ -104,7 +104,7 @@ def _grow(call: Call, volume: Object) -> Outcome | None:
     if _is_pending(volume):
         return _waiting(call, volume)
     if volume.get("status") in READINESS.failed:
-        return _failed(volume)
+        return failed(call, volume)
     if wanted is not None and wanted < size:
         return Failed("Shrinking volume is not supported.", kind="NotSupported")
     if wanted is None or wanted == size:
@@ -134,7 +134,7 @@ def _overwrite(call: Call, volume: Object) -> Outcome | None:
         if _is_pending(volume):
             return _waiting(call, volume)
         if volume.get("status") in READINESS.failed:
-            return _failed(volume)
+            return failed(call, volume)
         return _back_to_servers(call)
     if not let_go(call, call.progress["held"]):
         return _waiting(call, volume)
@@ -152,10 +152,6 @@ def _back_to_servers(call: Call) -> Outcome | None:
 
 def _is_pending(volume: Object) -> bool:
     return volume.get("status") in READINESS.pending
-
-
-def _failed(volume: Object) -> Failed:
-    return went_to(str(volume["status"]), "Unknown")
 
 
 def _waiting(call: Call, volume: Object, **progress: Any) -> Wait:

@@ -150,6 +150,31 @@ async def pools(call: Call) -> Document:
     return {"pools": [pool]}
 
 
+async def messages(call: Call) -> Document:
+    """Answer why volumes of the project failed, the newest failure of each."""
+    wanted = call.query("resource_uuid")
+    failed = [
+        volume
+        for volume in call.state.volumes.find(project_id=call.context.project_id)
+        if volume["fail_reason"] and wanted in (None, volume["id"])
+    ]
+    return {"messages": [_message(volume) for volume in failed]}
+
+
+def _message(volume: Document) -> Document:
+    return {
+        "id": volume["id"],
+        "request_id": None,
+        "resource_type": "VOLUME",
+        "resource_uuid": volume["id"],
+        "user_message": volume["fail_reason"],
+        "message_level": "ERROR",
+        "event_id": "VOLUME_VOLUME_001_001",
+        "created_at": moment(volume["updated_at"] or volume["created_at"]),
+        "guaranteed_until": None,
+    }
+
+
 async def nothing(call: Call) -> Document:
     """Answer the list of what this cloud does not have."""
     name = call.request.url.path.rstrip("/").removesuffix("/detail").rsplit("/", 1)[-1]
@@ -169,7 +194,7 @@ ENDPOINTS = (
     Endpoint("GET", "/os-services", services, Access.ADMIN),
     Endpoint("GET", "/scheduler-stats/get_pools", pools, Access.ADMIN),
     Endpoint("GET", "/extensions", nothing),
-    Endpoint("GET", "/messages", nothing, first=3),
+    Endpoint("GET", "/messages", messages, first=3),
     Endpoint("GET", "/groups", nothing, first=13),
     Endpoint("GET", "/groups/detail", nothing, first=13),
     Endpoint("GET", "/os-volume-transfer", nothing),
