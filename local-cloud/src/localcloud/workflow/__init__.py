@@ -1,4 +1,4 @@
-"""The workflow service: workflows in Mistral's language, and what runs them."""
+"""The workflow service: workflows in Mistral's language, and their engine."""
 
 PREFIX = "/workflow"
 """Where the application mounts it."""

@@ -1,4 +1,4 @@
-"""What comes of an attempt at a task: its end, or a further attempt, or a pause before its end."""
+"""Results of an attempt at a task: its end, another attempt, or a pause before its end."""
 
 from localcloud.store import Document
 from localcloud.workflow.contexts import Contexts, workflow_of
@@ -40,7 +40,7 @@ class Attempts:
         await self.ending.complete(execution, task, state, info)
 
     def delay(self, task: Document, phase: str, seconds: float, **more: object) -> None:
-        """Let a task wait before what is due next."""
+        """Let a task wait before its next phase."""
         due = self._state.moment() + seconds
         self._state.changed(task, state=DELAYED, phase=phase, due=due, expires=None, **more)
 
@@ -66,7 +66,7 @@ class Attempts:
         return True
 
     def rerun(self, task: Document, whole: bool) -> None:
-        """Begin a task anew that has failed; what has succeeded of it stays unless ``whole``."""
+        """Restart a failed task; its successful parts stay unless ``whole``."""
         with self._state.cloud.store.transaction():
             self._drop(task, whole)
             self._state.changed(

@@ -1,4 +1,4 @@
-"""What expressions see: the data of an execution and its tasks, and answers to what they ask."""
+"""Contexts of expressions: the data of an execution and its tasks, and queries about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ def workflow_of(execution: Document) -> Workflow:
 
 
 class Contexts:
-    """Knows what expressions see."""
+    """Builds the contexts of expressions."""
 
     def __init__(self, state: State, evaluator: Evaluator) -> None:
         self._state = state
@@ -55,7 +55,7 @@ class Contexts:
 
     @staticmethod
     def data(execution: Document, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is ``$`` or ``_``: of the execution, and of one place in it."""
+        """Return the value of ``$`` or ``_``: of the execution, and of one place in it."""
         return {
             **execution["input"],
             **execution["vars"],
@@ -140,9 +140,9 @@ def _result(child: Document) -> Any:
 
 
 def outbound(tasks: Iterable[Document]) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return what tasks hand on together, and how often each variable has been published.
+    """Return the merged variables of tasks, and the number of times each was published.
 
-    Where several hand on a variable, the one counts that was published most often on the way.
+    If several tasks have a variable, the value that was published most often on the way counts.
     """
     values: dict[str, Any] = {}
     versions: dict[str, int] = {}

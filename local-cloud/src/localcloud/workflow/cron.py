@@ -26,7 +26,7 @@ def _croniter() -> Any:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise BadRequest for what is no line of cron."""
+    """Raise BadRequest for an invalid cron pattern."""
     try:
         next_time(pattern, datetime.now(UTC))
     except (ValueError, KeyError, ArithmeticError) as error:
@@ -65,7 +65,7 @@ class Cron:
             await self._state.cloud.clock.sleep(_TICK)
 
     def look(self) -> None:
-        """Begin what is due. What was due while the cloud stood still is begun once."""
+        """Start due executions; those missed while the cloud was stopped are started once."""
         now = self._state.cloud.clock.now().strftime(FORMAT)
         for trigger in self._state.cron_triggers.values():
             if trigger["next_execution_time"] <= now:

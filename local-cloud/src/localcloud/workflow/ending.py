@@ -1,4 +1,4 @@
-"""What comes of the end of a task: what it publishes, and what follows."""
+"""Ends of tasks: published variables and following tasks."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class Ending:
     async def complete(
         self, execution: Document, task: Document, state: str, info: str | None
     ) -> None:
-        """End a task in a state; raises :class:`RunFailed` where what it says has no value."""
+        """End a task in a state. Raises :class:`RunFailed` if an expression of it has no value."""
         spec = workflow_of(execution).tasks[task["name"]]
         now = self._state.now()
         latest = self._state.tasks.get(task["id"]) or task

@@ -1,7 +1,7 @@
-"""Drives executions: each is brought on whenever something has happened that concerns it.
+"""Drives executions: each one continues after every event that concerns it.
 
-What an execution is to do next follows from its documents alone. So it is looked at anew after each
-event, when a time has come, and when the cloud is started: there is no other recovery.
+The next step of an execution depends only on its documents. So they are read again after each
+event, at due times, and at the start of the cloud: there is no other recovery.
 """
 
 import logging
@@ -145,7 +145,7 @@ class Engine:
             self._parts.following.first(execution)
 
     async def _follow(self, execution: Document) -> bool:
-        """Carry out what the ends of tasks have led to."""
+        """Carry out the commands of ended tasks."""
         if workflow_of(execution).is_reverse:
             return self._parts.following.required(execution)
         changed = False
@@ -157,7 +157,7 @@ class Engine:
         return changed
 
     async def _carry_out(self, execution: Document, task: Document) -> bool:
-        """Carry out what one task has led to; returns whether the execution stands still then."""
+        """Carry out the commands of one task; return whether the execution then stops or pauses."""
         commands = list(task["commands"])
         while commands:
             command = commands.pop(0)
@@ -180,7 +180,7 @@ class Engine:
         return False
 
     async def _begin_made(self, execution: Document) -> None:
-        """Begin what was to begin before the execution ends."""
+        """Start the tasks that were created before the end of the execution."""
         for task in self._state.open_tasks(execution["id"]):
             if task["state"] not in ENDED:
                 await self._settled(execution, task)

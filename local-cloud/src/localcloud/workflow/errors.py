@@ -33,5 +33,5 @@ def duplicate(kind: str, name: str) -> Conflict:
 
 
 def not_found(kind: str, what: str) -> NotFound:
-    """Return the error for what is not there, or not the caller's."""
+    """Return the error for an object that does not exist, or is not the caller's."""
     return NotFound(f"{kind} not found [{what}]")

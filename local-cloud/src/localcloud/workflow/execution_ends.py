@@ -1,4 +1,4 @@
-"""How executions end."""
+"""Ends of executions."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Why executions have failed, in words."""
+"""Reasons of failed executions, in words."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ _LONGEST = 65_000
 
 
 class RunFailed(Exception):
-    """What a workflow says cannot be carried out: it fails at once, whatever follows errors."""
+    """A workflow cannot be carried out: it fails immediately, without its error handlers."""
 
 
 def failed_to_run(error: object, execution: Document, task: Document) -> str:

@@ -1,4 +1,4 @@
-"""Which tasks come next in an execution."""
+"""The next tasks of an execution."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -105,8 +105,8 @@ class Following:
         self._state.put_task(made)
 
     def joined(self, execution: Document, task: Document) -> tuple[str, list[Document], list[str]]:
-        """Return what becomes of a task that joins others: its state, those that have led to it,
-        and those that never will."""
+        """Return the state of a task that joins others, those that have led to it, and those that
+        never will."""
         workflow = workflow_of(execution)
         every = self._state.tasks_of(execution["id"])
         latest = {each["name"]: each for each in every}

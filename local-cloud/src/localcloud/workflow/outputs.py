@@ -1,4 +1,4 @@
-"""What an execution begins with, and what it shows in the end."""
+"""Initial data of an execution, and its output."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Outputs:
         return await self._contexts.value(execution, None, execution["spec"].get("vars", {}), {})
 
     async def output(self, execution: Document, state: str) -> dict[str, Any]:
-        """Return what an execution shows that ends in a state."""
+        """Return the output of an execution that ends in a state."""
         own, _ = outbound(self._last(execution))
         if state == SUCCESS and "output" not in execution["spec"]:
             return own

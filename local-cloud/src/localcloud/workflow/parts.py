@@ -1,4 +1,4 @@
-"""What the engine works with, put together."""
+"""The parts of the engine, put together."""
 
 from msgspec import Struct
 

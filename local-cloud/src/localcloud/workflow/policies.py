@@ -1,4 +1,4 @@
-"""The values of what a task says of how it is done."""
+"""The values of a task's policies."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _NUMBERS = ("wait-before", "wait-after", "timeout", "concurrency")
 
 
 def checked_policies(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """Return policies whose values are what they must be; raises RunFailed."""
+    """Return policies with checked values. Raises RunFailed."""
     found = dict(policies)
     numbers = [(name, found[name]) for name in _NUMBERS if name in found]
     numbers += [(f"retry.{name}", value) for name, value in (found.get("retry") or {}).items()]

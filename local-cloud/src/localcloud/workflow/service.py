@@ -23,7 +23,7 @@ class WorkflowService:
         self.event_triggers = EventTriggers(self.state, self.starts)
 
     def begin(self) -> None:
-        """Go on with what there is."""
+        """Resume stored executions."""
         self.engine.begin()
         self.cron.begin()
         self.event_triggers.begin()

@@ -1,4 +1,4 @@
-"""How executions begin: for a caller, or for a trigger in the name of who has made it."""
+"""Starts of executions: for a caller, or for a trigger on behalf of its creator."""
 
 import json
 from collections.abc import Mapping

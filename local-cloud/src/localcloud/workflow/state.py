@@ -1,4 +1,4 @@
-"""What the workflow service remembers, and who may see it."""
+"""State of the workflow service, and its visibility."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -52,7 +52,7 @@ class State:
     def visible(
         self, who: RequestContext, collection: Collection, every: bool = False
     ) -> Iterable[Document]:
-        """Return what somebody may see: the project's own, and what is public."""
+        """Return the visible documents: the project's own, and public ones."""
         if every and who.is_admin:
             return collection.values()
         project = who.require_project()
@@ -63,7 +63,7 @@ class State:
         ]
 
     def found(self, who: RequestContext, collection: Collection, key: str, kind: str) -> Document:
-        """Return what has an id; raises NotFound."""
+        """Return the document with an id. Raises NotFound."""
         document = collection.get(key)
         if document is None or not _may_see(who, document):
             raise not_found(kind, f"id={key}")
@@ -72,7 +72,7 @@ class State:
     def named(
         self, project_id: str, collection: Collection, name: str, namespace: str = ""
     ) -> Document | None:
-        """Return what a project knows under a name; its own before what is public."""
+        """Return the document with a name; the project's own before a public one."""
         found = [
             each
             for each in collection.find(name=name)
@@ -193,7 +193,7 @@ class State:
 
 
 def scope(who: RequestContext, given: Any) -> str:
-    """Return who may use something; raises BadRequest, and Forbidden for what is for all."""
+    """Return the requested scope. Raises BadRequest, and Forbidden for the public one."""
     chosen = given or "private"
     if chosen not in _SCOPES:
         told = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"

@@ -1,4 +1,4 @@
-"""How tasks are begun and watched."""
+"""Starts and progress of tasks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -111,7 +111,7 @@ class TaskRuns:
         await self._attempts.ending.complete(execution, task, state, task["state_info"])
 
     async def _run(self, execution: Document, task: Document, spec: Task) -> None:
-        """Begin what a task consists of."""
+        """Start the actions or sub-workflows of a task."""
         policies = task["policies"]
         if spec.items and task["items"] is None:
             found = await self._contexts.value(execution, task, spec.items, task["context"])
@@ -187,7 +187,7 @@ class TaskRuns:
         self._actions.begin(run, workbook)
 
     async def _look(self, execution: Document, task: Document) -> bool:
-        """See what has become of what a task consists of."""
+        """Read the results of a task's actions or sub-workflows."""
         if task["expires"] is not None and task["expires"] <= self._state.moment():
             for each in self._counted(task):
                 if each["state"] not in ENDED:

@@ -1,1 +1,1 @@
-"""Actions: what tasks do."""
+"""Actions of tasks."""

@@ -1,4 +1,4 @@
-"""What an action is."""
+"""The form of an action."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

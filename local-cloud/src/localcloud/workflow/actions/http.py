@@ -66,7 +66,7 @@ def _request(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> urlli
 
 
 def _opener(given: Mapping[str, Any], jar: CookieJar) -> urllib.request.OpenerDirector:
-    """Return what speaks HTTP alone, and goes where it is sent unless that is forbidden."""
+    """Return an opener that only speaks HTTP, and follows redirects unless that is forbidden."""
     context = ssl.create_default_context()
     if given["verify"] is False:
         context.check_hostname = False

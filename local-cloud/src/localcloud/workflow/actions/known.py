@@ -1,4 +1,4 @@
-"""Which actions there are: those of the cloud, and those that projects have defined."""
+"""The known actions: those of the cloud, and those that projects have defined."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,5 +52,5 @@ def _defined(state: State, project_id: str, name: str, workbook: str) -> Documen
 
 
 def base_input(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a definition gives the action that it is based on, as expressions."""
+    """Return a definition's input for its base action, as expressions."""
     return {**inline.parsed(definition["base"])[1], **definition.get("base-input", {})}

@@ -1,4 +1,4 @@
-"""Which actions on services of the cloud there are.
+"""Actions on services of the cloud.
 
 Names and inputs are those of Mistral, where such an action is a method of a service's client.
 """

@@ -1,4 +1,4 @@
-"""Takes actions, beside what else is done."""
+"""Runs actions in the background."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ class Actions:
             self.end(run["id"], ERROR, _LOST)
 
     def end(self, run_id: str, state: str, result: Any) -> None:
-        """Note what came of an action, unless that is known."""
+        """Record the result of an action, unless it has one."""
         run = self._state.action_executions.get(run_id)
         if run is None or run["state"] in ENDED:
             return
@@ -80,7 +80,7 @@ class Actions:
             task.cancel()
 
     async def once(self, run: Document) -> Document:
-        """Take an action that is not stored; returns it with what came of it."""
+        """Run an action that is not stored; return it with its result."""
         state, result = await self._outcome(run, "")
         return {**run, "state": state, "output": {"result": result}, "accepted": True}
 
@@ -90,7 +90,7 @@ class Actions:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def stop(self) -> None:
-        """Leave what is under way."""
+        """Cancel running actions."""
         for task in list(self._tasks.values()):
             task.cancel()
         await self.idle()

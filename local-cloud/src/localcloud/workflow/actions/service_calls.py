@@ -1,7 +1,7 @@
 """Actions that are one request to a service of the cloud.
 
-The request has the rights of who has begun the execution. ``$name`` in a body stands for an input;
-what is null is left out.
+The request has the rights of the user of the execution. ``$name`` in a body is an input; null
+values are left out.
 """
 
 import re
@@ -20,7 +20,7 @@ _UNSAID = ("cookies", "auth", "timeout", "allow_redirects", "proxies", "verify")
 
 
 class Endpoint(Struct, frozen=True):
-    """Where a service is asked."""
+    """The endpoint of a service."""
 
     type: str
     root: str = ""
@@ -29,7 +29,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class ServiceCall(Struct, frozen=True):
-    """A request, and what of its answer is the result."""
+    """A request, and the part of its answer that is the result."""
 
     endpoint: Endpoint
     method: str

@@ -1,4 +1,4 @@
-"""What handlers of the workflow API ask of a request, and how they show lists."""
+"""Readers of requests for handlers of the workflow API, and their lists."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,7 +117,7 @@ def listed(
 ) -> dict[str, Any]:
     """Return a page of documents as a list of the API; raises BadRequest.
 
-    What is ``hidden`` is shown to those alone who ask for it.
+    Fields in ``hidden`` are only shown on request.
     """
     items = [show(each) for each in documents]
     known = list(show_fields(items))

@@ -35,7 +35,7 @@ _WORDS = {
 
 
 class Definitions:
-    """What the requests on definitions of each kind share."""
+    """Common parts of requests on definitions of each kind."""
 
     def __init__(self, service: WorkflowService) -> None:
         self._service = service
@@ -257,7 +257,7 @@ class WorkbookRequests(Definitions):
             raise duplicate(kind, name)
 
     def _remove_others(self, call: Call, book: Workbook) -> None:
-        """Remove what a workbook no longer defines."""
+        """Remove definitions that a workbook no longer has."""
         for kept, parts in (
             (book.workflows, self._state.workflows),
             (book.actions, self._state.actions),

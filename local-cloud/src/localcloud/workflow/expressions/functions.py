@@ -54,7 +54,7 @@ def _yaml(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what a value of an expression language is in JSON; raises TypeError."""
+    """Return the JSON form of a value of an expression language. Raises TypeError."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, set | frozenset | tuple):

@@ -1,8 +1,8 @@
-"""A helper: a process that computes what users wrote, one job after another.
+"""A helper: a process that computes users' expressions, one job after another.
 
 ``python -I -m localcloud.workflow.expressions.helper PARENT``. Jobs and answers are lines of JSON.
-It gives up what it does not need before the first job: files, sockets, processes, memory. The
-kernel ends it when a job computes for too long.
+Before the first job it drops all rights that it does not need: files, sockets, processes, memory.
+The kernel ends it when a job computes for too long.
 """
 
 import ctypes
@@ -117,7 +117,7 @@ def _die_with(parent: int) -> None:
 
 
 def _confine() -> None:
-    """Give up the rest: what is needed is open and imported by now."""
+    """Drop all other rights: the needed files are open, and modules imported."""
     with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123
         reserved = int(statm.read().split()[0]) * resource.getpagesize()
     for limit, value in (

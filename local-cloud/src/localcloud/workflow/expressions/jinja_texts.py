@@ -26,7 +26,7 @@ class JinjaTexts:
         return self._environment.compile_expression(expression, undefined_to_none=False)
 
     def check(self, text: str) -> None:
-        """Raise ValueError for what cannot be read."""
+        """Raise ValueError for a text that cannot be parsed."""
         try:
             self._environment.parse(text)
         except TemplateSyntaxError as error:

@@ -1,4 +1,4 @@
-"""Which texts hold expressions, and of which language."""
+"""Recognition of texts with expressions, and of their language."""
 
 import re
 from collections.abc import Iterator

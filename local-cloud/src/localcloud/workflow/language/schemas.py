@@ -1,4 +1,4 @@
-"""What documents of the language may consist of, as JSON schemas, and their check."""
+"""JSON schemas of documents of the language, and their check."""
 
 from collections.abc import Mapping
 from typing import Any

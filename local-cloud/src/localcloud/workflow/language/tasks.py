@@ -30,7 +30,7 @@ class Following(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """What comes of the end of a task."""
+    """Published variables and next tasks at the end of a task."""
 
     publish: Mapping[str, Any] = {}
     publish_global: Mapping[str, Any] = {}
@@ -39,14 +39,14 @@ class Transition(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Task:
-    """A task, with what holds for all tasks of its workflow."""
+    """A task, with the defaults of its workflow."""
 
     name: str
     body: Mapping[str, Any]
     defaults: Mapping[str, Any]
 
     def check(self) -> None:
-        """Raise BadRequest for what contradicts itself."""
+        """Raise BadRequest for a contradictory task."""
         if len(self.name) > _LONGEST_NAME:
             raise invalid_language(f"a name of a task is longer than {_LONGEST_NAME} characters")
         if "action" in self.body and "workflow" in self.body:
@@ -93,7 +93,7 @@ class Task:
 
     @property
     def policies(self) -> dict[str, Any]:
-        """What is said of how it is done; values may be expressions."""
+        """The policies of its execution; values may be expressions."""
         said = {key: self._said(key) for key in _POLICIES if self._said(key) is not None}
         retry = self._said("retry")
         if isinstance(retry, str):
@@ -126,13 +126,13 @@ class Task:
 
     @property
     def join(self) -> str | int | None:
-        """Which of the tasks before it must have led here."""
+        """The number of preceding tasks that must have led here, or ``all``."""
         given: str | int | None = self.body.get("join")
         return given
 
     @property
     def requires(self) -> list[str]:
-        """In a reverse workflow: what comes first."""
+        """In a reverse workflow: the tasks before it."""
         found: list[str] = []
         for given in (self.defaults.get("requires", ()), self.body.get("requires", ())):
             found += [given] if isinstance(given, str) else given
@@ -140,7 +140,7 @@ class Task:
 
     @cached_property
     def transitions(self) -> dict[str, Transition]:
-        """What may follow, by the clause that says so."""
+        """The transitions by their clause."""
         given = {key: self._said(key) for key in TRANSITIONS}
         found = {key: _transition(value) for key, value in given.items() if value is not None}
         return {
@@ -153,7 +153,7 @@ class Task:
         }
 
     def published(self, succeeded: bool) -> Iterator[Mapping[str, Any]]:
-        """Yield what later tasks are told at its end."""
+        """Yield the variables for later tasks at its end."""
         yield self.body.get("publish" if succeeded else "publish-on-error", {})
         for key in ("on-success" if succeeded else "on-error", "on-complete"):
             if key in self.transitions:

@@ -27,7 +27,7 @@ class Workflow:
 
     @property
     def is_reverse(self) -> bool:
-        """Return whether its tasks name what comes first."""
+        """Return whether its tasks name the tasks before them."""
         return self.body.get("type") == "reverse"
 
     @cached_property
@@ -86,13 +86,13 @@ def input_text(inputs: Mapping[str, Any], write: Callable[[Any], str] = '"{}"'.f
 
 
 def interface(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what goes into a workflow, and what comes out."""
+    """Return inputs and outputs of a workflow."""
     output = body.get("output", {})
     return {"input": body.get("input", []), "output": list(output) if output else []}
 
 
 def completed(name: str, inputs: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return input with defaults; raises BadRequest for what is missing or not known."""
+    """Return input with defaults. Raises BadRequest for missing and unknown names."""
     missing = [key for key, value in inputs.items() if value is _REQUIRED and key not in given]
     unexpected = [key for key in given if key not in inputs]
     if missing or unexpected:
@@ -178,7 +178,7 @@ def _named(document: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
 
 
 class Workbook(Struct, frozen=True):
-    """A workbook, as its document says. What it defines has its name before its own."""
+    """A workbook of a document. Its definitions have its name as a prefix."""
 
     name: str
     body: Mapping[str, Any]
