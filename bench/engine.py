@@ -164,9 +164,9 @@ async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
         await bench.timed("plan", bench.service.previews.create(CALLER, request))
     address = await bench.timed("create", bench.operations.create(CALLER, request))
     await bench.check(address, "CREATE_COMPLETE")
+    await bench.timed("same", bench.operations.update(CALLER, address, request))
+    await bench.check(address, "UPDATE_COMPLETE")
     if "n0" not in wanted["resources"]:
-        await bench.timed("same", bench.operations.update(CALLER, address, request))
-        await bench.check(address, "UPDATE_COMPLETE")
         request = replace(request, template=with_one_changed(wanted))
         preview = bench.service.previews.update(CALLER, address, request)
         plan = await bench.timed("plan_one", preview)
