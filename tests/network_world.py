@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds import faults
 from stoker.engine.model.interfaces import Ports
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
 from stoker.schema.properties import NameLookup
@@ -35,7 +35,7 @@ class Clouds:
             if value in (item["id"], item.get("name")):
                 return str(item["id"])
         if kind == "router":
-            raise NotFound(f"there is no router {value}")
+            raise NotFoundError(f"there is no router {value}")
         return value
 
     def _objects(self) -> list[Mapping[str, Any]]:

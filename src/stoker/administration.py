@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.records import Status
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.store.copying import copy
 from stoker.store.databases import REVISION
 from stoker.store.engines import DOWN_AFTER, EngineRecord, SqlEngines, engines_in
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.inspection import Inspection
 from stoker.store.keys import add_key, drop_earlier_keys, keys_in
 from stoker.store.opening import OpenStore
@@ -48,8 +48,8 @@ class SeenEngine(Struct, frozen=True):
 
 
 class Administration:
-    """The database that options name. Methods raise ValueError (``UnusableDatabase``) where it
-    cannot be used, and :class:`stoker.kernel.errors.NotFound`.
+    """The database that options name. Methods raise ValueError (``UnusableDatabaseError``) where it
+    cannot be used, and :class:`stoker.kernel.errors.NotFoundError`.
     """
 
     def __init__(self, conf: Any) -> None:
@@ -76,15 +76,15 @@ class Administration:
     def copy(self, target: str) -> int:
         """Copy the database into an empty one, whose URL is given; how many rows.
 
-        Raises UnusableDatabase where a service uses one of them.
+        Raises UnusableDatabaseError where a service uses one of them.
         """
         inspection = self._inspection()
         for fault in inspection.faults():
-            raise UnusableDatabase(f"the database is not copied: {fault}")
+            raise UnusableDatabaseError(f"the database is not copied: {fault}")
         try:
             return copy(inspection.url, target)
-        except StoreFault as fault:
-            raise UnusableDatabase(str(fault)) from None
+        except StoreError as fault:
+            raise UnusableDatabaseError(str(fault)) from None
 
     def purge(self, age: float, project_id: str | None = None) -> int:
         """Purge stacks that were deleted ``age`` seconds ago; return their number."""
@@ -114,7 +114,7 @@ class Administration:
         async def reset(opened: OpenStore) -> Sequence[str]:
             store, done, open_ = opened.store, [], [stack_id]
             if await store.stack(stack_id) is None:
-                raise NotFound(f"there is no stack {stack_id}")
+                raise NotFoundError(f"there is no stack {stack_id}")
             while open_:
                 current = open_.pop()
                 stack = await store.stack(current)
@@ -133,7 +133,7 @@ class Administration:
         async def data(opened: OpenStore) -> Mapping[str, Any]:
             row = await opened.store.watches.resource(resource_id)
             if row is None:
-                raise NotFound(f"there is no resource {resource_id}")
+                raise NotFoundError(f"there is no resource {resource_id}")
             return dict(row.data)
 
         return self._with(data)
@@ -203,8 +203,8 @@ class Administration:
         try:
             with engines_in(url) as engines:
                 return of_none if engines is None else asyncio.run(work(engines))
-        except StoreFault as fault:
-            raise UnusableDatabase(str(fault)) from None
+        except StoreError as fault:
+            raise UnusableDatabaseError(str(fault)) from None
 
     def _opened(self) -> OpenStore:
         conf = self._conf
@@ -220,8 +220,8 @@ class Administration:
             opened = self._opened()
             try:
                 return await work(opened)
-            except StoreFault as fault:
-                raise UnusableDatabase(str(fault)) from None
+            except StoreError as fault:
+                raise UnusableDatabaseError(str(fault)) from None
             finally:
                 opened.close()
 

@@ -36,7 +36,7 @@ class Driving(Protocol):
         """
 
     async def work(self) -> Work:
-        """Return the load of this process and the number of engines. Raises StoreFault."""
+        """Return the load of this process and the number of engines. Raises StoreError."""
 
     async def close(self) -> None:
         """End, and release the driven stacks for other processes, or for the next start."""

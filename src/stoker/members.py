@@ -14,7 +14,7 @@ from stoker.dispatch.procrastinate import TENURE, Procrastinate
 from stoker.dispatch.tenure import HeartbeatTenure
 from stoker.dispatch.turns import Turns
 from stoker.driving import Driving
-from stoker.engine.model.interfaces import Ports, StoreFault
+from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.metrics.report import Work
@@ -129,6 +129,6 @@ class Member(Driving):
                     await self._members.measure()
                     now = self._members.clock.now()
                     await self._members.engines.forget(now - FORGOTTEN_AFTER)
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("not reported", reason=str(fault))
             await asyncio.sleep(REPORT)

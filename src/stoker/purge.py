@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
@@ -56,7 +56,7 @@ class Purge:
         while True:
             try:
                 await self.once()
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("what is old is purged later", reason=str(fault))
             except Exception:
                 log.exception("purging failed; it is tried again")

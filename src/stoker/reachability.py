@@ -17,11 +17,11 @@ import sqlalchemy as sa
 from stoker.identity.keystone import Keystone
 from stoker.identity.settings import IdentitySettings, settings_from
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.errors import Refused, Unavailable
+from stoker.kernel.errors import RequestError, UnavailableError
 from stoker.kernel.values import replace
 from stoker.store import postgresql
 from stoker.store.databases import engine_for
-from stoker.store.foreign import UnusableDatabase, require_supported
+from stoker.store.foreign import UnusableDatabaseError, require_supported
 
 if TYPE_CHECKING:
     import httpx
@@ -54,7 +54,7 @@ def _database_problems(connection: str | None) -> list[str]:
                 opened.execute(sa.select(1))
         finally:
             engine.dispose()
-    except (UnusableDatabase, sa.exc.SQLAlchemyError) as error:
+    except (UnusableDatabaseError, sa.exc.SQLAlchemyError) as error:
         return [f"[database] connection cannot be used: {error}"]
     return []
 
@@ -81,10 +81,10 @@ async def _found_by(keystone: Keystone, settings: IdentitySettings) -> AsyncIter
     user = settings.service_user
     try:
         grant = await keystone.grant_of(user)
-    except Unavailable as error:
+    except UnavailableError as error:
         yield f"[keystone_authtoken] auth_url ({settings.api_url}) does not answer: {error}"
         return
-    except Refused:
+    except RequestError:
         yield (
             f'[keystone_authtoken] password is wrong, or the user "{user.name}" or its project'
             f' "{user.project_name}" does not exist'
@@ -119,7 +119,7 @@ async def _stack_domain_problems(
         return
     try:
         await keystone.grant_of(admin)
-    except Refused:
+    except RequestError:
         yield (
             f'[DEFAULT] stack_domain_admin_password is wrong, or the user "{admin.name}" has no'
             " role in the domain of stack users"

@@ -9,7 +9,7 @@ import asyncio
 from typing import Protocol
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -69,7 +69,7 @@ class Rotation:
             try:
                 await self.once()
                 await self._asked.wait()
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("what earlier keys encrypted is left for later", reason=str(fault))
                 await self._sleep(AGAIN_AFTER)
             except Exception:

@@ -15,7 +15,7 @@ from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.engine.model.requests import Caller
-from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, Forbidden, Refused
+from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, ForbiddenError, RequestError
 
 from .fake_service import PROJECT, FakeCatalogue, FakeService, one_engine
 
@@ -63,9 +63,9 @@ class FakeVerifier:
         self.shown = (method, host, path, body)
         signatures = (params.get("Signature"), params.get("X-Amz-Signature"))
         if "down" in signatures:
-            raise Refused("no answer", UNAVAILABLE)
+            raise RequestError("no answer", UNAVAILABLE)
         if "good" not in signatures and "Signature=good" not in headers.get("authorization", ""):
-            raise Forbidden("The signature is wrong.", WRONG_SIGNATURE)
+            raise ForbiddenError("The signature is wrong.", WRONG_SIGNATURE)
         return self.caller
 
 

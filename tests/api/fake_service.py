@@ -31,10 +31,16 @@ from stoker.engine.model.views import (
 )
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic, Position
-from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
+from stoker.kernel.errors import (
+    INVALID,
+    RESOURCE_NOT_FOUND,
+    AlreadyExistsError,
+    NotFoundError,
+    ValidationError,
+)
 from stoker.kernel.values import replace
 from stoker.resources.registry import Registry
-from stoker.schema.helpers import NotComputed
+from stoker.schema.helpers import ComputationError
 from stoker.template.definition import Output
 from stoker.template.describe.catalogue import Catalogue
 from tests.evaluating import HELPERS
@@ -132,7 +138,7 @@ class FakeService:
     def _view(self, address: StackAddress) -> StackView:
         view = self.known.get(address.id)
         if view is None or view.address != address:
-            raise NotFound(f'There is no stack "{address.name}".')
+            raise NotFoundError(f'There is no stack "{address.name}".')
         return view
 
     def _ask(self, what: str, detail: Any = None) -> None:
@@ -146,12 +152,12 @@ class FakeService:
         for view in self.known.values():
             if arn == view.address or name_or_id in (view.address.name, view.address.id):
                 return view.address
-        raise NotFound(f'There is no stack "{name_or_id}".')
+        raise NotFoundError(f'There is no stack "{name_or_id}".')
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         self._ask("create", request)
         if any(v.address.name == request.name for v in self.known.values()):
-            raise Exists(f'There is a stack "{request.name}" already.')
+            raise AlreadyExistsError(f'There is a stack "{request.name}" already.')
         return self.add(request.name or "", tags=request.tags or ()).address
 
     async def adopt(self, caller: Caller, request: StackRequest, document: str) -> StackAddress:
@@ -168,7 +174,7 @@ class FakeService:
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
         try:
             found, _ = HELPERS.fit(f"(?:{pattern}).*", names, 0.5)
-        except NotComputed:
+        except ComputationError:
             return []
         return [name for name, fits in zip(names, found, strict=True) if fits]
 
@@ -255,7 +261,7 @@ class FakeService:
         for output in self._view(stack).outputs or ():
             if output.name == key:
                 return output
-        raise NotFound(f'There is no output "{key}".')
+        raise NotFoundError(f'There is no output "{key}".')
 
     async def outputs(self, caller: Caller, stack: StackAddress) -> Sequence[tuple[str, str]]:
         return [(o.name, o.description) for o in self._view(stack).outputs or ()]
@@ -279,7 +285,7 @@ class FakeService:
         self._view(stack)
         self._ask("resource", tuple(with_attributes))
         if name != "a":
-            raise NotFound(f'There is no resource "{name}".', RESOURCE_NOT_FOUND)
+            raise NotFoundError(f'There is no resource "{name}".', RESOURCE_NOT_FOUND)
         found = _resource(stack, name)
         return replace(found, attributes={"output": 1}, metadata={"Init": ["<&>"]})
 
@@ -304,7 +310,7 @@ class FakeService:
     ) -> None:
         self._view(stack)
         if details == {"refuse": True} or (must_fit and details == {"does not": "fit"}):
-            raise Invalid("The signal is refused.")
+            raise ValidationError("The signal is refused.")
         self._ask("signal", caller)
         self.signalled.append((name, details))
 
@@ -327,7 +333,7 @@ class FakeService:
     ) -> EventView:
         self._view(stack)
         if (name, event_id) != ("a", "1"):
-            raise NotFound("There is no such event.")
+            raise NotFoundError("There is no such event.")
         return _event(stack, name, event_id)
 
 
@@ -341,12 +347,12 @@ class FakeCatalogue(Catalogue):
         self, *, support_status: str | None, version: str | None
     ) -> Sequence[tuple[str, str]]:
         if support_status not in (None, "SUPPORTED"):
-            raise Invalid("There is no such support status.", INVALID)
+            raise ValidationError("There is no such support status.", INVALID)
         return [("OS::Heat::None", "nothing"), ("OS::Heat::Value", "a value")]
 
     def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
         if name not in ("OS::Heat::None", "OS::Keystone::User"):
-            raise NotFound(f'There is no resource type "{name}".')
+            raise NotFoundError(f'There is no resource type "{name}".')
         return {"resource_type": name, "properties": {}}
 
     def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
@@ -359,7 +365,7 @@ class FakeCatalogue(Catalogue):
         self, version: str, *, with_conditions: bool
     ) -> Sequence[Mapping[str, Any]]:
         if version != "heat_template_version.2021-04-16":
-            raise NotFound(f'There is no template version "{version}".')
+            raise NotFoundError(f'There is no template version "{version}".')
         return [{"functions": "not" if with_conditions else "get_param", "description": "d"}]
 
 

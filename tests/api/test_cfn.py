@@ -17,7 +17,7 @@ from stoker.api.cfn.call import Api, CfnSettings
 from stoker.api.cloudformation import endpoint
 from stoker.api.signed import Senders
 from stoker.engine.model.requests import Caller, Page, StackQuery, StackRequest
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.template.definition import Output
 
 from .conftest import FakePolicy, FakeVerifier, authenticate
@@ -33,7 +33,7 @@ async def fetch(url: str) -> str:
 
 async def fetch_object(caller: Caller, container: str, name: str) -> str:
     if container == "missing":
-        raise NotFound(f"no {name}")
+        raise NotFoundError(f"no {name}")
     return f"the object {name} of {container}"
 
 

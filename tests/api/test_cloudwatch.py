@@ -22,7 +22,7 @@ from stoker.api.next_tokens import token_of
 from stoker.api.signed import Senders
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from tests.engine_world import Lab, in_lab
 from tests.scaling.test_watches import watched
 from tests.simulation.world import CALLER
@@ -447,5 +447,5 @@ def test_parameters_of_the_query_protocol_are_read_as_the_structure_that_they_sp
         "AlarmNames": ["x"],
     }
     for contradiction in ({"a": "1", "a.b": "2"}, {"a.b": "2", "a": "1"}, {".".join("a" * 99): ""}):
-        with pytest.raises(Invalid):
+        with pytest.raises(ValidationError):
             nested(contradiction)

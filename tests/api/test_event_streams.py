@@ -12,7 +12,7 @@ import pytest
 from stoker.engine.model.requests import Caller, EventQuery
 from stoker.engine.service.event_streams import Told
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import LimitExceeded, NotFound
+from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
 
 from .fake_service import PROJECT, FakeService
@@ -95,7 +95,7 @@ async def test_a_client_that_comes_back_says_what_it_has_had(
 
 @pytest.mark.parametrize(
     ("refusal", "status"),
-    [(NotFound("there is no such stack"), 404), (LimitExceeded("too many"), 400)],
+    [(NotFoundError("there is no such stack"), 404), (LimitExceededError("too many"), 400)],
 )
 async def test_a_refusal_is_no_stream(
     client: httpx.AsyncClient,

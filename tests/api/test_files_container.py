@@ -15,7 +15,7 @@ from stoker.clouds.sessions import Sessions
 from stoker.clouds.workers import Workers
 from stoker.engine.model.requests import Caller
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.errors import Invalid, NotFound
+from stoker.kernel.errors import NotFoundError, ValidationError
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from .conftest import ClientFor
@@ -154,12 +154,12 @@ async def test_one_object_is_read_by_its_name(project: Project) -> None:
     read = project.containers.text
     assert await read(project.caller, "good", "sub/ü.sh") == "écho"
     for container, name in (("good", "none"), ("none", "a.yaml")):
-        with pytest.raises(NotFound, match=f'has not the object "{name}"'):
+        with pytest.raises(NotFoundError, match=f'has not the object "{name}"'):
             await read(project.caller, container, name)
-    with pytest.raises(Invalid, match="is not text"):
+    with pytest.raises(ValidationError, match="is not text"):
         await read(project.caller, "binary", "a")
     small = project.with_limit(5_999)
-    with pytest.raises(Invalid, match="more than 5999 bytes"):
+    with pytest.raises(ValidationError, match="more than 5999 bytes"):
         await small.text(project.caller, "long", "a")
 
 

@@ -6,17 +6,17 @@ import json
 import httpx
 import pytest
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Position
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
     INVALID_VERSION,
     UNAVAILABLE,
+    ActionInProgressError,
     ErrorType,
-    InProgress,
-    LimitExceeded,
-    NotSupported,
-    Refused,
+    LimitExceededError,
+    NotSupportedError,
+    RequestError,
 )
 
 from .conftest import ClientFor, FakePolicy
@@ -135,20 +135,20 @@ async def test_debug_sends_the_traceback(
 @pytest.mark.parametrize(
     ("refusal", "status", "error_type"),
     [
-        (InProgress("busy"), 409, "ActionInProgress"),
-        (LimitExceeded("too many"), 400, "RequestLimitExceeded"),
-        (NotSupported("cannot"), 400, "NotSupported"),
-        (NotSupported("cannot", ACTION_NOT_SUPPORTED), 400, "ResourceActionNotSupported"),
-        (NotSupported("cannot", ErrorType("SomethingNew", 400)), 400, "SomethingNew"),
-        (Refused("down", UNAVAILABLE), 503, "ServiceUnavailable"),
-        (Refused("failed", ErrorType("Failed", 500)), 500, "Failed"),
+        (ActionInProgressError("busy"), 409, "ActionInProgress"),
+        (LimitExceededError("too many"), 400, "RequestLimitExceeded"),
+        (NotSupportedError("cannot"), 400, "NotSupported"),
+        (NotSupportedError("cannot", ACTION_NOT_SUPPORTED), 400, "ResourceActionNotSupported"),
+        (NotSupportedError("cannot", ErrorType("SomethingNew", 400)), 400, "SomethingNew"),
+        (RequestError("down", UNAVAILABLE), 503, "ServiceUnavailable"),
+        (RequestError("failed", ErrorType("Failed", 500)), 500, "Failed"),
     ],
 )
 async def test_status_and_name_are_those_of_the_error_type(
     client: httpx.AsyncClient,
     base: str,
     service: FakeService,
-    refusal: Refused,
+    refusal: RequestError,
     status: int,
     error_type: str,
 ) -> None:
@@ -162,7 +162,7 @@ async def test_status_and_name_are_those_of_the_error_type(
 async def test_a_database_that_does_not_answer_is_told_with_when_to_ask_again(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
-    service.refusal = StoreFault("connection to 10.1.2.3 refused", passing=True)
+    service.refusal = StoreError("connection to 10.1.2.3 refused", passing=True)
     answer = await client.get(base + "/stacks")
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from stoker.kernel.errors import NOT_FOUND, InProgress, NotFound
+from stoker.kernel.errors import NOT_FOUND, ActionInProgressError, NotFoundError
 
 from .conftest import FakePolicy
 from .fake_service import CREATED_TEXT, FakeService, stack_id
@@ -74,8 +74,8 @@ async def test_delete_and_restore_are_accepted(
 @pytest.mark.parametrize(
     ("refusal", "status", "kind"),
     [
-        (NotFound("Snapshot with id s1 not found", NOT_FOUND), 404, "NotFound"),
-        (InProgress("busy"), 409, "ActionInProgress"),
+        (NotFoundError("Snapshot with id s1 not found", NOT_FOUND), 404, "NotFound"),
+        (ActionInProgressError("busy"), 409, "ActionInProgress"),
     ],
 )
 async def test_refusals_keep_their_types(

@@ -4,7 +4,7 @@ import pytest
 from stoker.engine.model.requests import StackQuery, StackRequest
 from stoker.engine.model.views import DriftedProperty, DriftView, ResourceView
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType, PlanOutdated
+from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType, PlanOutdatedError
 
 from .conftest import ClientFor, FakePolicy
 from .fake_service import CREATED, CREATED_TEXT, PROJECT, FakeService, stack_id
@@ -562,7 +562,7 @@ async def test_a_plan_that_does_not_hold_any_more_is_a_conflict(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     service.add("s")
-    service.refusal = PlanOutdated("Nothing was changed.")
+    service.refusal = PlanOutdatedError("Nothing was changed.")
     answer = await client.put(f"{base}/stacks/s/{stack_id(1)}", json={"template": TEMPLATE})
     assert (answer.status_code, answer.json()["error"]["type"]) == (409, "PlanOutdated")
 

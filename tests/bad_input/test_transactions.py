@@ -8,7 +8,7 @@ import pytest
 
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Stack, Status
-from stoker.kernel.errors import Exists
+from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
@@ -32,7 +32,7 @@ async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None
 async def test_of_two_new_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
     first, second = await outcomes(store, STACK, replace(STACK, id="2"))
     assert first is None
-    assert isinstance(second, Exists)
+    assert isinstance(second, AlreadyExistsError)
     assert await store.stack("1") is not None
     assert await store.stack("2") is None
 

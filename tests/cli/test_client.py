@@ -7,9 +7,9 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from stoker.cli.client import Client, Refused
+from stoker.cli.client import Client, RefusedError
 from stoker.cli.credentials import Credentials, in_environment
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.cli.stacks import find_stack
 
 CREDENTIALS = Credentials("http://cloud/identity/v3", "demo", "secret", project_name="demo")
@@ -73,19 +73,19 @@ def test_an_expired_token_is_renewed_once() -> None:
     ],
 )
 def test_refusals_of_all_services_are_understood(body: object) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedError) as caught:
         client(lambda _: httpx.Response(400, json=body)).get("orchestration", "/x")
     assert caught.value.message == "it is wrong"
     assert caught.value.status == 400
 
 
 def test_an_answer_that_is_no_json_is_one_sentence() -> None:
-    with pytest.raises(Refused, match="answers 502"):
+    with pytest.raises(RefusedError, match="answers 502"):
         client(lambda _: httpx.Response(502, text="<html>")).get("orchestration", "/x")
 
 
 def test_a_service_that_is_not_in_the_catalog_is_named() -> None:
-    with pytest.raises(CommandFailed, match="no compute service"):
+    with pytest.raises(CommandError, match="no compute service"):
         client(lambda _: httpx.Response(200)).get("compute", "/servers")
 
 
@@ -93,7 +93,7 @@ def test_nothing_answering_is_one_sentence_with_a_remedy() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("connection refused")
 
-    with pytest.raises(CommandFailed, match="stoker serve"):
+    with pytest.raises(CommandError, match="stoker serve"):
         client(answer).get("orchestration", "/x")
 
 
@@ -101,7 +101,7 @@ def test_wrong_credentials_are_one_sentence() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(401, json={"error": {"message": "who are you?"}})
 
-    with pytest.raises(CommandFailed, match=r"refuses the credentials: who are you\?"):
+    with pytest.raises(CommandError, match=r"refuses the credentials: who are you\?"):
         Client(CREDENTIALS, None, httpx.MockTransport(refuse)).get("orchestration", "/x")
 
 
@@ -120,7 +120,7 @@ def test_openstack_variables_make_credentials() -> None:
 
 
 def test_incomplete_variables_are_bad_input() -> None:
-    with pytest.raises(BadInput, match="username and password"):
+    with pytest.raises(InputError, match="username and password"):
         in_environment({"OS_AUTH_URL": "http://cloud/v3"})
 
 
@@ -129,5 +129,5 @@ def test_no_variables_are_no_credentials() -> None:
 
 
 def test_an_address_of_something_else_is_one_sentence() -> None:
-    with pytest.raises(CommandFailed, match="is the address right"):
+    with pytest.raises(CommandError, match="is the address right"):
         find_stack(client(lambda _: httpx.Response(200, json=["hello"])), "web")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stoker.cli.credentials import in_environment
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from tests.cli.conftest import Served, stoker
 
 SERVER = """heat_template_version: 2018-08-31
@@ -95,5 +95,5 @@ def test_a_cloud_of_the_environment_is_named_first_and_in_questions(
 
 
 def test_an_unknown_cloud_names_the_files_that_were_searched() -> None:
-    with pytest.raises(BadInput, match=r"none of /no/file, clouds\.yaml, .*exists"):
+    with pytest.raises(InputError, match=r"none of /no/file, clouds\.yaml, .*exists"):
         in_environment({"OS_CLOUD": "nocloud", "OS_CLIENT_CONFIG_FILE": "/no/file"})

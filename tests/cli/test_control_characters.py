@@ -9,9 +9,9 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from stoker.cli.client import Refused
+from stoker.cli.client import RefusedError
 from stoker.cli.control_characters import all_visible, visible
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.findings import Finding, as_text
 from stoker.cli.stacks import ORCHESTRATION
 from tests.cli.test_client import client
@@ -36,7 +36,7 @@ def test_answers_of_services_hold_no_control_characters() -> None:
 def test_refusals_of_services_hold_no_control_characters() -> None:
     body = {"error": {"message": EVIL, "type": "Invalid"}}
     refuses = client(lambda _: httpx.Response(400, json=body))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         refuses.get(ORCHESTRATION, "/stacks/s")
     assert SHOWN in refused.value.message
     assert EVIL not in refused.value.message
@@ -45,7 +45,7 @@ def test_refusals_of_services_hold_no_control_characters() -> None:
 def test_failures_are_printed_without_control_characters() -> None:
     @click.command()
     def command() -> Any:
-        raise CommandFailed(f"there is no file {EVIL}")
+        raise CommandError(f"there is no file {EVIL}")
 
     assert CliRunner().invoke(command).output == f"stoker: there is no file {SHOWN}\n"
 

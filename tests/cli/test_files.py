@@ -9,9 +9,9 @@ from threading import Thread
 
 import pytest
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.cli.files import bundle
-from stoker.cli.findings import BadDocument
+from stoker.cli.findings import DocumentError
 
 VERSION = "heat_template_version: 2018-08-31\n"
 
@@ -101,19 +101,19 @@ def test_files_that_are_not_there_are_all_reported_with_their_places(tmp_path: P
 
 
 def test_a_template_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no file"):
+    with pytest.raises(InputError, match="there is no file"):
         bundle(tmp_path / "nothing.yaml")
 
 
 def test_a_template_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_bytes("a\nb: Größe".encode("latin-1"))
-    with pytest.raises(BadInput, match="not UTF-8 text: line 2 has the byte 0xf6"):
+    with pytest.raises(InputError, match="not UTF-8 text: line 2 has the byte 0xf6"):
         bundle(tmp_path / "main.yaml")
 
 
 def test_broken_yaml_is_reported_with_line_and_column(tmp_path: Path) -> None:
     write(tmp_path, {"main.yaml": f"{VERSION}resources: [\n"})
-    with pytest.raises(BadDocument) as caught:
+    with pytest.raises(DocumentError) as caught:
         bundle(tmp_path / "main.yaml")
     assert caught.value.findings[0].line == 3
 

@@ -11,7 +11,7 @@ import pytest
 
 from stoker.cli.commands import serve
 from stoker.cli.commands.serve import listen_for_apis, listen_once_free
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.serve_options import ServeOptions, port_of
 
 
@@ -28,7 +28,7 @@ def test_a_port_that_becomes_free_at_once_is_waited_for() -> None:
 def test_a_port_that_stays_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(CommandFailed, match=f"port {port}"):
+        with pytest.raises(CommandError, match=f"port {port}"):
             listen_once_free("127.0.0.1", port, "--port")
 
 
@@ -44,5 +44,5 @@ def test_only_a_service_of_a_local_cloud_moves_to_another_port(
         if local_cloud:
             assert port_of(listen_for_apis(options, None, closing).api) != usual
         else:
-            with pytest.raises(CommandFailed, match=f"port {usual}"):
+            with pytest.raises(CommandError, match=f"port {usual}"):
                 listen_for_apis(options, None, closing)

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from stoker.cli.client import Client, Refused
-from stoker.cli.failures import CommandFailed
+from stoker.cli.client import Client, RefusedError
+from stoker.cli.failures import CommandError
 from stoker.cli.patience import SECONDS, Patience
 from stoker.cli.progress import follow
 from stoker.cli.stacks import Event, Resource, Stack
@@ -87,14 +87,14 @@ def test_whoever_waits_is_told_once_and_gets_the_answer(
 @pytest.mark.parametrize("status", [400, 404, 409, 500])
 def test_a_refusal_is_an_answer(status: int) -> None:
     clock = Clock()
-    with pytest.raises(Refused, match="not now"):
+    with pytest.raises(RefusedError, match="not now"):
         patience(clock).ask(asking(status))
     assert clock.time == 0
 
 
 def test_patience_ends_with_the_last_reason_and_how_long_it_was() -> None:
     clock = Clock()
-    with pytest.raises(CommandFailed, match="not now; it was not there for 300 seconds"):
+    with pytest.raises(CommandError, match="not now; it was not there for 300 seconds"):
         patience(clock).ask(asking(*[503] * 1000))
     assert SECONDS < clock.time < SECONDS + 10
 
@@ -200,7 +200,7 @@ def _killed_and_started(served: Served) -> Served:
 
 def test_who_is_not_there_at_first_is_not_waited_for() -> None:
     clock = Clock()
-    with pytest.raises(CommandFailed, match="nothing answers"):
+    with pytest.raises(CommandError, match="nothing answers"):
         patience(clock).ask(asking(httpx.ConnectError("refused")), first=True)
     assert clock.time == 0
     assert patience(clock).ask(asking(503, httpx.ReadTimeout("silent")), first=True)
@@ -246,7 +246,7 @@ def test_a_request_that_is_refused_since_an_earlier_one_was_accepted_has_begun()
 
 def test_what_others_have_begun_does_not_count_for_a_request_that_is_refused() -> None:
     begun = Begun(409, accepted=True)
-    with pytest.raises(Refused, match="not now"):
+    with pytest.raises(RefusedError, match="not now"):
         patience(Clock()).begin(begun.request, begun.has_begun)
 
 

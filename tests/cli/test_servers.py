@@ -16,7 +16,7 @@ from localcloud.fabric import identities
 from localcloud.fabric.probe import probe
 from stoker.cli.commands.exec import check_is_within_reach
 from stoker.cli.commands.ssh import unreachable
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.stacks import Server
 from tests.cli.conftest import Served, command_line, environment_without_cloud, stoker
 
@@ -245,9 +245,9 @@ def test_servers_are_given_pipes_and_nothing_else_of_the_host(
 
 def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
     elsewhere = Server("1", "web", "ACTIVE", "")
-    with pytest.raises(CommandFailed, match='local cloud; "stoker ssh web"'):
+    with pytest.raises(CommandError, match='local cloud; "stoker ssh web"'):
         check_is_within_reach(elsewhere)
-    with pytest.raises(CommandFailed, match="is not running"):
+    with pytest.raises(CommandError, match="is not running"):
         check_is_within_reach(Server("1", "web", "SHUTOFF", "", forwarded={}))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.cli.wanted import Given
 
 
@@ -32,7 +32,7 @@ def test_a_stack_is_called_as_its_file_or_as_it_is_said(tmp_path: Path) -> None:
 def test_a_file_that_lends_no_name_is_refused_with_one_that_would_do(
     tmp_path: Path, file: str, name: str
 ) -> None:
-    with pytest.raises(BadInput) as refused:
+    with pytest.raises(InputError) as refused:
         given(tmp_path / file).wanted()
     assert refused.value.message.startswith(f'the file\'s name, "{Path(file).stem}", cannot be')
     assert refused.value.message.endswith(f" --name {name}")

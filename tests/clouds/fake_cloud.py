@@ -34,7 +34,7 @@ COMPUTE_KINDS = {
 }
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
@@ -147,7 +147,7 @@ class FakeCloud:
         body = arguments.get("json")
         try:
             result = handler(method, path.strip("/").split("/"), body, arguments)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             return FakeResponse(refusal.status, {"fault": {"message": refusal.message}})
         for lost in self.lost:
             if lost[0] == method and path.startswith(lost[1]):
@@ -158,7 +158,7 @@ class FakeCloud:
     def _get(self, kind: str, object_id: str) -> Object:
         found = self.tables[kind].get(object_id)
         if found is None:
-            raise Refusal(404, f"{kind} {object_id} could not be located")
+            raise RefusalError(404, f"{kind} {object_id} could not be located")
         return found
 
     def _filtered(self, kind: str, params: Mapping[str, Any]) -> list[Object]:
@@ -197,7 +197,7 @@ class FakeCloud:
             if "fixed_ips" in body[key] and any(
                 item.get("port_id") == found["id"] for item in self.all("floatingips")
             ):
-                raise Refusal(400, "Cannot update the fixed_ips of the port")
+                raise RefusalError(400, "Cannot update the fixed_ips of the port")
             found.update(body[key])
             return {key: found}
         self._remove(kind, found)
@@ -205,13 +205,13 @@ class FakeCloud:
 
     def _remove(self, kind: str, found: Object) -> None:
         if kind == "ports" and found["device_id"] and found["device_id"] in self.tables["servers"]:
-            raise Refusal(403, "rule:delete_port is disallowed by policy")
+            raise RefusalError(403, "rule:delete_port is disallowed by policy")
         if kind == "ports" and found["device_id"] in self.tables["routers"]:
-            raise Refusal(409, "the port is owned by a router and cannot be deleted directly")
+            raise RefusalError(409, "the port is owned by a router and cannot be deleted directly")
         if kind == "networks" and any(
             port["network_id"] == found["id"] for port in self.all("ports")
         ):
-            raise Refusal(409, "ports are still in use on the network")
+            raise RefusalError(409, "ports are still in use on the network")
         if kind == "security-groups":
             rules = self._filtered("security-group-rules", {"security_group_id": found["id"]})
             for rule in rules:
@@ -229,7 +229,7 @@ class FakeCloud:
         if kind == "security-group-rules":
             alike = {key: value for key, value in body.items() if key != "description"}
             if any(alike.items() <= rule.items() for rule in self.all(kind)):
-                raise Refusal(409, "Security group rule already exists")
+                raise RefusalError(409, "Security group rule already exists")
         made = {"id": str(uuid.uuid4()), "description": "", "project_id": "project", **body}
         made["tenant_id"] = "project"
         self.tables[kind][made["id"]] = made
@@ -264,7 +264,7 @@ class FakeCloud:
                 taken = [entry["ip_address"] for entry in other.get("fixed_ips", [])]
                 if other is not port and ip["ip_address"] in taken:
                     del self.tables["ports"][port["id"]]
-                    raise Refusal(409, f"address {ip['ip_address']} is taken")
+                    raise RefusalError(409, f"address {ip['ip_address']} is taken")
 
     def _network_action(
         self, method: str, kind: str, found: Object, rest: list[str], body: Any
@@ -284,7 +284,7 @@ class FakeCloud:
                     and port["fixed_ips"][0]["subnet_id"] == body["subnet_id"]
                     for port in self.all("ports")
                 ):
-                    raise Refusal(400, "the router already has a port on the subnet")
+                    raise RefusalError(400, "the router already has a port on the subnet")
                 subnet = self._get("subnets", body["subnet_id"])
                 port = {
                     "network_id": subnet["network_id"],
@@ -300,7 +300,7 @@ class FakeCloud:
                     if port["device_id"] == found["id"] and is_meant:
                         del self.tables["ports"][port["id"]]
                         return {"port_id": port["id"]}
-                raise Refusal(404, "the router has no such interface")
+                raise RefusalError(404, "the router has no such interface")
             case "add_extraroutes":
                 found["routes"] += [r for r in body["router"]["routes"] if r not in found["routes"]]
             case "remove_extraroutes":
@@ -330,7 +330,7 @@ class FakeCloud:
             self._progress(found)
             if found.get("status") == "GONE":
                 del self.tables[kind][found["id"]]
-                raise Refusal(404, "the server is gone")
+                raise RefusalError(404, "the server is gone")
             return {key: found}
         if method == "PUT":
             found.update(body[key])
@@ -365,7 +365,7 @@ class FakeCloud:
     def _plug(self, server: Object, port_id: str) -> None:
         port = self._get("ports", port_id)
         if port["device_id"]:
-            raise Refusal(409, f"port {port_id} is in use by another server")
+            raise RefusalError(409, f"port {port_id} is in use by another server")
         port["device_id"] = server["id"]
         network = self._get("networks", port["network_id"])
         server["addresses"].setdefault(network["name"], []).extend(
@@ -405,25 +405,25 @@ class FakeCloud:
             case ["DELETE", "os-interface", port_id]:
                 port = self.tables["ports"].get(port_id)
                 if port is None or port["device_id"] != server["id"]:
-                    raise Refusal(404, "the port is not attached")
+                    raise RefusalError(404, "the port is not attached")
                 self.detached.append(port_id)
                 port["leaves_in"] = self.detach_polls
                 return None
             case ["POST", "remote-consoles"]:
                 return {"remote_console": {"url": "http://console.example"}}
-        raise Refusal(404, f"no such path {rest}")
+        raise RefusalError(404, f"no such path {rest}")
 
     def _server_action(self, server: Object, body: Object) -> Any:
         [(action, value)] = body.items()
         if server["OS-EXT-STS:task_state"]:
-            raise Refusal(409, f"the server is {server['OS-EXT-STS:task_state']}")
+            raise RefusalError(409, f"the server is {server['OS-EXT-STS:task_state']}")
         match action:
             case "resize":
                 server["flavor"] = {"id": value["flavorRef"]}
                 server["next"] = [("RESIZE", "resize_prep"), ("VERIFY_RESIZE", None)]
             case "confirmResize":
                 if server["next"]:
-                    raise Refusal(400, "Instance has not been resized.")
+                    raise RefusalError(400, "Instance has not been resized.")
                 server["next"] = [("VERIFY_RESIZE", None)] * 2 + [("ACTIVE", None)]
             case "rebuild":
                 server["image"] = {"id": value["imageRef"]}
@@ -438,7 +438,7 @@ class FakeCloud:
             case "createImage":
                 return {"image_id": self.put("images", name=value["name"], status="active")}
             case _:
-                raise Refusal(400, f"no such action {action}")
+                raise RefusalError(400, f"no such action {action}")
         self._progress(server)
         return {}
 
@@ -447,7 +447,7 @@ class FakeCloud:
         if method == "POST":
             made = body["keypair"]
             if made["name"] in table:
-                raise Refusal(409, f"key pair {made['name']} is there already")
+                raise RefusalError(409, f"key pair {made['name']} is there already")
             table[made["name"]] = dict(made)
             return {"keypair": made}
         if len(parts) == 1:

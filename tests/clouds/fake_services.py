@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from tests.clouds.fake_cloud import FakeEndpoint, FakeResponse, Refusal
+from tests.clouds.fake_cloud import FakeEndpoint, FakeResponse, RefusalError
 
 Object = dict[str, Any]
 Handler = Callable[["Service", Any, Any], Any]
@@ -95,7 +95,7 @@ class Service:
         try:
             given = arguments.get("json", arguments.get("data"))
             body = self._answer(method, unquote(path), given, params)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             return FakeResponse(refusal.status, {"faultstring": refusal.message})
         if isinstance(body, FakeResponse):
             return body
@@ -137,7 +137,7 @@ class Service:
             if match and verb == method:
                 return handler(self, match, body)
         if self.exclusive and self.under_way and method != "GET":
-            raise Refusal(409, self.exclusive)
+            raise RefusalError(409, self.exclusive)
         for kind in self.kinds:
             pattern = kind.path.replace("{}", "([^/]+)")
             if re.fullmatch(pattern, path):
@@ -145,7 +145,7 @@ class Service:
             match = re.fullmatch(f"({pattern})/([^/]+)", path)
             if match:
                 return self._object(kind, method, match[1], match.groups()[-1], body)
-        raise Refusal(404, f"there is no {path}")
+        raise RefusalError(404, f"there is no {path}")
 
     def _collection(
         self, kind: Kind, method: str, path: str, body: Any, params: Mapping[str, Any]
@@ -157,17 +157,17 @@ class Service:
                 found = [item for item in found if name not in item or item[name] == value]
             return {kind.plural: found}
         if method != "POST":
-            raise Refusal(405, f"{method} is not allowed")
+            raise RefusalError(405, f"{method} is not allowed")
         given = body if kind.bare else body.get(kind.key)
         if not isinstance(given, dict):
-            raise Refusal(400, f"the body has no {kind.key}")
+            raise RefusalError(400, f"the body has no {kind.key}")
         if missing := kind.required - given.keys():
-            raise Refusal(400, f"{missing} must be given")
+            raise RefusalError(400, f"{missing} must be given")
         if unknown := given.keys() - kind.allowed:
-            raise Refusal(400, f"{unknown} cannot be given")
+            raise RefusalError(400, f"{unknown} cannot be given")
         like = {name: given.get(name) for name in kind.unique}
         if like and any(like == {name: item.get(name) for name in like} for item in table.values()):
-            raise Refusal(409, f"one with {like} already exists")
+            raise RefusalError(409, f"one with {like} already exists")
         return self._wrapped(kind, self._make(kind, path, table, given))
 
     def _make(self, kind: Kind, path: str, table: dict[str, Object], given: Object) -> Object:
@@ -189,7 +189,7 @@ class Service:
     def _object(self, kind: Kind, method: str, path: str, key: str, body: Any) -> Any:
         table = self.objects(path)
         if key not in table:
-            raise Refusal(404, f"{kind.key} {key} could not be found")
+            raise RefusalError(404, f"{kind.key} {key} could not be found")
         item = table[key]
         if method == "GET":
             return self._wrapped(kind, item)
@@ -200,10 +200,10 @@ class Service:
                 del table[key]
             return None
         if method != kind.method or not kind.update:
-            raise Refusal(405, f"{method} is not allowed")
+            raise RefusalError(405, f"{method} is not allowed")
         given = body if kind.bare else body.get(kind.key)
         if isinstance(given, dict) and (fixed := given.keys() - kind.mutable):
-            raise Refusal(400, f"{fixed} cannot be changed")
+            raise RefusalError(400, f"{fixed} cannot be changed")
         self._change(item, given)
         if kind.states is not None and kind.states.updating:
             self._begin(kind, item, kind.states.updating, kind.states.ready)

@@ -11,7 +11,7 @@ from keystoneauth1.exceptions.connection import ConnectFailure
 from openstack import exceptions as sdk_errors
 
 from stoker.clouds import faults
-from stoker.clouds.faults import CloudFault, UnreadableAnswer
+from stoker.clouds.faults import CloudError, UnreadableAnswerError
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_words_of_each_service_are_found(body: str, message: str) -> None:
 
 
 def test_a_description_has_status_and_request_id() -> None:
-    fault = CloudFault(409, "Quota exceeded", "req-1")
+    fault = CloudError(409, "Quota exceeded", "req-1")
     assert faults.describe(fault) == "Quota exceeded (HTTP 409, request req-1)"
 
 
@@ -60,12 +60,12 @@ def test_a_broken_connection_is_worth_a_retry_and_its_outcome_unknown() -> None:
 
 
 def test_the_pause_that_a_service_asks_for_wins() -> None:
-    assert faults.retry_after(CloudFault(429, "slow down", retry_after=9.0), 0) == 9.0
+    assert faults.retry_after(CloudError(429, "slow down", retry_after=9.0), 0) == 9.0
 
 
 @pytest.mark.parametrize("status", [408, 429, 502, 503, 504])
 def test_what_passes_is_tried_again_after_bounded_pauses_for_ever(status: int) -> None:
-    pauses = [faults.retry_after(CloudFault(status, "busy"), attempt) or 0 for attempt in range(99)]
+    pauses = [faults.retry_after(CloudError(status, "busy"), attempt) or 0 for attempt in range(99)]
     assert sorted(pauses) == pauses
     assert pauses[:3] == [0.5, 1, 2]
     assert pauses[-1] == 20
@@ -74,7 +74,7 @@ def test_what_passes_is_tried_again_after_bounded_pauses_for_ever(status: int) -
 @pytest.mark.parametrize("status", [409, 500])
 def test_what_may_be_so_for_ever_is_tried_for_minutes(status: int) -> None:
     pauses = []
-    while pause := faults.retry_after(CloudFault(status, "in use"), len(pauses)):
+    while pause := faults.retry_after(CloudError(status, "in use"), len(pauses)):
         pauses.append(pause)
     assert 240 < sum(pauses) < 600
 
@@ -90,12 +90,12 @@ def reached_at(url: str, **arguments: Any) -> BaseException:
 def test_an_answer_of_a_gateway_or_a_broken_service_says_not_what_was_done(
     status: int, least: float
 ) -> None:
-    assert faults.lands_within(CloudFault(status, "?")) >= least
+    assert faults.lands_within(CloudError(status, "?")) >= least
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 429, 503])
 def test_a_refusal_says_that_nothing_was_done(status: int) -> None:
-    assert faults.lands_within(CloudFault(status, "no")) == 0
+    assert faults.lands_within(CloudError(status, "no")) == 0
 
 
 def test_a_request_that_found_nobody_was_not_carried_out() -> None:
@@ -125,7 +125,7 @@ def test_a_request_without_an_answer_may_still_be_carried_out(hangs_up: bool, le
 
 
 def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
-    unreadable = UnreadableAnswer(201, "a body that is not JSON")
+    unreadable = UnreadableAnswerError(201, "a body that is not JSON")
     assert faults.lands_within(unreadable) > 0
     assert faults.retry_after(unreadable, 0) is not None
 
@@ -146,12 +146,12 @@ def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
     ],
 )
 def test_plain_refusals_are_final(status: int, words: str) -> None:
-    assert faults.retry_after(CloudFault(status, words), 0) is None
+    assert faults.retry_after(CloudError(status, words), 0) is None
 
 
 def test_exceeded_quota_is_final_despite_retry_after_of_zero() -> None:
     # Cinder and Manila send "Retry-After: 0" with each refusal of this kind.
-    exceeded = CloudFault(413, "VolumeSizeExceedsAvailableQuota", retry_after=0.0)
+    exceeded = CloudError(413, "VolumeSizeExceedsAvailableQuota", retry_after=0.0)
     assert faults.retry_after(exceeded, 0) is None
 
 
@@ -159,14 +159,14 @@ def test_exceeded_quota_is_final_despite_retry_after_of_zero() -> None:
     ("words", "pause"), [("This request was rate-limited.", None), ("Over limit", 7.0)]
 )
 def test_rate_limit_with_status_413_is_retried(words: str, pause: float | None) -> None:
-    assert faults.retry_after(CloudFault(413, words, retry_after=pause), 50) == (pause or 20.0)
+    assert faults.retry_after(CloudError(413, words, retry_after=pause), 50) == (pause or 20.0)
 
 
 def test_a_conflict_with_an_object_in_use_passes() -> None:
-    assert faults.retry_after(CloudFault(409, "ports are still in use"), 0) is not None
+    assert faults.retry_after(CloudError(409, "ports are still in use"), 0) is not None
 
 
 def test_faults_of_ours_are_told_from_faults_of_clouds() -> None:
     assert not faults.is_cloud_fault(KeyError("x"))
     assert faults.is_cloud_fault(ConnectFailure("x"))
-    assert faults.is_cloud_fault(CloudFault(500, "x"))
+    assert faults.is_cloud_fault(CloudError(500, "x"))

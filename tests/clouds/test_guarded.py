@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from requests.exceptions import ReadTimeout, RequestException
 
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.clouds.elsewhere import NoSuchPlace
+from stoker.clouds.elsewhere import NoSuchCloudError
 from stoker.clouds.guarded import guarded
 
 LONGEST = 100_000
@@ -197,5 +197,5 @@ def test_a_broken_answer_is_a_fault_of_the_connection(served: Serve) -> None:
 
 
 def test_an_address_inside_the_network_is_refused(served: Serve) -> None:
-    with pytest.raises(NoSuchPlace, match="other_clouds_allowed_hosts"):
+    with pytest.raises(NoSuchCloudError, match="other_clouds_allowed_hosts"):
         guarded(requests.Session(), AllowedHosts()).get(served(plain), timeout=10)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stoker.clouds.collections import NETWORKS, VOLUMES
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.clouds.looks import look
 
 AGE = 0.5
@@ -128,5 +128,5 @@ def test_a_fault_of_a_single_look_is_told() -> None:
     cloud.block_storage.request = lambda *_, **__: SimpleNamespace(
         status_code=503, content=b"", text="", headers={}
     )
-    with pytest.raises(CloudFault):
+    with pytest.raises(CloudError):
         cloud.look(0, 10.0)

@@ -7,7 +7,7 @@ from tests.resource_types_openstack.services import zaqar
 
 from stoker.clouds.collections import NETWORKS
 from stoker.clouds.kinds import KINDS, finder_of
-from stoker.clouds.lookups import LookupFault, Lookups
+from stoker.clouds.lookups import LookupFailedError, Lookups
 from stoker.schema.checks import CLOUD
 from stoker.schema.properties import Finder
 
@@ -43,12 +43,12 @@ def test_a_name_that_two_objects_have_is_refused(lookups: Lookups) -> None:
     cloud = FakeCloud()
     cloud.put("networks", name="blue")
     cloud.put("networks", name="blue")
-    with pytest.raises(LookupFault, match="'blue' belongs to 2 networks; use an id"):
+    with pytest.raises(LookupFailedError, match="'blue' belongs to 2 networks; use an id"):
         lookups.find(cloud.connection, NETWORK, "blue")
 
 
 def test_a_name_that_none_has_is_refused(lookups: Lookups) -> None:
-    with pytest.raises(LookupFault, match="there is no network 'blue'"):
+    with pytest.raises(LookupFailedError, match="there is no network 'blue'"):
         lookups.find(FakeCloud().connection, NETWORK, "blue")
 
 
@@ -66,7 +66,7 @@ def test_a_queue_is_found_on_any_page_and_none_is_made_by_asking(lookups: Lookup
         messages.request(f"/queues/queue-{number}", "PUT", json={})
     queue = Finder("message", "queue")
     assert lookups.find(cloud, queue, "queue-24") == "queue-24"
-    with pytest.raises(LookupFault, match="there is no message queue 'absent'"):
+    with pytest.raises(LookupFailedError, match="there is no message queue 'absent'"):
         lookups.find(cloud, queue, "absent")
     assert len(messages.objects("/queues")) == 25
 
@@ -176,17 +176,17 @@ def test_name_with_domain_leads_to_the_object_of_that_domain(lookups: Lookups, k
     assert lookups.find(cloud, finder, "demo{Default}") == "default-demo"
     assert lookups.find(cloud, finder, "demo{other}") == "other-demo"
     assert lookups.check(cloud, f"keystone.{kind}", "demo{default}") is None
-    with pytest.raises(LookupFault, match=r"use an id or demo\{DOMAIN\}"):
+    with pytest.raises(LookupFailedError, match=r"use an id or demo\{DOMAIN\}"):
         lookups.find(cloud, finder, "demo")
     for value, message in {
         "nobody{Default}": f"there is no {kind} 'nobody' in the domain 'Default'",
         "demo{none}": "there is no domain 'none'",
     }.items():
-        with pytest.raises(LookupFault, match=message):
+        with pytest.raises(LookupFailedError, match=message):
             lookups.find(cloud, finder, value)
 
 
 def test_name_in_braces_never_leads_to_a_lookalike_in_another_domain(lookups: Lookups) -> None:
-    with pytest.raises(LookupFault, match="there is no user 'root' in the domain 'Default'"):
+    with pytest.raises(LookupFailedError, match="there is no user 'root' in the domain 'Default'"):
         lookups.find(identity(), Finder("keystone", "user"), "root{Default}")
     assert lookups.find(identity(), Finder("keystone", "user"), "imposter") == "imposter"

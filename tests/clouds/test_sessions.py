@@ -18,7 +18,7 @@ from stoker.clouds.credentials import (
     Trust,
     UserPassword,
 )
-from stoker.clouds.faults import CloudFault, describe, is_cloud_fault, is_unauthorized
+from stoker.clouds.faults import CloudError, describe, is_cloud_fault, is_unauthorized
 from stoker.clouds.sessions import Sessions
 from stoker.kernel.log import request
 from stoker.kernel.values import replace
@@ -213,7 +213,7 @@ def test_a_refusal_carries_status_words_and_request_id(
     local: LocalCloud, sessions: Sessions
 ) -> None:
     cloud = sessions.connection(local.user("demo"))
-    with pytest.raises(CloudFault) as caught:
+    with pytest.raises(CloudError) as caught:
         SERVERS.get(cloud, "00000000-0000-0000-0000-000000000000")
     assert caught.value.status_code == 404
     assert caught.value.request_id

@@ -12,7 +12,7 @@ import pytest
 from stoker.clouds.allowed_hosts import AllowedHosts, is_public
 from stoker.clouds.temporary_urls import is_temporary
 from stoker.clouds.web_templates import WebLimits, WebTemplates, resolve
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 
 PUBLIC = "93.184.216.34"
 INSIDE = [
@@ -81,7 +81,7 @@ def moved(location: str) -> httpx.Response:
 @pytest.mark.parametrize("address", INSIDE)
 async def test_addresses_that_are_not_public_are_never_connected_to(address: str) -> None:
     web = Web({"inside": [address]}, {"inside/t": page()})
-    with pytest.raises(Invalid, match="cannot be fetched"):
+    with pytest.raises(ValidationError, match="cannot be fetched"):
         await web.templates()("http://inside/t")
     assert not web.asked
 
@@ -101,7 +101,7 @@ async def test_other_spellings_of_loopback_are_loopback(host: str) -> None:
         asked.append(request)
         return page()
 
-    with pytest.raises(Invalid, match="cannot be fetched"):
+    with pytest.raises(ValidationError, match="cannot be fetched"):
         await WebTemplates(limits, httpx.MockTransport(answer), resolve)(f"http://{host}/t")
     assert not asked
 
@@ -119,7 +119,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
 async def test_redirects_lead_to_no_other_place(inside: str) -> None:
     hosts = {"web": [PUBLIC], "inside": ["169.254.169.254"]}
     web = Web(hosts, {"web/t": moved(inside), "inside/t": page()})
-    with pytest.raises(Invalid, match="cannot be fetched"):
+    with pytest.raises(ValidationError, match="cannot be fetched"):
         await web.templates()("http://web/t")
     assert len(web.asked) == 1
 
@@ -130,7 +130,7 @@ async def test_redirects_are_followed_a_few_times() -> None:
     assert await web.templates()("http://web/0") == "a template"
     assert len(web.asked) == 4
     web = Web({"web": [PUBLIC]}, answers)
-    with pytest.raises(Invalid, match="cannot be fetched"):
+    with pytest.raises(ValidationError, match="cannot be fetched"):
         await web.templates()("http://web/0")
 
 
@@ -143,7 +143,7 @@ async def test_an_operator_can_allow_more(entry: str) -> None:
 @pytest.mark.parametrize("entry", ["10.1.0.0/16", "corp", ".inside.corp", "nside.corp"])
 async def test_what_is_allowed_allows_nothing_else(entry: str) -> None:
     web = Web({"inside.corp": ["10.0.0.1"]}, {"inside.corp/t": page()})
-    with pytest.raises(Invalid, match="cannot be fetched"):
+    with pytest.raises(ValidationError, match="cannot be fetched"):
         await web.templates(entry)("http://inside.corp/t")
 
 
@@ -167,7 +167,7 @@ async def test_all_refusals_read_alike() -> None:
     ]
     said = set()
     for url in urls:
-        with pytest.raises(Invalid) as refusal:
+        with pytest.raises(ValidationError) as refusal:
             await web.templates()(url)
         said.add(refusal.value.message.replace(url, "URL"))
     assert len(said) == 1
@@ -182,7 +182,7 @@ async def test_temporary_url_of_the_own_object_store_is_fetched_from_a_private_a
     fetch = WebTemplates(WebLimits(), httpx.MockTransport(web.answer), web.resolve, is_own)
     assert await fetch("http://store/v1/AUTH_a/c/t?temp_url_sig=1") == "a template"
     for url in ("http://store/v1/AUTH_a/c/t", "http://store/x?temp_url_sig=1"):
-        with pytest.raises(Invalid, match="temporary URL of this cloud's object store"):
+        with pytest.raises(ValidationError, match="temporary URL of this cloud's object store"):
             await fetch(url)
     assert len(web.asked) == 1
 
@@ -196,6 +196,6 @@ async def test_redirect_from_the_own_object_store_leads_to_no_private_address() 
         return is_temporary(url, ["http://store/v1/AUTH_a"])
 
     fetch = WebTemplates(WebLimits(), httpx.MockTransport(web.answer), web.resolve, is_own)
-    with pytest.raises(Invalid):
+    with pytest.raises(ValidationError):
         await fetch("http://store/v1/AUTH_a/c/t?temp_url_sig=1")
     assert len(web.asked) == 1

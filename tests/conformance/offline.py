@@ -78,7 +78,7 @@ class Answer:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Failed(Exception):
+class ReplayError(Exception):
     """A resource could not be created."""
 
 
@@ -97,7 +97,7 @@ def create(definition: Definition, facts: Created, stack_name: str) -> None:
     )
     outcome = definition.type.create(call)
     if not isinstance(outcome, Done):
-        raise Failed(str(outcome))
+        raise ReplayError(str(outcome))
     attributes = dict(outcome.attributes or {})
     done = replace(call, physical_id=outcome.physical_id, data=outcome.data or {})
     if isinstance(definition.type, Reads):
@@ -116,7 +116,7 @@ def build(evaluation: Evaluation) -> tuple[Created, str]:
                 nest(evaluation, definition, facts)
             else:
                 create(definition, facts, evaluation.inputs.identity.stack_name)
-    except (Failed, DiagnosticError):
+    except (ReplayError, DiagnosticError):
         return facts, "CREATE_FAILED"
     return facts, "CREATE_COMPLETE"
 
@@ -132,7 +132,7 @@ def nest(evaluation: Evaluation, definition: Definition, facts: Created) -> None
     child = Evaluation(parse(nested.template), inputs, evaluation.known_types)
     inner, status = build(child)
     if status != "CREATE_COMPLETE":
-        raise Failed(status)
+        raise ReplayError(status)
     values = {output.name: output.value for output in child.outputs(inner)}
     attributes: dict[str, Any] = {**values, "OS::stack_id": NESTED_ID}
     for name, reference in inner.references.items():

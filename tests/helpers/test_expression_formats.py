@@ -4,7 +4,7 @@ import pytest
 
 from stoker.sandbox.expression_formats import MAX_CHARACTERS
 from stoker.sandbox.expressions import Expressions
-from stoker.sandbox.jobs import Refused
+from stoker.sandbox.jobs import JobError
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_format_fills_in_plain_values(
     ],
 )
 def test_format_rejects_all_else(expressions: Expressions, expression: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(JobError, match=reason):
         expressions.evaluate(expression, "x")
 
 
@@ -58,5 +58,5 @@ def test_format_bounds_the_length_of_its_result() -> None:
     fields, most = "{0}" * 5, "x" * (MAX_CHARACTERS // 5)
     for _ in range(2):  # what an earlier call gave does not count
         assert len(expressions.evaluate(f'"{fields}".format($.data)', most)) == 5 * len(most)
-    with pytest.raises(Refused, match="the result has more than"):
+    with pytest.raises(JobError, match="the result has more than"):
         expressions.evaluate(f'"{fields}".format($.data)', most + "x")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stoker.sandbox.sandbox import Sandbox
-from stoker.schema.helpers import Malformed, NotComputed
+from stoker.schema.helpers import ComputationError, MalformedExpressionError
 
 N = 10**15
 DATA = {"list": [1, 2]}
@@ -65,8 +65,8 @@ def sandbox() -> Iterator[Sandbox]:
     made.close()
 
 
-def refusal(sandbox: Sandbox, expression: str, data: Any = DATA) -> NotComputed:
-    with pytest.raises(NotComputed) as caught:
+def refusal(sandbox: Sandbox, expression: str, data: Any = DATA) -> ComputationError:
+    with pytest.raises(ComputationError) as caught:
         sandbox.evaluate(expression, data, 0.3)
     return caught.value
 
@@ -93,7 +93,7 @@ def test_a_result_that_is_too_large_to_be_sent_is_refused() -> None:
     sandbox = Sandbox(size=1, iterations=10**9, memory=10**9)
     repeated = f"let(a=>$.data) -> [{', '.join(['$a'] * 300)}]"
     try:
-        with pytest.raises(NotComputed, match="has more than 200000 values"):
+        with pytest.raises(ComputationError, match="has more than 200000 values"):
             sandbox.evaluate(repeated, [1] * 1000, 20.0)
     finally:
         sandbox.close()
@@ -110,18 +110,18 @@ def test_data_that_is_too_large_to_be_sent_is_refused(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("pattern", BOMBS)
 def test_a_pattern_that_takes_all_memory_is_ended(sandbox: Sandbox, pattern: str) -> None:
-    with pytest.raises(NotComputed, match=r"256 MiB of memory|of computing"):
+    with pytest.raises(ComputationError, match=r"256 MiB of memory|of computing"):
         sandbox.fit(pattern, ["a"], 0.5)
 
 
 def test_a_pattern_that_goes_back_without_end_is_ended(sandbox: Sandbox) -> None:
-    with pytest.raises(NotComputed, match=r"0\.2 s of computing"):
+    with pytest.raises(ComputationError, match=r"0\.2 s of computing"):
         sandbox.fit("(a|aa)+", ["a" * 60 + "b"], 0.2)
 
 
 @pytest.mark.parametrize("pattern", BROKEN)
 def test_a_pattern_that_is_none_is_malformed(sandbox: Sandbox, pattern: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedExpressionError):
         sandbox.compile(pattern, 0.5)
 
 
@@ -157,7 +157,7 @@ def test_expressions_need_no_file_that_a_helper_cannot_open(
 @pytest.mark.parametrize("expression", [r'"\N{NO SUCH}"', r'"\uZZZZ"', r'"\"', "[1", "1 +"])
 def test_what_is_no_expression_is_malformed(sandbox: Sandbox, expression: str) -> None:
     before = sandbox.replaced
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedExpressionError):
         sandbox.evaluate(expression, {}, 1.0)
     assert sandbox.replaced == before
 

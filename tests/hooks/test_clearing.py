@@ -15,7 +15,7 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.signals import SignalService
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Forbidden, Invalid, NotFound
+from stoker.kernel.errors import ForbiddenError, NotFoundError, ValidationError
 from tests.api.fake_service import FakeCatalogue, one_engine
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.hooks.breakpoints import begin_create, clear, finish, hooks, standing, told
@@ -41,7 +41,7 @@ def test_a_clear_of_another_hook_is_refused(hook: Any, word: str) -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
-        with pytest.raises(Invalid, match=word) as refused:
+        with pytest.raises(ValidationError, match=word) as refused:
             await clear(lab, "a", hook)
         assert refused.value.error_type.name == "InvalidBreakPointHook"
         assert len(refused.value.message) < 300
@@ -55,7 +55,7 @@ def test_a_clear_of_a_resource_that_there_is_not_is_refused() -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
         for name in ("b", "nobody"):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await clear(lab, name, "pre-create")
 
     in_lab(story)
@@ -74,7 +74,7 @@ def test_a_clear_that_comes_twice_counts_once() -> None:
         assert await finish(lab) == "CREATE_COMPLETE"
         assert len(await told(lab)) == 2
         assert await lab.engine.ports.store.signals((await lab.stack()).id) == []
-        with pytest.raises(Invalid):
+        with pytest.raises(ValidationError):
             await clear(lab, "a", "pre-create")
 
     in_lab(story)
@@ -117,7 +117,7 @@ def test_only_the_own_project_clears_and_a_stack_user_only_its_own_resource() ->
         stranger = Caller("other", "user")
         user = Caller("project", "somebody", is_stack_user=True)
         for caller in (stranger, user):
-            with pytest.raises((NotFound, Forbidden)):
+            with pytest.raises((NotFoundError, ForbiddenError)):
                 await lab.engine.signals.signal(caller, address, "a", details)
         assert await standing(lab) == {"a": "pre-create"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from stoker.engine.model.records import Event
 from stoker.engine.model.requests import EventQuery, StackRequest
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from tests.engine_world import template, thing
 from tests.hooks.breakpoints import hooks
 from tests.simulation.scenario import Kill
@@ -41,7 +41,7 @@ class User:
     async def act(self, engine: EngineLife) -> list[Event]:
         """Go on with what has not been done; the events, when everything is."""
         while self.done < 3:
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(RequestError):
                 await self._ask(engine)
             while await engine.ports.store.operations(self.stack_id):
                 await self._clear(engine)
@@ -72,7 +72,7 @@ class User:
         for row in await engine.ports.store.resources(self.stack_id):
             hook = row.hook.get("at")
             if hook is not None:
-                with contextlib.suppress(Refused):
+                with contextlib.suppress(RequestError):
                     details = {"unset_hook": hook}
                     await engine.signals.signal(CALLER, stack.address, row.name, details)
 

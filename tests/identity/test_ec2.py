@@ -6,7 +6,7 @@ import pytest
 
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Keystone
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 
 from .fake_keystone import FakeKeystone
 
@@ -83,7 +83,7 @@ async def test_key_and_signature_are_found_wherever_version_4_puts_them(
 async def test_incomplete_signature_is_refused_unasked(
     verify: SignatureVerifier, fake: FakeKeystone, params: dict[str, str], code: str
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await verify(**request(params=params))
     assert refused.value.error_type.name == code
     assert not fake.asked
@@ -93,7 +93,7 @@ async def test_signature_that_the_identity_service_refuses_is_denied(
     verify: SignatureVerifier, fake: FakeKeystone
 ) -> None:
     fake.ec2_status = 401
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await verify(**request())
     assert refused.value.error_type.name == "AccessDenied"
 
@@ -103,6 +103,6 @@ async def test_bad_signatures_do_not_make_the_service_log_in_each_time(
 ) -> None:
     fake.ec2_status = 401
     for _ in range(5):
-        with pytest.raises(Refused):
+        with pytest.raises(RequestError):
             await verify(**request())
     assert fake.asked.count(("POST", "/auth/tokens")) == 1

@@ -30,7 +30,7 @@ from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import Trusts
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import Call, StackFacts
 
 from .trust_records import Records
@@ -163,11 +163,11 @@ async def test_stack_user_signals_by_token_and_by_signed_address(site: Site) -> 
     url = await asyncio.to_thread(signalling.presigned_url, call(data), "waitcondition")
     assert (await sender("PUT", url)).user_id == data["user_id"]
     for method, changed in (("POST", url), ("PUT", url.replace("resources/h", "resources/i"))):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestError) as refused:
             await sender(method, changed)
         assert refused.value.error_type.name == "AccessDenied"
 
     await asyncio.to_thread(signalling.delete_user, call(data))
     await asyncio.to_thread(site.users.close, STACK)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await sender("PUT", url)

@@ -8,7 +8,7 @@ import pytest
 
 from stoker.identity.keystone import Keystone
 from stoker.identity.problems import REPEAT_SECONDS
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 
 from .fake_keystone import SERVICE, FakeKeystone, VirtualClock
 
@@ -24,7 +24,7 @@ async def test_rejected_user_is_logged_once_and_when_it_is_accepted(
     caplog.set_level(logging.INFO)
     password, fake.passwords["stoker"] = fake.passwords["stoker"], "another"
     for _ in range(3):
-        with pytest.raises(Refused):
+        with pytest.raises(RequestError):
             await keystone.grant_of(SERVICE)
     [(level, line)] = logged(caplog)
     assert level == logging.WARNING
@@ -40,13 +40,13 @@ async def test_service_that_fails_off_and_on_is_logged_once_a_minute(
     caplog.set_level(logging.WARNING)
     for _ in range(3):
         fake.status = 500
-        with pytest.raises(Refused):
+        with pytest.raises(RequestError):
             await keystone.grant_of(SERVICE, renew=True)
         fake.status = None
         await keystone.request("GET", "/roles")
     assert len(logged(caplog)) == 1
     clock.time += REPEAT_SECONDS
     fake.status = 500
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await keystone.grant_of(SERVICE, renew=True)
     assert len(logged(caplog)) == 2

@@ -10,7 +10,7 @@ import pytest
 from stoker.identity.keystone import Keystone
 from stoker.identity.signing import sign_url
 from stoker.identity.stack_users import StackUsers
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, StackFacts
 
@@ -187,13 +187,13 @@ async def test_missing_domain_is_said(fake: FakeKeystone, clock: VirtualClock) -
     keystone = Keystone(bare, clock, fake.transport())
     keystone.open()
     users = StackUsers(keystone)
-    with pytest.raises(Refused, match="stack_user_domain_name"):
+    with pytest.raises(RequestError, match="stack_user_domain_name"):
         await asyncio.to_thread(users.of(STACK).create_user, CALL)
     await asyncio.to_thread(users.close, STACK)
 
 
 async def test_nothing_waits_on_the_loop_itself(users: StackUsers) -> None:
-    with pytest.raises(Refused, match="nothing may block here"):
+    with pytest.raises(RequestError, match="nothing may block here"):
         users.of(STACK).create_user(CALL)
 
 

@@ -9,7 +9,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.tokens import Authenticator
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 
 from .fake_keystone import NOW, SERVICE, FakeKeystone, VirtualClock, settings
 
@@ -179,7 +179,7 @@ async def test_identity_service_that_fails_is_503(
     authenticate: Authenticator, fake: FakeKeystone, status: int
 ) -> None:
     fake.status = status
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await authenticate(token("t"), None)
     assert refused.value.error_type.name == "ServiceUnavailable"
 
@@ -188,7 +188,7 @@ async def test_refused_service_user_is_503_not_401(
     authenticate: Authenticator, fake: FakeKeystone
 ) -> None:
     fake.passwords.clear()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await authenticate(token("t"), None)
     assert refused.value.error_type.name == "ServiceUnavailable"
 
@@ -204,7 +204,7 @@ async def test_requests_are_counted_also_those_without_an_answer(
     keystone = Keystone(settings(), clock, fake.transport(), called)
     await keystone.grant_of(SERVICE)
     fake.status = 502
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await keystone.request("GET", "/projects")
     await keystone.close()
 
@@ -212,7 +212,7 @@ async def test_requests_are_counted_also_those_without_an_answer(
         raise httpx.ConnectError("away")
 
     keystone = Keystone(settings(), clock, httpx.MockTransport(away), called)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await keystone.request("GET", "/projects")
     await keystone.close()
     assert counted == [

@@ -11,7 +11,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.trusts import Trusts
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
 from .fake_keystone import FakeKeystone, VirtualClock, settings
@@ -67,13 +67,13 @@ async def test_configured_roles_are_delegated_instead(
 
 
 async def test_caller_without_token_cannot_delegate(trusts: Trusts) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await trusts.grant(Caller("p1", "u1", roles=frozenset({"member"})))
     assert refused.value.error_type.name == "MissingCredentialError"
 
 
 async def test_trust_that_is_refused_is_forbidden(trusts: Trusts) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestError) as refused:
         await trusts.grant(replace(USER, token="nobody"))
     assert refused.value.error_type.name == "Forbidden"
 
@@ -210,7 +210,7 @@ async def test_lost_trust_that_appears_late_is_removed(
     trusts: Trusts, fake: FakeKeystone, records: Records
 ) -> None:
     fake.never_made.append("trusts")
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         await trusts.grant(USER)
     late = {
         "id": "late",

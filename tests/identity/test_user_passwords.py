@@ -8,7 +8,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
 from stoker.identity.user_passwords import UserPasswords
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
 from .fake_keystone import FakeKeystone
@@ -45,7 +45,7 @@ async def test_a_stack_is_given_the_password_of_its_user(
 async def test_a_request_without_the_password_of_its_user_is_refused(
     passwords: UserPasswords, password: str | None, status: int, told: str
 ) -> None:
-    with pytest.raises(Refused, match=told) as refused:
+    with pytest.raises(RequestError, match=told) as refused:
         await passwords.grant(replace(USER, password=password))
     assert refused.value.error_type.status == status
     assert "secret" not in repr(USER)

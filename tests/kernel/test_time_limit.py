@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.time_limit import check, limited
 
 
@@ -17,7 +17,7 @@ def compute(seconds: float) -> None:
 
 
 def test_what_takes_too_long_is_stopped_and_told_how_long_it_may_take() -> None:
-    with pytest.raises(LimitExceeded, match=r"more than 0\.02 s"), limited(0.02):
+    with pytest.raises(LimitExceededError, match=r"more than 0\.02 s"), limited(0.02):
         compute(5)
 
 
@@ -26,7 +26,7 @@ def test_time_that_is_waited_does_not_count() -> None:
         for _ in range(3):
             time.sleep(0.04)
             check()
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             compute(5)
 
 
@@ -34,7 +34,7 @@ def test_a_limit_inside_another_leaves_that_as_it_was() -> None:
     with limited(0.02):
         with limited(60):
             check()
-        with pytest.raises(LimitExceeded, match=r"more than 0\.02 s"):
+        with pytest.raises(LimitExceededError, match=r"more than 0\.02 s"):
             compute(5)
 
 

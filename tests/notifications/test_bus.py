@@ -18,7 +18,7 @@ from stoker.engine.model.records import Channel
 from stoker.kernel.values import replace
 from stoker.messaging.bus import Bus
 from stoker.messaging.sender import Sender
-from stoker.messaging.settings import BusSettings, UnusableBus, bus_settings
+from stoker.messaging.settings import BusSettings, MessageBusError, bus_settings
 from tests.notifications.outboxes import happen, made, store_in_memory, until
 
 
@@ -162,7 +162,7 @@ def test_a_publisher_of_ones_own_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_level_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnusableBus, match=r"LOUD.*has to be one of: AUDIT, DEBUG"):
+    with pytest.raises(MessageBusError, match=r"LOUD.*has to be one of: AUDIT, DEBUG"):
         bus_settings(configured(tmp_path, "[DEFAULT]\ndefault_notification_level = loud\n"))
 
 

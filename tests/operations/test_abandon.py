@@ -16,7 +16,7 @@ from stoker.engine.model.records import Action
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.exports import Exports
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, LimitExceeded, NotFound
+from stoker.kernel.errors import ActionInProgressError, LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
 
 CHILD = """
@@ -99,7 +99,7 @@ def test_an_abandoned_stack_goes_and_its_objects_stay() -> None:
         assert dict(lab.cloud.objects) == objects
         assert len(objects) == 2
         for ask in (lab.engine.exports.abandon, lab.engine.exports.export):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await ask(CALLER, address)
 
     in_lab(story)
@@ -110,7 +110,7 @@ def test_a_stack_that_changes_is_not_abandoned() -> None:
         await lab.create(template({"a": thing(value="1")}))
         await lab.begin_update(template({"a": thing(value="2", lag=20)}))
         await lab.pass_time(5)
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await lab.engine.exports.abandon(CALLER, (await lab.stack()).address)
         await lab.engine.dispatch.idle()
         assert await lab.status() == "UPDATE_COMPLETE"
@@ -126,7 +126,7 @@ def test_an_abandon_gives_a_document_of_what_it_leaves_or_is_refused(seed: int) 
         abandon = lab.engine.exports.abandon(CALLER, address)
         _, document = await asyncio.gather(update, abandon, return_exceptions=True)
         await lab.engine.dispatch.idle()
-        if isinstance(document, InProgress):
+        if isinstance(document, ActionInProgressError):
             assert await lab.status() == "UPDATE_COMPLETE"
             return
         assert isinstance(document, dict)
@@ -144,7 +144,7 @@ def test_an_abandon_that_was_read_before_an_update_is_refused_after_it() -> None
         now = await lab.stack()
         # what it was to be may have been tidied away, or not yet
         for seen in (before, replace(now, updated_at=before.updated_at)):
-            with pytest.raises(InProgress):
+            with pytest.raises(ActionInProgressError):
                 await Exports(lab.engine.ports, Seen(seen)).abandon(CALLER, address)
         assert await lab.operations() == []
 
@@ -156,7 +156,7 @@ def test_other_projects_get_no_document() -> None:
         address = await create(lab)
         stranger = Caller("b" * 32, "stranger")
         for ask in (lab.engine.exports.abandon, lab.engine.exports.export):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await ask(stranger, address)
 
     in_lab(story)
@@ -166,7 +166,7 @@ def test_a_document_has_bounds() -> None:
     async def story(lab: Lab) -> None:
         address = await create(lab)
         engine = EngineLife(lab.apart(limits=Limits(document=1500)))
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             await engine.exports.abandon(CALLER, address)
         assert await lab.operations() == []
 

@@ -14,7 +14,7 @@ from stoker.engine.model.interfaces import OwnedWrite
 from stoker.engine.model.plans import Change
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import PlanView
-from stoker.kernel.errors import Invalid, PlanOutdated
+from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.kernel.values import replace
 
 BEFORE = template({"a": thing(value="v"), "b": thing(fixed="f"), "c": thing()})
@@ -84,7 +84,7 @@ def test_a_plan_of_a_stack_that_has_changed_since_is_refused_and_nothing_is_left
         await happens(lab)
         # what has begun goes on meanwhile
         operations = [op.id for op in await lab.operations()]
-        with pytest.raises(PlanOutdated, match=what):
+        with pytest.raises(PlanOutdatedError, match=what):
             await lab.begin_update(AFTER, plan_fingerprint=fingerprint)
         assert [op.id for op in await lab.operations()] == operations
 
@@ -96,9 +96,9 @@ def test_another_template_is_not_what_the_plan_has_shown() -> None:
         await lab.create(BEFORE)
         fingerprint = await accepted(lab, AFTER)
         other = template({**AFTER["resources"], "a": thing(value="x")})
-        with pytest.raises(PlanOutdated, match="differ from those of the plan"):
+        with pytest.raises(PlanOutdatedError, match="differ from those of the plan"):
             await lab.begin_update(other, plan_fingerprint=fingerprint)
-        with pytest.raises(Invalid, match="plan_fingerprint"):
+        with pytest.raises(ValidationError, match="plan_fingerprint"):
             await lab.begin_update(AFTER, plan_fingerprint="x")
 
     in_lab(story)
@@ -118,7 +118,7 @@ def test_what_comes_between_the_look_and_the_record_is_seen_in_the_transaction()
             await commit(change)
 
         store.commit = late  # type: ignore[method-assign]
-        with pytest.raises(PlanOutdated, match="has changed"):
+        with pytest.raises(PlanOutdatedError, match="has changed"):
             await lab.begin_update(AFTER, plan_fingerprint=fingerprint)
         assert committed
 
@@ -225,7 +225,7 @@ def test_a_delete_is_done_as_its_plan_was_or_not_at_all() -> None:
         assert shown == {"a": ("deleted", False), "b": ("deleted", True), "c": ("deleted", False)}
         assert {each.resource.name: each.after for each in plan.changes}["a"] == ("c",)
         await lab.update(BEFORE)
-        with pytest.raises(PlanOutdated):
+        with pytest.raises(PlanOutdatedError):
             await operations.delete(CALLER, address, plan.fingerprint)
         again = await previews.delete(CALLER, address, fingerprint=True)
         await operations.delete(CALLER, address, again.fingerprint)
@@ -239,7 +239,7 @@ def test_a_create_is_done_as_its_plan_was_or_not_at_all() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=BEFORE)
         _, _, plan = await lab.engine.service.previews.create(CALLER, body, fingerprint=True)
-        with pytest.raises(PlanOutdated, match="differ from those of the plan"):
+        with pytest.raises(PlanOutdatedError, match="differ from those of the plan"):
             await lab.create(AFTER, plan_fingerprint=plan)
         await lab.create(BEFORE, plan_fingerprint=plan)
         assert await lab.status() == "CREATE_COMPLETE"

@@ -15,7 +15,7 @@ from cloud_testing.sampling import one_in
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Exists, InProgress, Invalid
+from stoker.kernel.errors import ActionInProgressError, AlreadyExistsError, ValidationError
 
 CHILD = """
 heat_template_version: 2018-08-31
@@ -236,7 +236,7 @@ def test_a_stack_that_is_being_adopted_can_be_deleted_and_not_updated() -> None:
         body = StackRequest(name="stack")
         address = await lab.engine.operations.adopt(CALLER, body, json.dumps(document))
         await lab.pass_time(1)
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await lab.begin_update(template(wanted))
         await lab.engine.operations.delete(CALLER, address)
         await lab.engine.dispatch.idle()
@@ -283,7 +283,7 @@ def test_the_request_counts_before_the_document() -> None:
 )
 def test_what_is_no_document_is_refused_and_leaves_nothing(document: Any) -> None:
     async def story(lab: Lab) -> None:
-        with pytest.raises((Invalid, DiagnosticError)):
+        with pytest.raises((ValidationError, DiagnosticError)):
             await adopt(lab, document)
         assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
 
@@ -296,7 +296,7 @@ def test_nothing_nests_without_end() -> None:
         document = {**document, "resources": {"a": document}}
 
     async def story(lab: Lab) -> None:
-        with pytest.raises(Invalid, match="nested too deep"):
+        with pytest.raises(ValidationError, match="nested too deep"):
             await adopt(lab, document)
 
     in_lab(story)
@@ -305,7 +305,7 @@ def test_nothing_nests_without_end() -> None:
 def test_a_name_is_taken_by_one_stack_alone() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await adopt(lab, one(resource_id="x"))
 
     in_lab(story)

@@ -11,7 +11,13 @@ from tests.simulation.world import CALLER, EngineLife
 
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported, Refused
+from stoker.kernel.errors import (
+    ActionInProgressError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+    RequestError,
+)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -25,7 +31,7 @@ def test_a_delete_that_was_accepted_is_not_superseded_by_an_update(seed: int) ->
         delete = acceptance.delete(CALLER, stack.address)
         done = await asyncio.gather(update, delete, return_exceptions=True)
         assert done[1] is None
-        assert done[0] is None or isinstance(done[0], NotFound | NotSupported)
+        assert done[0] is None or isinstance(done[0], NotFoundError | NotSupportedError)
         await lab.engine.dispatch.idle()
         gone = await lab.engine.views.stack(CALLER, address)
         assert (gone.action, gone.status) == ("DELETE", "COMPLETE")
@@ -41,10 +47,10 @@ def test_an_update_that_was_evaluated_before_a_delete_is_refused_after_it() -> N
         acceptance = lab.as_seen(before)
         await acceptance.delete(CALLER, before.address)
         request = StackRequest(template=template({"a": thing(value="1")}))
-        with pytest.raises(NotSupported):
+        with pytest.raises(NotSupportedError):
             await acceptance.update(CALLER, before.address, request)
         await lab.engine.dispatch.idle()
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await acceptance.update(CALLER, before.address, request)
         assert lab.cloud.objects == {}
 
@@ -76,7 +82,7 @@ def test_no_project_gets_more_stacks_than_it_may_have_by_asking_at_once() -> Non
         )
         refused = [each for each in made if isinstance(each, BaseException)]
         assert len(refused) == 7
-        assert all(isinstance(each, LimitExceeded) for each in refused)
+        assert all(isinstance(each, LimitExceededError) for each in refused)
         await engine.dispatch.idle()
 
     in_lab(story)
@@ -134,7 +140,7 @@ def test_a_mark_is_not_written_while_an_operation_has_been_accepted() -> None:
         row = (await lab.rows())["a"]
         assert lab.cloud.objects[str(row.physical_id)].properties["value"] == "1"
         if marked is not None:
-            assert isinstance(marked, InProgress | Refused)
+            assert isinstance(marked, ActionInProgressError | RequestError)
             assert not row.unhealthy
 
     in_lab(story)

@@ -12,7 +12,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.kernel.errors import ActionInProgressError, NotFoundError, NotSupportedError
 
 CHILD = """
 heat_template_version: 2018-08-31
@@ -139,7 +139,7 @@ def test_create_cannot_be_cancelled_with_rollback() -> None:
         wanted = chain("1", slow=20)
         await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
         await lab.pass_time(5)
-        with pytest.raises(NotSupported, match="when stack is CREATE_IN_PROGRESS"):
+        with pytest.raises(NotSupportedError, match="when stack is CREATE_IN_PROGRESS"):
             await cancel(lab, back=True)
         await cancel(lab)
         await lab.engine.dispatch.idle()
@@ -333,21 +333,23 @@ def test_a_nested_stack_that_is_cancelled_alone_fails_the_operation_around_it() 
 def test_nothing_else_can_be_cancelled(back: bool) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))
-        with pytest.raises(NotSupported, match="when stack is CREATE_COMPLETE is not supported"):
+        with pytest.raises(
+            NotSupportedError, match="when stack is CREATE_COMPLETE is not supported"
+        ):
             await cancel(lab, back=back)
         await lab.begin_update(chain("2", fixed="new", slow=20))
         await lab.pass_time(5)
         await cancel(lab)
         await lab.pass_time(1)
-        with pytest.raises(NotSupported, match="when stack is UPDATE_FAILED is not supported"):
+        with pytest.raises(NotSupportedError, match="when stack is UPDATE_FAILED is not supported"):
             await cancel(lab, back=back)
         address: StackAddress = (await lab.stack()).address
         await lab.engine.operations.delete(CALLER, address)
-        with pytest.raises(NotSupported):
+        with pytest.raises(NotSupportedError):
             await cancel(lab, back=back)
         await lab.engine.dispatch.idle()
         assert lab.cloud.objects == {}
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await lab.engine.operations.find(CALLER, "stack")
 
     in_lab(story)
@@ -362,7 +364,7 @@ def test_an_update_that_comes_with_a_cancel_is_not_the_one_that_is_cancelled() -
         cancelled, updated = await asyncio.gather(cancel(lab), newer, return_exceptions=True)
         await lab.engine.dispatch.idle()
         assert updated is None
-        assert cancelled is None or isinstance(cancelled, InProgress)
+        assert cancelled is None or isinstance(cancelled, ActionInProgressError)
         assert await lab.status() == "UPDATE_COMPLETE"
         assert {row.properties["value"] for row in (await lab.rows()).values()} == {"3"}
 

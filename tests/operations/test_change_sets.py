@@ -15,13 +15,13 @@ from stoker.engine.service import change_sets
 from stoker.engine.service.change_set_contents import NO_CHANGES, request_of
 from stoker.engine.service.recording import make_reviewed
 from stoker.kernel.errors import (
-    Exists,
-    InProgress,
-    Invalid,
-    LimitExceeded,
-    NotFound,
-    NotSupported,
-    PlanOutdated,
+    ActionInProgressError,
+    AlreadyExistsError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+    PlanOutdatedError,
+    ValidationError,
 )
 
 ONE = template({"a": thing(value="one")})
@@ -71,9 +71,9 @@ def test_a_stack_begins_with_a_change_set_and_is_made_by_it() -> None:
         assert (made.id, made.tags, made.timeout_mins) == (stack.id, ("u",), 8)
         assert (made.disable_rollback, len(lab.cloud.objects)) == (True, 2)
         assert await state(lab, "second") is ChangeSetState.COMPLETE
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await state(lab, "first")
-        with pytest.raises(Invalid, match="EXECUTE_COMPLETE"):
+        with pytest.raises(ValidationError, match="EXECUTE_COMPLETE"):
             await execute(lab, "second")
 
     in_lab(story)
@@ -95,11 +95,11 @@ def test_a_stack_in_review_can_be_deleted_and_nothing_else() -> None:
     async def story(lab: Lab) -> None:
         await make(lab, "first", ONE)
         for action in ("suspend", "check", "cancel_update"):
-            with pytest.raises(NotSupported):
+            with pytest.raises(NotSupportedError):
                 await lab.act(action)
-        with pytest.raises(NotSupported, match="REVIEW_IN_PROGRESS"):
+        with pytest.raises(NotSupportedError, match="REVIEW_IN_PROGRESS"):
             await lab.update(TWO)
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await lab.create(ONE)
         stack = await lab.stack()
         await lab.delete()
@@ -113,7 +113,7 @@ def test_a_stack_in_review_can_be_deleted_and_nothing_else() -> None:
 def test_a_change_set_for_a_stack_that_there_is_makes_none() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
-        with pytest.raises(NotSupported, match="already exists"):
+        with pytest.raises(NotSupportedError, match="already exists"):
             await make(lab, "first", TWO)
 
     in_lab(story)
@@ -151,7 +151,7 @@ def test_what_changes_nothing_cannot_be_carried_out(request_: dict[str, Any], vo
         if not void:
             return
         assert view.state is ChangeSetState.UNAVAILABLE
-        with pytest.raises(Invalid, match="UNAVAILABLE"):
+        with pytest.raises(ValidationError, match="UNAVAILABLE"):
             await execute(lab, "c")
 
     in_lab(story)
@@ -166,11 +166,11 @@ def test_a_change_set_does_not_survive_a_change_of_the_stack() -> None:
         )
         await lab.update(template({"a": thing(value="three")}))
         assert await state(lab, "c") is ChangeSetState.OUTDATED
-        with pytest.raises(Invalid, match="OBSOLETE"):
+        with pytest.raises(ValidationError, match="OBSOLETE"):
             await execute(lab, "c")
         # whoever looked a moment before is told, too
         request = request_of(seen.change_set)
-        with pytest.raises(PlanOutdated):
+        with pytest.raises(PlanOutdatedError):
             await lab.engine.operations.update(CALLER, seen.stack, request, executes="x")
 
     in_lab(story)
@@ -180,7 +180,7 @@ def test_a_stack_that_is_changing_gets_no_change_set() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await lab.begin_update(template({"a": thing(value="two", slow=50)}))
-        with pytest.raises(InProgress, match="UPDATE_IN_PROGRESS"):
+        with pytest.raises(ActionInProgressError, match="UPDATE_IN_PROGRESS"):
             await change(lab, "c", TWO)
 
     in_lab(story)
@@ -190,11 +190,11 @@ def test_names_of_change_sets_are_taken_once_and_there_are_so_many() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await change(lab, "c", TWO)
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await change(lab, "c", TWO)
         for number in range(change_sets.MOST - 1):
             await change(lab, f"c{number}", TWO)
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             await change(lab, "one-more", TWO)
         await lab.engine.service.cloudformation.change_sets.delete(
             CALLER, (await lab.stack()).address, "c"
@@ -215,11 +215,11 @@ def test_a_kill_before_or_after_the_execution_of_a_change_set_loses_nothing() ->
         request = request_of(found.change_set)
         await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
         assert await state(lab, "first") is ChangeSetState.RUNNING
-        with pytest.raises(Invalid, match="EXECUTE_IN_PROGRESS"):
+        with pytest.raises(ValidationError, match="EXECUTE_IN_PROGRESS"):
             await lab.engine.service.cloudformation.change_sets.delete(
                 CALLER, stack.address, "first"
             )
-        with pytest.raises(PlanOutdated):
+        with pytest.raises(PlanOutdatedError):
             await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
         await lab.engine.dispatch.recover()
         await lab.engine.dispatch.idle()
@@ -233,7 +233,7 @@ def test_a_protected_stack_is_neither_deleted_nor_abandoned() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE, keeps=True)
         for refused in (lab.delete, lambda: lab.engine.exports.abandon(CALLER, address)):
-            with pytest.raises(NotSupported, match="TerminationProtection"):
+            with pytest.raises(NotSupportedError, match="TerminationProtection"):
                 await refused()
         assert await lab.status() == "CREATE_COMPLETE"
         await lab.engine.service.cloudformation.protections.keep(CALLER, address, keeps=False)

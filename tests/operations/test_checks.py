@@ -8,7 +8,7 @@ from tests.simulation.scenario import FILES
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import ResourceQuery, StackRequest
-from stoker.kernel.errors import NotSupported
+from stoker.kernel.errors import NotSupportedError
 
 STRING = {"type": "OS::Heat::RandomString"}
 NOTE = ". 'CHECK' not fully supported (see resources)"
@@ -195,7 +195,7 @@ def test_a_stack_that_rests_is_not_checked() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         await lab.act("suspend")
-        with pytest.raises(NotSupported, match="Checking a stack when it is suspended"):
+        with pytest.raises(NotSupportedError, match="Checking a stack when it is suspended"):
             await lab.begin_act("check")
         assert await lab.status() == "SUSPEND_COMPLETE"
 

@@ -11,7 +11,7 @@ from tests.simulation.world import CALLER
 
 from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
-from stoker.kernel.errors import TOKEN_EXISTS, Exists
+from stoker.kernel.errors import TOKEN_EXISTS, AlreadyExistsError
 from stoker.kernel.values import replace
 
 NESTED = json.dumps(template({"inner": thing()}))
@@ -43,7 +43,9 @@ def test_a_create_that_is_asked_for_again_is_not_done_again() -> None:
         await lab.engine.dispatch.idle()
         assert await tokens.answered(asking()) == made
         assert await tokens.answered(CALLER) is None
-        with pytest.raises(Exists, match="belongs to another request, about the stack stack") as no:
+        with pytest.raises(
+            AlreadyExistsError, match="belongs to another request, about the stack stack"
+        ) as no:
             await tokens.answered(asking(digest="other"))
         assert no.value.error_type is TOKEN_EXISTS
         assert await tokens.answered(replace(asking(), project_id="other")) is None
@@ -118,9 +120,9 @@ def test_a_change_set_that_is_asked_for_again_is_the_same() -> None:
         made = await sets.of_update(asking(), address, "one", update, "")
         again = await sets.of_update(asking(), address, "one", update, "")
         assert again.change_set.id == made.change_set.id
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await sets.of_update(asking(digest="other"), address, "one", update, "")
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await sets.of_update(CALLER, address, "one", update, "")
 
     in_lab(story)

@@ -11,8 +11,8 @@ from tests.simulation.world import CALLER
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Forbidden, Invalid, LimitExceeded, NotFound
-from stoker.schema.conversion import Mismatch
+from stoker.kernel.errors import ForbiddenError, LimitExceededError, NotFoundError, ValidationError
+from stoker.schema.conversion import TypeMismatchError
 from stoker.schema.creation_policy import SignalsWanted, signals_wanted
 
 
@@ -65,7 +65,7 @@ def test_others_wait_until_the_signals_have_come() -> None:
         await lab.engine.dispatch.idle()
         assert await lab.status() == "CREATE_COMPLETE"
         assert len(lab.cloud.objects) == 2
-        with pytest.raises(Invalid, match="CREATE_COMPLETE"):
+        with pytest.raises(ValidationError, match="CREATE_COMPLETE"):
             await signal(lab, "three")
 
     in_lab(story)
@@ -149,10 +149,10 @@ def test_whoever_takes_over_goes_on_waiting_and_makes_nothing_twice() -> None:
 def test_who_may_not_signal_is_refused_and_signals_are_bounded() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(500)))
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await signal(lab, "x", caller=Caller("other", "u"))
         user = Caller(CALLER.project_id, "u", is_stack_user=True)
-        with pytest.raises(Forbidden):
+        with pytest.raises(ForbiddenError):
             await signal(lab, "x", caller=user)
         most = lab.engine.ports.limits.signals_per_resource
         address = (await lab.stack()).address
@@ -160,7 +160,7 @@ def test_who_may_not_signal_is_refused_and_signals_are_bounded() -> None:
             await lab.engine.signals.creation_signal(
                 CALLER, address, "A", f"{number % 9}", success=True
             )
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             await signal(lab, "one-more")
 
     in_lab(story)
@@ -198,7 +198,7 @@ def test_policies_are_read(policy: Any, wanted: SignalsWanted | None) -> None:
     ],
 )
 def test_what_is_no_policy_is_refused(policy: Any) -> None:
-    with pytest.raises(Mismatch):
+    with pytest.raises(TypeMismatchError):
         signals_wanted(policy)
 
     async def story(lab: Lab) -> None:

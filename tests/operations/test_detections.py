@@ -12,7 +12,7 @@ from stoker.engine.model.change_sets import Detection
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.drift_reports import LONGEST
-from stoker.kernel.errors import InProgress, NotFound
+from stoker.kernel.errors import ActionInProgressError, NotFoundError
 from stoker.store.change_sets import DETECTIONS_KEPT
 
 ONE = template({"a": thing(value="one"), "b": thing(value="one")})
@@ -53,10 +53,10 @@ def test_a_detection_finds_what_others_have_changed_and_is_kept() -> None:
 def test_a_stack_that_is_changing_and_a_resource_that_there_is_not_are_refused() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await detections(lab).begin(CALLER, address, ["c"])
         await lab.begin_update(template({"a": thing(value="two", slow=50)}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await detections(lab).begin(CALLER, address)
 
     in_lab(story)
@@ -93,10 +93,10 @@ def test_only_the_newest_detections_are_kept_and_only_for_their_project() -> Non
         for number in range(DETECTIONS_KEPT + 1):
             one = Detection(f"d{number}", address.id, 0.0, 1.0)
             await store.commit(Append(address.id, detections=(one,)))
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await detections(lab).show(CALLER, "d0")
         assert (await detections(lab).show(CALLER, "d1"))[0].id == "d1"
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await detections(lab).show(Caller("other", "u"), "d1")
 
     in_lab(story)

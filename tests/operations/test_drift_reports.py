@@ -9,7 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.views import DriftedProperty, DriftView
-from stoker.kernel.errors import InProgress
+from stoker.kernel.errors import ActionInProgressError
 
 FILES = {
     "inner.yaml": "heat_template_version: 2018-08-31\n"
@@ -76,13 +76,13 @@ def test_a_stack_that_is_changing_has_no_report() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         await lab.begin_update(template({"a": thing(), "b": thing(slow=50)}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await drift(lab)
         await lab.engine.dispatch.idle()
         report = asyncio.ensure_future(drift(lab))
         await asyncio.sleep(0)
         await lab.begin_update(template({"a": thing(), "c": thing(slow=50)}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await report
 
     in_lab(story)

@@ -14,7 +14,7 @@ from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
 from stoker.engine.service import event_streams
 from stoker.engine.service.event_streams import Told
-from stoker.kernel.errors import LimitExceeded, NotFound
+from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
 
 SLOW = template({"a": thing(slow=30), "b": thing(depends_on="a")})
@@ -159,7 +159,7 @@ def test_a_project_has_a_bounded_number_of_streams() -> None:
         many = [following(lab, until_end=False) for _ in range(event_streams.MOST_OF_PROJECT)]
         for stream in many:
             await anext(stream)
-        with pytest.raises(LimitExceeded, match="Too many streams"):
+        with pytest.raises(LimitExceededError, match="Too many streams"):
             await anext(following(lab))
         await many[0].aclose()  # type: ignore[attr-defined]
         await anext(following(lab))
@@ -175,7 +175,7 @@ def test_a_stack_that_others_cannot_see_has_no_stream_for_them() -> None:
         stranger = replace(CALLER, project_id="other")
         streams = lab.engine.service.event_streams
         theirs = replace(address, project_id="other")
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await anext(streams.follow(stranger, theirs, EventQuery(), until_end=True))
         assert (await anext(following(lab))).events
 

@@ -14,7 +14,7 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import Cause, CauseKind, Explanation
 from stoker.engine.service.explanations import Explanations
 from stoker.engine.service.lookup import Finder
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.load import Load
 from stoker.kernel.values import replace
 
@@ -91,7 +91,7 @@ def test_what_has_not_begun_waits_for_what_it_depends_on_and_that_for_the_cloud(
         assert found.deadline is not None
         assert (await one(lab, "c")).text == "waits for b"
         assert (await one(lab, "d")).kind is CauseKind.NOTHING
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await why(lab, "e")
 
     in_lab(story)

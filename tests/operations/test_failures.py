@@ -10,7 +10,7 @@ from tests.simulation.types import Thing, Types
 from tests.simulation.world import EngineLife, World
 
 from stoker.engine.model.records import Status
-from stoker.kernel.errors import Unavailable
+from stoker.kernel.errors import UnavailableError
 from stoker.schema.resource_type import Call, Failed, Outcome
 
 
@@ -50,7 +50,7 @@ class OutOfOrder(Thing):
     def create(self, call: Call) -> Outcome:
         self.left -= 1
         if self.left > 0:
-            raise Unavailable("the identity service cannot be used")
+            raise UnavailableError("the identity service cannot be used")
         return super().create(call)
 
 

@@ -13,7 +13,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.fetching import MOST
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Invalid, LimitExceeded
+from stoker.kernel.errors import LimitExceededError, ValidationError
 from stoker.resources.aws.stack import NestedStack
 
 SIZED = json.dumps(
@@ -35,7 +35,7 @@ class Web:
     async def __call__(self, url: str) -> str:
         self.asked.append(url)
         if url not in self.pages:
-            raise Invalid(f"{url} answers with status 404.")
+            raise ValidationError(f"{url} answers with status 404.")
         return self.pages[url]
 
 
@@ -148,7 +148,7 @@ def test_templates_that_name_ever_more_others_are_bounded() -> None:
     web = Endless({})
 
     async def story(lab: Lab) -> None:
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             await lab.create(template({"n": {"type": "http://web/n.yaml"}}))
         assert len(web.asked) <= MOST
 

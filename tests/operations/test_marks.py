@@ -13,7 +13,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, Invalid, NotFound
+from stoker.kernel.errors import ActionInProgressError, NotFoundError, ValidationError
 
 WANTED = template({"a": thing(value="1"), "b": thing()})
 
@@ -63,10 +63,10 @@ def test_an_update_that_is_accepted_after_a_mark_replaces_what_is_marked() -> No
 def test_a_mark_is_refused_while_an_operation_is_under_way_and_of_what_is_not_there() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await mark(lab, "zz")
         await lab.begin_update(template({"a": thing(value="2", lag=30), "b": thing()}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await mark(lab, "b")
         await lab.engine.dispatch.idle()
         assert not (await lab.rows())["b"].unhealthy
@@ -198,7 +198,7 @@ def test_an_id_that_two_resources_have_names_neither() -> None:
     async def story(lab: Lab) -> None:
         same = {"type": "Sim::Thing", "external_id": "object-7"}
         await lab.create(template({"a": same, "b": same}))
-        with pytest.raises(Invalid, match="Multiple resources") as refused:
+        with pytest.raises(ValidationError, match="Multiple resources") as refused:
             await mark(lab, "object-7")
         assert refused.value.error_type.name == "PhysicalResourceIDAmbiguity"
 

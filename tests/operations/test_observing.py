@@ -12,7 +12,7 @@ from tests.clouds.driving import Row
 
 from stoker.engine.execution.observing import Look, look_at
 from stoker.engine.execution.session import StackRows
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder, NameLookup, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
@@ -56,7 +56,7 @@ class Names:
         try:
             return [self.known[each.value] for each in lookups]
         except KeyError as name:
-            raise NotFound(f"there is no network {name}") from None
+            raise NotFoundError(f"there is no network {name}") from None
 
 
 def look(live: Mapping[str, Any] | None, names: Names, **given: Any) -> Look:

@@ -13,7 +13,13 @@ from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
-from stoker.kernel.errors import Exists, Invalid, NotFound, NotSupported, Refused
+from stoker.kernel.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    NotSupportedError,
+    RequestError,
+    ValidationError,
+)
 from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.store import SqlStore
@@ -166,7 +172,7 @@ def test_signals_open_a_gate_and_show_as_events() -> None:
 def test_a_name_is_taken_until_its_stack_is_deleted() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await lab.create(template({"a": thing()}))
         await lab.delete()
         await lab.create(template({"a": thing()}))
@@ -180,9 +186,9 @@ def test_another_project_does_not_learn_of_a_stack() -> None:
         address = await lab.create(template({"a": thing()}))
         from_outside = type(CALLER)("other", "someone")
         for name in (address.name, address.id, address.arn):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await lab.engine.operations.find(from_outside, name)
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await lab.engine.views.stack(from_outside, address)
 
     in_lab(story)
@@ -191,7 +197,7 @@ def test_another_project_does_not_learn_of_a_stack() -> None:
 def test_actions_that_do_not_exist_are_refused() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing()}))
-        with pytest.raises(NotSupported):
+        with pytest.raises(NotSupportedError):
             await lab.engine.operations.act(CALLER, address, "cancel_update")
 
     in_lab(story)
@@ -335,7 +341,7 @@ def test_a_signal_that_does_not_fit_is_an_event_and_refused_where_it_must_fit() 
         address = await lab.engine.operations.create(CALLER, body)
         await lab.pass_time(5)
         await lab.engine.signals.signal(CALLER, address, "gate", {})
-        with pytest.raises(Invalid, match="a signal has a number"):
+        with pytest.raises(ValidationError, match="a signal has a number"):
             await lab.engine.signals.signal(CALLER, address, "gate", {}, must_fit=True)
         told = [event.reason for event in await lab.events()]
         assert told.count("Signal refused: a signal has a number") == 2
@@ -354,7 +360,7 @@ def test_signals_of_one_resource_are_bounded() -> None:
         signals = EngineLife(lab.apart(limits=Limits(signals_per_resource=20))).signals
         for number in range(20):
             await signals.signal(CALLER, address, "gate", {"number": number})
-        with pytest.raises(Refused):
+        with pytest.raises(RequestError):
             await signals.signal(CALLER, address, "gate", {"number": 20})
         assert lab.engine.ports.limits.signals_per_resource >= 1000
         await lab.delete()
@@ -380,7 +386,7 @@ def test_signals_are_bounded_in_bytes(limits: Limits, accepted: int, option: str
         for number in range(accepted):
             details = {"number": number, "data": "x" * 1000}
             await signals.signal(CALLER, address, "gate", details)
-        with pytest.raises(Refused, match=option):
+        with pytest.raises(RequestError, match=option):
             await signals.signal(CALLER, address, "gate", {"number": 9, "data": "x" * 1000})
         await signals.signal(CALLER, address, "gate", {"number": 10})
         await lab.delete()

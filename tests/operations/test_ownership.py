@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
-from tests.simulation.cloud import Lost, Refused
+from tests.simulation.cloud import LostError, RefusedError
 from tests.simulation.types import Thing, Types
 from tests.simulation.world import CALLER, World
 
@@ -103,7 +103,7 @@ def test_a_lost_response_is_recovered_and_the_object_deleted_with_its_stack(type
         def lost(name: str, content: str | None = None) -> None:
             lab.cloud.tie = tied  # type: ignore[method-assign]
             tied(name, content)
-            raise Lost("connection reset")
+            raise LostError("connection reset")
 
         lab.cloud.tie = lost  # type: ignore[method-assign]
         await lab.create(template({"r": tie(type_)}))
@@ -119,10 +119,10 @@ def test_an_object_that_appears_once_no_request_can_make_it_is_foreign() -> None
     async def story(lab: Lab) -> None:
         def never(name: str, content: str | None = None) -> None:
             lab.cloud.tie = full  # type: ignore[method-assign]
-            raise Lost("connection reset")
+            raise LostError("connection reset")
 
         def full(name: str, content: str | None = None) -> None:
-            raise Refused("quota exceeded")
+            raise RefusedError("quota exceeded")
 
         lab.cloud.tie = never  # type: ignore[method-assign]
         await lab.create(template({"r": tie("Sim::Knot")}))

@@ -15,7 +15,7 @@ from stoker.engine.model.records import Event, Resource
 from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.engine.model.views import ChangeView, PlanView
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -146,7 +146,7 @@ def test_an_update_does_what_its_plan_tells(
         first, second = ({"flag": flag} for flag in met["flags"])
         try:
             await lab.create(before, files=FILES, parameters=first)
-        except (DiagnosticError, Refused):
+        except (DiagnosticError, RequestError):
             return  # a condition leaves out what others refer to
         assert await lab.status() == "CREATE_COMPLETE"
         await disturb(lab, met)
@@ -164,7 +164,7 @@ def test_an_update_does_what_its_plan_tells(
             plan = await previews.update(
                 CALLER, stack.address, body, show_nested=True, fingerprint=True
             )
-        except (DiagnosticError, Refused):
+        except (DiagnosticError, RequestError):
             await refused(lab, body)
             return
         seen = {event.id for event in await store.events(known, EventQuery())}
@@ -200,7 +200,7 @@ async def refused(lab: Lab, body: StackRequest) -> None:
     """Check that the update is refused as its plan was, at once or before it does anything."""
     try:
         await lab.engine.operations.update(CALLER, (await lab.stack()).address, body)
-    except (DiagnosticError, Refused):
+    except (DiagnosticError, RequestError):
         return
     await lab.engine.dispatch.idle()
     assert await lab.status() == "UPDATE_FAILED"

@@ -16,7 +16,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.queries import Queries
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Exists, Forbidden, Refused
+from stoker.kernel.errors import AlreadyExistsError, ForbiddenError, RequestError
 from stoker.kernel.values import replace
 from stoker.resources.declared import declared
 from stoker.schema.resource_type import ResourceType
@@ -39,7 +39,7 @@ class AdminsOnly:
 def test_types_that_the_policy_withholds_cannot_be_used() -> None:
     async def story(lab: Lab) -> None:
         operations = lab.unheard(policy=AdminsOnly())
-        with pytest.raises(Forbidden, match="Sim::Thing"):
+        with pytest.raises(ForbiddenError, match="Sim::Thing"):
             await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
         assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
 
@@ -122,7 +122,7 @@ def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(PLAIN)
         request = StackRequest(name="stack", template=PLAIN)
-        with pytest.raises(Exists):
+        with pytest.raises(AlreadyExistsError):
             await lab.engine.service.previews.create(CALLER, request)
 
     in_lab(story)
@@ -130,7 +130,7 @@ def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
 
 def test_a_request_without_a_name_is_refused() -> None:
     async def story(lab: Lab) -> None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestError) as refused:
             await lab.engine.operations.create(CALLER, StackRequest(template=PLAIN))
         assert refused.value.error_type.name == "HTTPBadRequest"
 

@@ -11,7 +11,7 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import NotSupported
+from stoker.kernel.errors import NotSupportedError
 
 
 def exporter(value: str, name: Any = "shared", **more: Any) -> dict[str, Any]:
@@ -90,9 +90,9 @@ def test_an_export_in_use_neither_changes_nor_goes() -> None:
     async def story(lab: Lab) -> None:
         one = await create(lab, "one", exporter("hello"))
         other = await create(lab, "other", importer())
-        with pytest.raises(NotSupported, match="in use by other"):
+        with pytest.raises(NotSupportedError, match="in use by other"):
             await delete(lab, one)
-        with pytest.raises(NotSupported, match="in use by other"):
+        with pytest.raises(NotSupportedError, match="in use by other"):
             await update(lab, one, exporter("hello", "renamed"))
         assert await update(lab, one, exporter("bye"), disable_rollback=False) == (
             "ROLLBACK_COMPLETE"
@@ -114,7 +114,7 @@ def test_an_export_in_use_neither_changes_nor_goes() -> None:
 def test_a_name_is_exported_once() -> None:
     async def story(lab: Lab) -> None:
         await create(lab, "one", exporter("hello"))
-        with pytest.raises(NotSupported, match="already exported by stack one"):
+        with pytest.raises(NotSupportedError, match="already exported by stack one"):
             await create(lab, "two", exporter("hello"))
         both = exporter("x", "a")
         both["Outputs"]["P"]["Export"] = {"Name": "a"}
@@ -173,7 +173,7 @@ def test_the_value_that_was_imported_is_the_one_that_is_rolled_back_to() -> None
             "Properties": {"fail": "create"},
         }
         assert await update(lab, other, bad, disable_rollback=False) == "ROLLBACK_COMPLETE"
-        with pytest.raises(NotSupported):
+        with pytest.raises(NotSupportedError):
             await delete(lab, one)
         values = [thing.properties["value"] for thing in lab.cloud.objects.values()]
         assert values == ["hello", "hello"]

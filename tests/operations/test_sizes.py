@@ -8,7 +8,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import EngineLife
 
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.values import replace
 
 
@@ -38,7 +38,7 @@ def test_nested_resources_count_where_they_are_known_in_advance(most: int, fits:
             await bounded(lab, most).create(wanted)
             assert await lab.status() == "CREATE_COMPLETE"
             return
-        with pytest.raises(LimitExceeded, match=r"There would be 4, .* a stack may have 3"):
+        with pytest.raises(LimitExceededError, match=r"There would be 4, .* a stack may have 3"):
             await bounded(lab, most).create(wanted)
 
     in_lab(story)
@@ -75,7 +75,7 @@ def test_an_update_of_a_nested_stack_counts_what_it_will_have_instead_of_what_it
         await bounded(lab, 6).create(template({"g": group(5)}))
         await lab.update(template({"g": group(4)}))
         assert await lab.status() == "UPDATE_COMPLETE"
-        with pytest.raises(LimitExceeded):
+        with pytest.raises(LimitExceededError):
             await lab.update(template({"g": group(6)}))
 
     in_lab(story)

@@ -11,7 +11,12 @@ from tests.simulation.cloud import IMAGE
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.views import SnapshotView
-from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import (
+    ActionInProgressError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+)
 from stoker.kernel.values import replace
 
 CHILD = """
@@ -283,7 +288,7 @@ def test_a_deleted_snapshot_leaves_no_image() -> None:
         assert shots.images() == 1
         await shots.delete(snapshot)
         assert shots.images() == 0
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await shots.show(snapshot)
         assert await lab.status() == "SNAPSHOT_COMPLETE"
         assert await shots.service.list(CALLER, await shots.address()) == []
@@ -346,7 +351,7 @@ def test_a_failed_snapshot_leaves_the_stack_as_it_was_and_its_images_go_with_it(
         assert shown.status == "FAILED"
         assert "gone" in str(shown.reason)
         assert shots.images() == 1
-        with pytest.raises(NotSupported, match="FAILED"):
+        with pytest.raises(NotSupportedError, match="FAILED"):
             await shots.restore(snapshot)
         await shots.delete(snapshot)
         assert shots.images() == 0
@@ -372,7 +377,7 @@ def test_an_update_ends_a_snapshot_that_is_being_taken() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         taken = await shots.service.create(CALLER, await shots.address(), None)
-        with pytest.raises(NotSupported, match="in-progress"):
+        with pytest.raises(NotSupportedError, match="in-progress"):
             await shots.service.delete(CALLER, await shots.address(), taken.id)
         await lab.pass_time(0.3)
         await lab.update(template({"a": disk(value="z")}))
@@ -389,9 +394,9 @@ def test_one_thing_at_a_time() -> None:
         await lab.create(BOTH)
         snapshot = await shots.take()
         await lab.begin_update(template({"a": disk(value="z", slow=30)}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await shots.take()
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await shots.restore(snapshot)
         await lab.engine.dispatch.idle()
 
@@ -403,7 +408,7 @@ def test_no_snapshot_of_a_stack_that_rests() -> None:
         address = await lab.create(BOTH)
         await lab.engine.operations.act(CALLER, address, "suspend")
         await lab.engine.dispatch.idle()
-        with pytest.raises(NotSupported, match="Resume"):
+        with pytest.raises(NotSupportedError, match="Resume"):
             await shots.take()
 
     told(story)
@@ -415,7 +420,7 @@ def test_a_stack_has_no_more_snapshots_than_the_limit_says() -> None:
         most = lab.engine.ports.limits.snapshots_per_stack
         for _ in range(most):
             await shots.take()
-        with pytest.raises(LimitExceeded, match=str(most)):
+        with pytest.raises(LimitExceededError, match=str(most)):
             await shots.take()
         admin = replace(CALLER, is_admin=True)
         await shots.service.create(admin, await shots.address(), None)
@@ -431,9 +436,9 @@ def test_a_snapshot_belongs_to_its_stack() -> None:
         address = await shots.address()
         stranger = replace(CALLER, project_id="other")
         for ask in (shots.service.show, shots.service.delete, shots.service.restore):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await ask(stranger, address, snapshot)
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFoundError):
                 await ask(CALLER, address, "00000000-0000-0000-0000-000000000000")
 
     told(story)

@@ -12,7 +12,7 @@ from tests.simulation.world import CALLER
 
 from stoker.engine.model.plans import Change
 from stoker.engine.model.stack_policy import LONGEST, denial, fits, read_policy
-from stoker.kernel.errors import InProgress, Invalid
+from stoker.kernel.errors import ActionInProgressError, ValidationError
 
 
 def statement(effect: str, action: Any = "Update:*", **more: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_a_policy_allows_what_a_statement_allows_and_none_denies(
     ],
 )
 def test_what_is_no_policy_is_refused(text: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(ValidationError):
         read_policy(text)
 
 
@@ -151,7 +151,7 @@ def test_an_update_that_another_policy_came_before_is_refused() -> None:
         before = await store.protections.protection(seen.id)
         await protections.set_policy(CALLER, address, NO_REPLACE)
         assert await store.protections.protection(seen.id) != before
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await protections._set(seen, before, before)
 
     in_lab(story)

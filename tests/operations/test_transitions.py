@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stoker.engine.model.records import Action, Resource, Stack, Status
-from stoker.engine.model.transitions import ForbiddenTransition, Transitions
+from stoker.engine.model.transitions import TransitionError, Transitions
 from stoker.kernel.ids import RandomIds
 
 
@@ -24,18 +24,18 @@ def row(action: Action, status: Status) -> Resource:
 @pytest.mark.parametrize("action", [Action.CREATE, Action.UPDATE, Action.CHECK])
 def test_nothing_but_another_delete_comes_after_a_completed_delete(action: Action) -> None:
     deleted = row(Action.DELETE, Status.COMPLETE)
-    with pytest.raises(ForbiddenTransition, match="DELETE_COMPLETE"):
+    with pytest.raises(TransitionError, match="DELETE_COMPLETE"):
         TRANSITIONS.resource_to(deleted, action, Status.IN_PROGRESS)
     stack = Stack("id", "p", "s", Action.DELETE, Status.COMPLETE, "", 0.0, "i")
-    with pytest.raises(ForbiddenTransition, match="DELETE_COMPLETE"):
+    with pytest.raises(TransitionError, match="DELETE_COMPLETE"):
         TRANSITIONS.stack_to(stack, action, Status.IN_PROGRESS, "")
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETE, Status.FAILED])
 def test_an_action_ends_only_where_it_is_in_progress(status: Status) -> None:
-    with pytest.raises(ForbiddenTransition):
+    with pytest.raises(TransitionError):
         TRANSITIONS.resource_to(row(Action.CREATE, Status.COMPLETE), Action.CREATE, status)
-    with pytest.raises(ForbiddenTransition):
+    with pytest.raises(TransitionError):
         TRANSITIONS.resource_to(row(Action.CREATE, Status.IN_PROGRESS), Action.UPDATE, status)
 
 

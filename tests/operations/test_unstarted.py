@@ -9,7 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import ResourceQuery
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 
 CHAIN = {"a": thing(slow=50), "b": thing(depends_on="a")}
 
@@ -92,7 +92,7 @@ def test_lists_without_unstarted_resources_are_those_of_cloudformation() -> None
         await lab.pass_time(10)
         found = await lab.engine.views.resources(CALLER, address, ResourceQuery())
         assert [view.name for view in found] == ["a"]
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await lab.engine.views.resource(CALLER, address, "b")
 
     in_lab(story)

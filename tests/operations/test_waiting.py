@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.schema.resource_type import Wait
 
 LONG = Wait(after=3600, on_signal=True)
@@ -44,9 +44,9 @@ async def test_a_stop_ends_all_pauses_and_lets_none_begin() -> None:
     await asyncio.sleep(0)
     waiting.stop()
     for pause in pauses:
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             await pause
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         await waiting.wait(POLL, waiting.round)
 
 
@@ -56,10 +56,10 @@ async def test_a_failure_ends_pauses_for_signals_at_once_and_others_after_the_gr
     for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
     await asyncio.sleep(0)
     waiting.fail("why", 0.02)
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         await for_signal
     assert not for_time.done()
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         await for_time
     assert waiting.failed == "why"
 

@@ -9,7 +9,7 @@ from tests.simulation.world import CALLER
 
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.kernel.errors import ActionInProgressError, NotFoundError, NotSupportedError
 
 CHAIN = template(
     {"a": thing(value="1"), "b": thing(uses={"get_resource": "a"}), "c": thing(depends_on="b")}
@@ -142,9 +142,9 @@ def test_a_stack_that_rests_is_not_updated_and_takes_no_signals() -> None:
         seen = lab.as_seen(await lab.stack())
         await lab.act("suspend")
         for operations in (lab.engine.operations, seen):
-            with pytest.raises(NotSupported, match="Updating a stack when it is suspended"):
+            with pytest.raises(NotSupportedError, match="Updating a stack when it is suspended"):
                 await operations.update(CALLER, address, StackRequest(template=CHAIN))
-        with pytest.raises(NotSupported, match="Signal resource during SUSPEND"):
+        with pytest.raises(NotSupportedError, match="Signal resource during SUSPEND"):
             await lab.engine.signals.signal(CALLER, address, "h", {})
         event = (await lab.events())[-1]
         assert (event.resource_name, event.reason) == ("h", "Cannot signal resource during SUSPEND")
@@ -162,20 +162,20 @@ def test_nothing_is_walked_while_something_else_is_under_way(action: str) -> Non
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="1", lag=9)}))
         await lab.begin_update(template({"a": thing(value="2", lag=9)}))
-        with pytest.raises(InProgress, match="UPDATE"):
+        with pytest.raises(ActionInProgressError, match="UPDATE"):
             await lab.begin_act(action)
         await lab.engine.dispatch.idle()
         await lab.begin_act("suspend")
         await lab.pass_time(3)
-        with pytest.raises(InProgress, match="SUSPEND"):
+        with pytest.raises(ActionInProgressError, match="SUSPEND"):
             await lab.begin_act(action)
         await lab.engine.dispatch.idle()
         await lab.begin_act("resume")
         address = (await lab.stack()).address
-        with pytest.raises(InProgress, match="RESUME"):
+        with pytest.raises(ActionInProgressError, match="RESUME"):
             await lab.engine.operations.update(CALLER, address, StackRequest(template=CHAIN))
         await lab.pass_time(3)
-        with pytest.raises(InProgress, match="RESUME"):
+        with pytest.raises(ActionInProgressError, match="RESUME"):
             await lab.engine.operations.update(CALLER, address, StackRequest(template=CHAIN))
 
     in_lab(story)
@@ -191,7 +191,7 @@ def test_a_delete_takes_over_from_a_suspend() -> None:
         assert (gone.action, gone.status) == ("DELETE", "COMPLETE")
         assert lab.cloud.objects == {}
         assert "suspend a" in lab.cloud.journal
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await lab.engine.operations.act(CALLER, address, "suspend")
 
     in_lab(story)
@@ -307,7 +307,7 @@ def test_signals_that_were_accepted_before_a_suspend_are_applied_before_it() -> 
             await lab.engine.signals.signal(CALLER, address, "policy", {})
             await lab.pass_time(pause)
             await lab.begin_act("suspend")
-            with pytest.raises(NotSupported, match="Signal resource during SUSPEND"):
+            with pytest.raises(NotSupportedError, match="Signal resource during SUSPEND"):
                 await lab.engine.signals.signal(CALLER, address, "policy", {})
             await lab.engine.dispatch.idle()
             assert await lab.status() == "SUSPEND_COMPLETE"
@@ -322,12 +322,12 @@ def test_a_stack_rests_as_soon_as_that_is_accepted() -> None:
         address = await lab.create(template({"a": thing()}))
         unheard = lab.unheard()
         await unheard.act(CALLER, address, "suspend")
-        with pytest.raises(NotSupported, match="Updating a stack when it is suspended"):
+        with pytest.raises(NotSupportedError, match="Updating a stack when it is suspended"):
             await unheard.update(CALLER, address, StackRequest(template=CHAIN))
         lab.engine.dispatch.wake(address.id)
         await lab.engine.dispatch.idle()
         await unheard.act(CALLER, address, "resume")
-        with pytest.raises(InProgress, match="RESUME"):
+        with pytest.raises(ActionInProgressError, match="RESUME"):
             await unheard.update(CALLER, address, StackRequest(template=CHAIN))
 
     in_lab(story)

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from stoker.engine.model.interfaces import Append, StoreFault
+from stoker.engine.model.interfaces import Append, StoreError
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Status
 from stoker.kernel.load import Load
 from stoker.metrics.counts import OTHER, CountedRequests, Counts, Histogram
@@ -158,7 +158,7 @@ async def test_details_say_that_the_database_does_not_answer() -> None:
     assert told["operations"] == {"RUNNING": {"count": 2, "oldest_seconds": 30.0}}
     assert told["work"] == {"driven": 3, "due": 9, "engines_up": 2, "engines_down": 1}
     assert "fault" not in told
-    store.fault = StoreFault("disk I/O error", passing=False)
+    store.fault = StoreError("disk I/O error", passing=False)
     told = await report(Counts(Clock(), ().__contains__), store).details()
     assert told["fault"] == "the database does not answer: disk I/O error"
     assert told["connections"] == {"heat_api": 5}

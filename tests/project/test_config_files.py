@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from stoker.app import endpoints_of, property_defaults_of
 from stoker.cli import configuration
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.main import main
 from stoker.cli.serve_options import ServeOptions
 from stoker.clouds.credentials import ServiceAccess
@@ -149,7 +149,7 @@ def test_addresses_and_directory_come_from_the_file_unless_the_command_line_name
 
 def test_a_service_does_not_start_with_wrong_values_and_names_all(tmp_path: Path) -> None:
     file = file_with(tmp_path, f"{GOOD}[DEFAULT]\ndebug = maybe\nmax_template_size = big\n")
-    with pytest.raises(CommandFailed) as error:
+    with pytest.raises(CommandError) as error:
         configuration.read(ConfigFiles((file,)))
     assert f"{file}:7: " in error.value.message
     assert f"{file}:8: " in error.value.message

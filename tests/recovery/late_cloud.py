@@ -33,11 +33,11 @@ START = 1_800_000_000.0
 _graveyard: list[object] = []
 
 
-class Lost(Exception):
+class LostError(Exception):
     """The answer did not come."""
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """The cloud has done nothing."""
 
 
@@ -67,7 +67,7 @@ class Late:
     def create(self, token: str, value: Any) -> str:
         if self.refuses > 0:
             self.refuses -= 1
-            raise Refusal("not now")
+            raise RefusalError("not now")
         object_id = f"object-{next(self._numbers)}"
         self.objects[object_id] = (token, value)
         self.made.append(token)
@@ -133,10 +133,10 @@ class Faults:
         return False
 
     def lands_within(self, error: Exception) -> float:
-        return 60.0 if isinstance(error, Lost) else 0.0
+        return 60.0 if isinstance(error, LostError) else 0.0
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
-        return 0.5 if isinstance(error, Lost) else None
+        return 0.5 if isinstance(error, LostError) else None
 
     def describe(self, error: Exception) -> str:
         return repr(error)
@@ -287,7 +287,7 @@ def _carry_out(thread: _Thread, answer: asyncio.Future[Any], loop: Any) -> None:
 
 def _give_up(answer: asyncio.Future[Any]) -> None:
     if not answer.done():
-        answer.set_exception(Lost("no answer in time"))
+        answer.set_exception(LostError("no answer in time"))
 
 
 class Life:

@@ -16,11 +16,11 @@ from starlette.responses import Response
 
 from stoker import fair_threads
 from stoker.api.interface import interface
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.engine.model.requests import StackRequest
 from stoker.fair_threads import FairThreads
 from stoker.kernel.diagnostics import type_of
-from stoker.kernel.errors import MachineError, Refused, lack_of, machine_errors
+from stoker.kernel.errors import MachineError, RequestError, lack_of, machine_errors
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.wire import REQUEST_TIMEOUT as LANDING
 from tests.simulation.world import CALLER, START, no_descriptor
@@ -102,8 +102,8 @@ def test_operation_ends_at_its_time_limit_during_a_shortage() -> None:
 
 def test_refusal_of_a_cloud_is_no_shortage() -> None:
     for error in (
-        CloudFault(500, "the service has too many open files"),
-        Refused("no thread"),
+        CloudError(500, "the service has too many open files"),
+        RequestError("no thread"),
         OSError(errno.ENOENT, os.strerror(errno.ENOENT)),
         RuntimeError("nothing known"),
     ):

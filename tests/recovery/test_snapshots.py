@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import Call, Failed, Outcome, ResourceType
 from tests.engine_world import Lab, template
 from tests.simulation.cloud import IMAGE
@@ -84,12 +84,12 @@ class User:
     async def act(self, engine: EngineLife) -> bool:
         known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
         if known is None:
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(RequestError):
                 body = StackRequest(name="stack", template=disk())
                 await engine.operations.create(CALLER, body)
             await engine.dispatch.idle()
         await engine.dispatch.idle()
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(RequestError):
             found = await engine.operations.find(CALLER, "stack")
             await engine.operations.delete(CALLER, found)
         await engine.dispatch.idle()

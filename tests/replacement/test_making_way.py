@@ -14,7 +14,7 @@ from tests.simulation.types import Thing, Types
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 
@@ -163,7 +163,7 @@ class User:
         while self.done < 2:
             body = StackRequest(name="stack", template=desk(fixed=str(self.done)))
             known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(RequestError):
                 if known is None:
                     await engine.operations.create(CALLER, body)
                 elif self.done == 1 and known.action == "CREATE" and known.requested is None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stoker.kernel.errors import Invalid, NotFound, NotSupported
+from stoker.kernel.errors import NotFoundError, NotSupportedError, ValidationError
 from stoker.resources.built_in import built_in
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
@@ -163,14 +163,14 @@ def test_every_generated_template_has_good_declarations(name, dialect):
 
 
 def test_unknown_and_withdrawn_types_are_refused():
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         CATALOGUE.resource_type("OS::No::Such", with_description=False)
-    with pytest.raises(NotSupported, match="use OS::Heat::AutoScalingGroup instead"):
+    with pytest.raises(NotSupportedError, match="use OS::Heat::AutoScalingGroup instead"):
         CATALOGUE.resource_type("OS::Senlin::Cluster", with_description=False)
-    with pytest.raises(Invalid, match="cannot be deployed by this release yet") as refused:
+    with pytest.raises(ValidationError, match="cannot be deployed by this release yet") as refused:
         CATALOGUE.resource_type_template("OS::Cinder::Volume", "hot")
     assert refused.value.error_type.name == "ResourceTypeUnavailable"
-    with pytest.raises(Invalid):
+    with pytest.raises(ValidationError):
         CATALOGUE.resource_type_template("OS::Heat::None", "xml")
 
 
@@ -180,7 +180,7 @@ def test_types_are_listed_by_support_and_version():
     assert "OS::Heat::HARestarter" in HIDDEN
     assert [name for name, _ in CATALOGUE.resource_types(version="11.0.0")] == ["OS::Heat::Delay"]
     assert CATALOGUE.resource_types(support_status="DEPRECATED") == []
-    with pytest.raises(Invalid) as caught:
+    with pytest.raises(ValidationError) as caught:
         CATALOGUE.resource_types(support_status="FOO")
     assert caught.value.error_type.name == "Invalid"
 
@@ -207,7 +207,7 @@ def test_functions_are_listed_with_a_description_and_conditions_on_demand():
     more = CATALOGUE.template_functions(version, with_conditions=True)
     assert {each["functions"] for each in more} - set(names) == {"and", "equals", "not", "or"}
     assert all(each["description"] for each in more)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         CATALOGUE.template_functions("heat_template_version.1999", with_conditions=False)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.aws.wait_condition import WaitCondition as AwsWaitCondition
 from stoker.resources.aws.wait_condition_handle import WaitConditionHandle as AwsHandle
@@ -92,7 +92,7 @@ def test_what_a_signal_leaves_out_is_filled_in():
 
 @pytest.mark.parametrize("body", [{"status": "FOO"}, {"status": "SUCCESS", "other": 1}])
 def test_a_signal_with_unknown_keys_or_states_is_refused(body):
-    with pytest.raises(Invalid):
+    with pytest.raises(ValidationError):
         stored(body)
 
 
@@ -193,7 +193,7 @@ def test_a_cloudformation_condition_completes_with_signals_of_the_signed_address
 )
 def test_a_cloudformation_signal_must_be_complete(body):
     handle = AwsHandle()
-    with pytest.raises(Invalid):
+    with pytest.raises(ValidationError):
         handle.check_signal(make_call(handle, {}), body)
 
 

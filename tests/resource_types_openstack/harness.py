@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.clouds.driving import Row, checked
 
-from stoker.clouds.faults import CloudFault, retry_after
+from stoker.clouds.faults import CloudError, retry_after
 from stoker.engine.execution.observing import Look, seen
 from stoker.engine.execution.ownership import is_unproven
 from stoker.kernel.ids import RandomIds
@@ -112,7 +112,7 @@ class PatientRow(Row):
         for attempt in range(_MOST_CALLS):
             try:
                 return self.type.find(self.call(action))
-            except CloudFault as fault:
+            except CloudError as fault:
                 if retry_after(fault, min(attempt, 5)) is None:
                     raise
                 self.rest(0.2)
@@ -126,7 +126,7 @@ class PatientRow(Row):
         for attempt in range(limit):
             try:
                 last = outcome = method(replace(self.call(action, progress), **changes))
-            except CloudFault as fault:
+            except CloudError as fault:
                 if retry_after(fault, min(attempt, 5)) is None:
                     raise
                 last = fault
@@ -406,7 +406,7 @@ def spares_others(theirs: Row, ours: Row) -> None:
             seen_before = type_.occupants(call) if can(type_, Contends) else [type_.find(call)]
             assert theirs.physical_id in seen_before
             return
-        with suppress(CloudFault):
+        with suppress(CloudError):
             ours.run("CREATE", _MOST_CALLS)
         if ours.physical_id is None:
             assert type_.find(ours.call("DELETE")) is None
@@ -428,7 +428,7 @@ def _make_and_forget(row: PatientRow) -> None:
         assert row.find("CREATE") is None
         try:
             outcome = type_.create(row.call("CREATE"))
-        except CloudFault as fault:
+        except CloudError as fault:
             if retry_after(fault, 0) is None:
                 raise
             continue

@@ -9,7 +9,7 @@ from tests.clouds.driving import Row
 from tests.clouds.fake_services import FakeConnection, Kind, Service
 from tests.resource_types_heat.calls import findings
 
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.resources.octavia.elastic_load_balancer import LoadBalancer
 
 LISTENER = {"InstancePort": 80, "LoadBalancerPort": 80, "Protocol": "HTTP"}
@@ -56,5 +56,5 @@ def test_a_load_balancer_that_would_be_in_no_network_says_so(
         FakeConnection({"network": network}),
         {**GIVEN, "Instances": instances},
     )
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(RequestError, match=words):
         row.create()

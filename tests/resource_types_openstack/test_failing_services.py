@@ -29,7 +29,7 @@ from tests.resource_types_openstack.harness import (
 from tests.resource_types_openstack.services import reservations
 from tests.resource_types_openstack.test_fake_services import SERVICES
 
-from stoker.clouds.faults import UnreadableAnswer, describe, is_unreachable, retry_after
+from stoker.clouds.faults import UnreadableAnswerError, describe, is_unreachable, retry_after
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Adopts, Done, Observes, Outcome, Update, Wait, can
 
@@ -141,7 +141,7 @@ class PersistentRow(PatientRow):
 
 
 def _lost(error: Exception) -> bool:
-    return isinstance(error, UnreadableAnswer) or is_unreachable(error)
+    return isinstance(error, UnreadableAnswerError) or is_unreachable(error)
 
 
 def _counted(services: Mapping[str, Any]) -> dict[str, int]:

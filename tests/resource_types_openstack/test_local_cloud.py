@@ -13,7 +13,7 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from stoker.clouds.access import CloudAccess
 from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
-from stoker.clouds.lookups import LookupFault, Lookups
+from stoker.clouds.lookups import LookupFailedError, Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -294,7 +294,7 @@ def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None
     ]
     found = lookups.find_many(cloud, wanted)
     assert found == [flavor["id"], flavor["id"], image["id"], image["id"]]
-    with pytest.raises(LookupFault, match="there is no network 'nowhere'"):
+    with pytest.raises(LookupFailedError, match="there is no network 'nowhere'"):
         lookups.find(cloud, Finder("network", "network"), "nowhere")
     checks = [("neutron.network", "public"), ("nova.keypair", "none"), ("glance.image", "none")]
     good, *bad = lookups.check_many(cloud, checks)

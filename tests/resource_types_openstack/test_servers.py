@@ -10,8 +10,8 @@ import pytest
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
-from stoker.clouds.faults import CloudFault, retry_after
-from stoker.kernel.errors import Refused
+from stoker.clouds.faults import CloudError, retry_after
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
@@ -335,7 +335,7 @@ def test_a_port_that_the_cloud_does_not_detach_is_not_waited_for_for_ever(
     first = Server().update(call)
     assert isinstance(first, Wait)
     assert "let go" in str(first.reason)
-    with pytest.raises(Refused, match="still there after 300 seconds"):
+    with pytest.raises(RequestError, match="still there after 300 seconds"):
         Server().update(replace(call, progress=first.progress or {}, now=call.now + 301))
 
 
@@ -512,7 +512,7 @@ def test_an_address_that_is_taken_fails_the_server_at_once(
     Row(Port(), cloud.connection, {"network": network}).create()
     [taken] = [port["fixed_ips"][0]["ip_address"] for port in cloud.all("ports")]
     row = server(networks=[{"network": network, "fixed_ip": taken}])
-    with pytest.raises(Refused, match="is taken"):
+    with pytest.raises(RequestError, match="is taken"):
         row.run("CREATE")
 
 
@@ -528,7 +528,7 @@ def test_a_port_that_another_server_is_about_to_lose_is_asked_for_again(
 ) -> None:
     row = server()
     cloud.refuse("POST", "/servers", 409, "Port 1 is still in use.")
-    with pytest.raises(CloudFault) as fault:
+    with pytest.raises(CloudError) as fault:
         row.run("CREATE")
     assert retry_after(fault.value, 0) is not None
     assert isinstance(row.run("CREATE"), Done)
@@ -591,7 +591,7 @@ def test_a_transport_that_the_cloud_does_not_have_is_refused_in_plain_words(
     cloud.missing.add(service)
     row = server(user_data_format="SOFTWARE_CONFIG", software_config_transport=transport)
     row.signalling = StackUsers()
-    with pytest.raises(Refused, match=f"{transport} needs a service of type"):
+    with pytest.raises(RequestError, match=f"{transport} needs a service of type"):
         row.create()
     assert cloud.all("servers") == []
 

@@ -10,7 +10,7 @@ from tests.clouds.fake_services import FakeConnection
 from tests.resource_types_heat.calls import RecordedSignalling, findings, make_call, signal
 from tests.resource_types_openstack.services.mistral import service
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.mistral.external_resource import ExternalResource
 from stoker.resources.mistral.workflow import MOST_EXECUTIONS, Workflow
@@ -91,7 +91,7 @@ def test_a_signal_that_a_workflow_does_not_understand_is_refused(
     body: dict[str, Any], words: str
 ) -> None:
     type_ = Workflow()
-    with pytest.raises(Invalid, match=words):
+    with pytest.raises(ValidationError, match=words):
         type_.check_signal(make_call(type_, DIRECT), body)
 
 

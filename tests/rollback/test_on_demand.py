@@ -7,7 +7,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.records import Action
-from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.errors import ActionInProgressError, NotSupportedError
 
 GOOD = template({"a": thing(value="one")})
 BAD = template({"a": thing(value="two"), "b": thing(fail="create", depends_on="a")})
@@ -72,7 +72,7 @@ def test_a_rollback_that_failed_is_gone_on_with() -> None:
 def test_what_has_not_failed_is_not_rolled_back(resume: bool) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(GOOD)
-        with pytest.raises(NotSupported, match="CREATE_COMPLETE"):
+        with pytest.raises(NotSupportedError, match="CREATE_COMPLETE"):
             await roll_back(lab, resume=resume)
         stack = await lab.stack()
         assert (stack.action, await lab.operations()) == (Action.CREATE, [])
@@ -85,7 +85,7 @@ def test_a_stack_that_is_changing_is_not_rolled_back_on_demand() -> None:
         await lab.create(BAD)
         seen = await lab.stack()
         await lab.begin_update(template({"a": thing(value="two", slow=5)}))
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await lab.engine.service.cloudformation.rollbacks.begin(CALLER, seen.address)
 
     in_lab(story)

@@ -9,7 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.errors import NotSupported
+from stoker.kernel.errors import NotSupportedError
 
 
 async def values(lab: Lab) -> dict[str, str]:
@@ -136,7 +136,7 @@ def test_a_cancel_that_comes_with_a_delete_does_not_take_its_place() -> None:
         refused = await asyncio.gather(delete, cancel, return_exceptions=True)
         await lab.engine.dispatch.idle()
         assert refused[0] is None
-        assert refused[1] is None or isinstance(refused[1], NotSupported)
+        assert refused[1] is None or isinstance(refused[1], NotSupportedError)
         assert lab.cloud.objects == {}
 
     in_lab(story)

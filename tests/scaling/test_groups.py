@@ -12,7 +12,7 @@ from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.capacity import adjusted
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
-from stoker.schema.resource_type import Adjustment, Done, Nested, NestingCall, NoChange
+from stoker.schema.resource_type import Adjustment, Done, Nested, NestingCall, NoChangeError
 
 
 def group(**more: Any) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def test_a_cooldown_of_one_policy_does_not_hold_back_another() -> None:
     call = replace(call, data=nested.data or {}, now=100.0)
     rests = Adjustment("p", "g", "change_in_capacity", 1, cooldown=60)
     call = replace(call, data=AutoScalingResourceGroup().settled(call, rests), now=150.0)
-    with pytest.raises(NoChange, match="10 s more"):
+    with pytest.raises(NoChangeError, match="10 s more"):
         AutoScalingResourceGroup().resized(call, rests)
     assert AutoScalingResourceGroup().resized(call, replace(rests, policy="q")).data["size"] == 2
 

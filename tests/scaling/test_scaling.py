@@ -15,7 +15,7 @@ from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.signals import SignalService
-from stoker.kernel.errors import InProgress, LimitExceeded
+from stoker.kernel.errors import ActionInProgressError, LimitExceededError
 from stoker.kernel.values import replace
 
 
@@ -219,7 +219,7 @@ def test_signals_that_wait_are_bounded() -> None:
         signals = SignalService(strict, Finder(strict))
         for _ in range(3):
             await signals.signal(CALLER, address, "p", {})
-        with pytest.raises(LimitExceeded, match="have not been applied yet"):
+        with pytest.raises(LimitExceededError, match="have not been applied yet"):
             await signals.signal(CALLER, address, "p", {})
 
     in_lab(story)
@@ -319,7 +319,7 @@ def test_a_group_that_is_being_scaled_takes_no_mark() -> None:
         await signal(lab)
         await lab.pass_time(5)
         mark = lab.engine.operations.mark_unhealthy
-        with pytest.raises(InProgress):
+        with pytest.raises(ActionInProgressError):
             await mark(CALLER, address, "g", unhealthy=True, reason="broken")
         await lab.engine.dispatch.idle()
         await mark(CALLER, address, "g", unhealthy=True, reason="broken")

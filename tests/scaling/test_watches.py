@@ -19,7 +19,7 @@ from stoker.engine.model.watches import Datum, Watch
 from stoker.engine.service.alarms import Alarms
 from stoker.engine.service.metrics import Metrics
 from stoker.engine.service.watches import Watches
-from stoker.kernel.errors import Invalid, NotFound
+from stoker.kernel.errors import NotFoundError, ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.aws.alarm import Alarm
 from stoker.resources.heat.cw_lite_alarm import CWLiteAlarm
@@ -235,9 +235,9 @@ def test_a_measurement_counts_for_those_that_watch_it() -> None:
         name = str((await lab.rows())["alarm"].physical_id)
         await watcher.measure(10, AlarmName=name)
         assert await watcher.look() == "NORMAL"
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await watcher.measure(10, AlarmName="other")
-        with pytest.raises(Invalid):
+        with pytest.raises(ValidationError):
             await watcher.measure(float("nan"))
 
     in_lab(story)
@@ -250,7 +250,7 @@ def test_others_see_and_change_nothing() -> None:
         stranger = replace(CALLER, project_id="elsewhere")
         name = str((await lab.rows())["alarm"].physical_id)
         assert await watcher.alarms.shown(stranger) == []
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             await watcher.watches.set_state(stranger, name, WatchState.ALARM, "by hand")
         await watcher.metrics.put(stranger, "system/linux", [Datum("Load", {}, 90)])
         assert await watcher.look() == "NODATA"

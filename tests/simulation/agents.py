@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.software import SoftwareConfig
 from tests.simulation.world import CALLER, EngineLife, World
 
@@ -43,7 +43,7 @@ class Agent:
             await asyncio.sleep(_PAUSE)
             try:
                 await self._look()
-            except Refused:
+            except RequestError:
                 continue
             except Exception:
                 if not self._world.disk.failed:

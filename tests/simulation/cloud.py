@@ -13,22 +13,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.kernel.errors import Unavailable
+from stoker.kernel.errors import UnavailableError
 
 
-class Busy(Exception):
+class BusyError(Exception):
     """Try again later: a conflict, a rate limit, a fault of the cloud's."""
 
 
-class Lost(Exception):
+class LostError(Exception):
     """The connection broke after the request was done: nobody knows that it was."""
 
 
-class Gone(Exception):
+class GoneError(Exception):
     """There is no such object."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The cloud will never do that."""
 
 
@@ -95,10 +95,10 @@ class Cloud:
         self._disturb()
         full = self.quota is not None and len(self.objects) >= self.quota
         if full or properties.get("fail") == "create":
-            raise Refused(f"{kind} refused: quota exceeded")
+            raise RefusedError(f"{kind} refused: quota exceeded")
         if properties.get("fail") == "once" and name not in self.refused:
             self.refused.add(name)
-            raise Refused(f"{kind} refused: not this time")
+            raise RefusedError(f"{kind} refused: not this time")
         if token in self.made:
             self.violations.append(f"P3: a second object for the token {token}")
         self.made.append(token)
@@ -123,14 +123,14 @@ class Cloud:
         """Ask for the identity service, without which nothing is made for some resources."""
         self.logins[name] += 1
         if self.logins[name] <= _AWAY:
-            raise Unavailable("the identity service cannot be used")
+            raise UnavailableError("the identity service cannot be used")
 
     def get(self, object_id: str) -> Object:
         if not self.late and not self.recorded(object_id):
             self.violations.append(f"P3: {object_id} was used before it was on record")
         self._disturb()
         if object_id not in self.objects:
-            raise Gone(object_id)
+            raise GoneError(object_id)
         return self.objects[object_id]
 
     def find(self, token: str) -> str | None:
@@ -142,7 +142,7 @@ class Cloud:
         if properties.get("fail") == "update":
             found.properties["value"] = "half done"
             self.journal.append(f"half update {found.name}")
-            raise Refused(f"{found.kind} refused: not now, not ever")
+            raise RefusedError(f"{found.kind} refused: not now, not ever")
         if found.properties != _without_image(properties):
             self.journal.append(f"update {found.name}")
         found.properties = _without_image(properties)
@@ -153,9 +153,9 @@ class Cloud:
         found = self.get(object_id)
         word = "suspend" if rests else "resume"
         if found.properties.get("fail") == word:
-            raise Refused(f"{found.kind} refused: it will not {word}")
+            raise RefusedError(f"{found.kind} refused: it will not {word}")
         if found.rests == rests:
-            raise Busy("409 conflict: it is in that state already")
+            raise BusyError("409 conflict: it is in that state already")
         found.rests = rests
         self.journal.append(f"{word} {found.name}")
         self._lose()
@@ -186,7 +186,7 @@ class Cloud:
         if image is None:
             return ""
         if image not in self.objects:
-            raise Refused(f"there is no image {image}")
+            raise RefusedError(f"there is no image {image}")
         return self.objects[image].content
 
     def fill(self, content: str) -> None:
@@ -198,9 +198,9 @@ class Cloud:
     def delete(self, object_id: str) -> None:
         self._disturb()
         if object_id not in self.objects:
-            raise Gone(object_id)
+            raise GoneError(object_id)
         if object_id in self.undeletable:
-            raise Refused("the object is locked")
+            raise RefusedError("the object is locked")
         users = [
             other.id
             for other in self.objects.values()
@@ -224,7 +224,7 @@ class Cloud:
         """Make a tie. Without a content, a create of an existing one changes nothing."""
         self._disturb()
         if name in self.ties and content is not None:
-            raise Refused(f"409: the tie {name} already exists")
+            raise RefusedError(f"409: the tie {name} already exists")
         if name in self.foreign:
             self.violations.append(f"P9: a stack has made the tie {name}, which is not its own")
         if name not in self.ties:
@@ -267,13 +267,13 @@ class Cloud:
     def _disturb(self) -> None:
         since, until = self.down
         if since <= self.now < until:
-            raise Busy("503: the service is down")
+            raise BusyError("503: the service is down")
         if self.seed.random() < self.trouble:
-            raise Busy("409 conflict: try again")
+            raise BusyError("409 conflict: try again")
 
     def _lose(self) -> None:
         if self.seed.random() < self.trouble / 2:
-            raise Lost("connection reset")
+            raise LostError("connection reset")
 
 
 def _without_image(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from stoker.dispatch.turns import Turns
-from stoker.engine.model.interfaces import Change, Fenced, StoreFault, Tenure
+from stoker.engine.model.interfaces import Change, FencedError, StoreError, Tenure
 from stoker.engine.model.turns import TurnQueue, news_of
 from stoker.engine.service.service import make_service
 from stoker.kernel.values import replace
@@ -111,7 +111,7 @@ class Queue(TurnQueue):
     async def _write(self) -> None:
         await asyncio.sleep(0)
         if self._world.disk.is_locked:
-            raise StoreFault("the database failed: it is locked", passing=True)
+            raise StoreError("the database failed: it is locked", passing=True)
 
     def _is_due(self, stack_id: str) -> bool:
         return self.waiting.get(stack_id, float("inf")) <= self._world.time()
@@ -152,7 +152,7 @@ class Worker(Tenure):
 
     def require(self) -> None:
         if not self.holds:
-            raise Fenced("silent for too long")
+            raise FencedError("silent for too long")
 
 
 class Reckless(Worker):
@@ -219,7 +219,7 @@ class Engine(Tenure):
             await self._news.wait()
 
     async def _turn(self, stack_id: str, worker: Worker) -> None:
-        with contextlib.suppress(Fenced):
+        with contextlib.suppress(FencedError):
             await self.turns.turn(stack_id)
         if worker.holds:
             self._queue.finish(stack_id, worker)

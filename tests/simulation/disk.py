@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 
 Result = TypeVar("Result")
 _ERRORS = (
@@ -90,7 +90,7 @@ class Disk:
         self.reads += 1
         if self.is_away or self.reads - 1 in self.read_faults:
             self.failed += 1
-            raise StoreFault("the database failed: it cannot be read", passing=True)
+            raise StoreError("the database failed: it cannot be read", passing=True)
         return transaction()
 
     def commit(self, connection: sa.Connection) -> None:

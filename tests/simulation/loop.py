@@ -13,11 +13,11 @@ import selectors
 from typing import Any
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """The loop has died."""
 
 
-class Stuck(Exception):
+class StuckError(Exception):
     """Nothing is ready and no timer is set, or the work has no end."""
 
 
@@ -43,7 +43,7 @@ class _Selector(selectors.BaseSelector):
     def select(self, timeout: float | None = None) -> list[Any]:
         assert self.loop is not None
         if timeout is None:
-            raise Stuck
+            raise StuckError
         self.loop.now += max(timeout, 1e-6)
         return []
 
@@ -86,7 +86,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.stop()
         try:
             self.run_forever()
-        except (Killed, Stuck):
+        except (KilledError, StuckError):
             return None
         finally:
             asyncio.events._set_running_loop(within)
@@ -97,10 +97,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         if self.is_over:
-            raise Killed
+            raise KilledError
         self.turns += 1
         if self.turns > MOST_TURNS:
-            raise Stuck(f"no end after {MOST_TURNS} turns")
+            raise StuckError(f"no end after {MOST_TURNS} turns")
         ready = list(self._ready)
         if len(ready) > 1:
             chosen = self._seed.randrange(len(ready))

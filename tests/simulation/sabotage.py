@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.model.interfaces import Append, Change, Fenced, OwnedWrite, Store
+from stoker.engine.model.interfaces import Append, Change, FencedError, OwnedWrite, Store
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.values import replace
 
@@ -74,7 +74,7 @@ class WithoutOwner(_Around):
     async def commit(self, change: Change) -> None:
         try:
             await self._store.commit(change)
-        except Fenced:
+        except FencedError:
             stack = await self._store.stack(change.stack_id)
             assert stack is not None
             await self._store.commit(replace(change, fencing_token=stack.fencing_token))

@@ -14,7 +14,7 @@ from typing import Any
 from greenlet import getcurrent, greenlet
 
 
-class Dead(BaseException):
+class DeadError(BaseException):
     """Raised in a call whose process has died, to be rid of its stack."""
 
 
@@ -63,7 +63,7 @@ class CallThread:
     def kill(self) -> None:
         """The process of the call has died."""
         if self.waits:
-            self.answer(error=Dead())
+            self.answer(error=DeadError())
 
     def _go_on(self, *answer: Any) -> Sent | Returned:
         self._stack.parent = getcurrent()

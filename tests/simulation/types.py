@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
@@ -22,7 +22,7 @@ from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.resources.older_names import under_older_name
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
-from tests.simulation.cloud import Gone
+from tests.simulation.cloud import GoneError
 from tests.simulation.wire import Connection
 
 _PROPERTIES = {
@@ -72,7 +72,7 @@ class Thing(ManagedType):
             return Done()
         try:
             call.cloud.delete(call.physical_id)
-        except Gone:
+        except GoneError:
             return Done()
         return Wait(after=0.1)
 
@@ -83,7 +83,7 @@ class Thing(ManagedType):
     def live(self, call: Call) -> Mapping[str, Any] | None:
         try:
             found: Mapping[str, Any] = call.cloud.get(str(call.physical_id)).properties
-        except Gone:
+        except GoneError:
             return None
         return found
 
@@ -247,7 +247,7 @@ class Gate(ManagedType):
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
         if "number" not in details:
-            raise Invalid("a signal has a number")
+            raise ValidationError("a signal has a number")
         return details
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:

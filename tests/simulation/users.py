@@ -20,7 +20,7 @@ from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.model.watches import Datum
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.store import rows as stored_rows
 from stoker.store import tables
@@ -131,7 +131,7 @@ class Users:
             try:
                 await ask()
                 return
-            except Refused:
+            except RequestError:
                 raise
             except Exception:
                 if self._world.disk.failed == failed:
@@ -153,7 +153,7 @@ class Users:
             if not self._alive:
                 return
             self._change_cloud(request.cloud)
-            with contextlib.suppress(Refused):
+            with contextlib.suppress(RequestError):
                 await self._persist(functools.partial(self._send, request))
             if self._alive:
                 progress.accepted.append(self._world.time())
@@ -330,7 +330,7 @@ class Users:
             progress.tries.append(number)
             gate = await engine.views.resource(CALLER, address, "gate")
             await engine.signals.signal(CALLER, address, "gate", {"number": number})
-        except Refused:
+        except RequestError:
             return False
         progress.acknowledged.append(gate.id)
         return True
@@ -362,7 +362,7 @@ class Users:
                 address = await engine.operations.find(CALLER, "stack")
                 await engine.signals.signal(CALLER, address, name, {})
                 progress.answered_by[name] += 1
-            except Refused:
+            except RequestError:
                 continue
             except Exception:
                 if not self._world.disk.failed:
@@ -394,7 +394,7 @@ class Users:
                 if place in self._progress.cleared or source.random() < 0.3:
                     continue
                 details = {"unset_hook": source.choice((hook_of(row), "pre-create"))}
-                with contextlib.suppress(Refused):
+                with contextlib.suppress(RequestError):
                     signal = self._engine.signals.signal
                     await self._persist(
                         functools.partial(signal, CALLER, address, row.name, details)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stoker.engine.model.interfaces import Tenure
-from tests.simulation.cloud import Cloud, Lost
+from tests.simulation.cloud import Cloud, LostError
 from tests.simulation.threads import CallThread, Returned, Sent, send
 
 REQUEST_TIMEOUT = 60.0
@@ -108,7 +108,7 @@ class Wire:
             return
         if flight.loop not in self._loops:
             # who was frozen for so long has lost its connections
-            flight.loop.call_soon(self._answer, flight, None, Lost("connection reset"))
+            flight.loop.call_soon(self._answer, flight, None, LostError("connection reset"))
             return
         flight.act, flight.sent = told.act, self._time()
         # a slow request is done early or late; its answer comes at the end
@@ -176,7 +176,7 @@ class Wire:
         for flight in flights:
             self._flights[flight] = None
             if flight.thread.waits:
-                loop.call_soon(self._answer, flight, None, Lost("connection reset"))
+                loop.call_soon(self._answer, flight, None, LostError("connection reset"))
 
     @staticmethod
     def bury(flights: list[_Flight]) -> None:

@@ -23,7 +23,7 @@ from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Channel, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
-from stoker.kernel.errors import Unavailable
+from stoker.kernel.errors import UnavailableError
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.messaging.sender import Sender
@@ -35,9 +35,9 @@ from stoker.store.databases import open_database
 from stoker.store.encryption import Hashed
 from stoker.store.store import SqlStore
 from tests.simulation.album import Album
-from tests.simulation.cloud import Busy, Cloud, Gone, Lost
+from tests.simulation.cloud import BusyError, Cloud, GoneError, LostError
 from tests.simulation.disk import Disk
-from tests.simulation.loop import Killed, VirtualLoop
+from tests.simulation.loop import KilledError, VirtualLoop
 from tests.simulation.mailbox import Mailbox
 from tests.simulation.scenario import Kill
 from tests.simulation.types import Types
@@ -195,16 +195,20 @@ class Faults:
     """What the simulated cloud's exceptions mean."""
 
     def is_not_found(self, error: Exception) -> bool:
-        return isinstance(error, Gone)
+        return isinstance(error, GoneError)
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
-        return min(0.2 * 2**attempt, 5.0) if isinstance(error, Busy | Lost | Unavailable) else None
+        return (
+            min(0.2 * 2**attempt, 5.0)
+            if isinstance(error, BusyError | LostError | UnavailableError)
+            else None
+        )
 
     def describe(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
 
     def lands_within(self, error: Exception) -> float:
-        return REQUEST_TIMEOUT if isinstance(error, Lost) else 0.0
+        return REQUEST_TIMEOUT if isinstance(error, LostError) else 0.0
 
 
 class Nobody:
@@ -321,8 +325,8 @@ class World:
     ) -> Result | None:
         """Run an engine until ``life`` returns, or until it is killed (then None).
 
-        Types may kill it, too, by raising :class:`Killed`. With ``dies`` it is killed when that
-        says so: it is asked after every turn, and told whether requests are under way.
+        Types may kill it, too, by raising :class:`KilledError`. With ``dies`` it is killed when
+        that says so: it is asked after every turn, and told whether requests are under way.
         """
         self.generation += 1
         loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
@@ -350,7 +354,7 @@ class World:
             while True:
                 try:
                     return loop.run_until_complete(running)
-                except Killed:
+                except KilledError:
                     if dies is not None:
                         kill = dies(loop.turns, self.wire.under_way() is not None)
                         if kill is None:

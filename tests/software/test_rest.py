@@ -15,7 +15,7 @@ from stoker.engine.execution.calls import with_software
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Resource, Stack, Status
-from stoker.engine.service.reports import CameBetween, report
+from stoker.engine.service.reports import ConcurrentUpdateError, report
 from stoker.kernel.clock import isoformat
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -376,7 +376,7 @@ async def test_of_two_reports_at_once_one_counts(library: Library) -> None:
         *(report(rows, row, SoftwareDeployment(), {"deploy_stdout": str(n)}) for n in range(2)),
         return_exceptions=True,
     )
-    assert [type(each) for each in done] == [type(None), CameBetween]
+    assert [type(each) for each in done] == [type(None), ConcurrentUpdateError]
     found = await library.store.software.deployment(OURS, deployment.id)
     assert found is not None
     assert (found.status, found.output_values["deploy_stdout"]) == ("COMPLETE", "0")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources.heat.swift_signal import SwiftSignal
 from stoker.resources.heat.swift_signal_handle import SwiftSignalHandle
@@ -151,7 +151,7 @@ def test_too_few_signals_in_time_fail_it() -> None:
 )
 def test_a_handle_is_one_of_this_stack(handle: str) -> None:
     given: dict[str, Any] = {"handle": handle, "timeout": 60}
-    with pytest.raises(Refused, match="not a valid SwiftSignalHandle"):
+    with pytest.raises(RequestError, match="not a valid SwiftSignalHandle"):
         SwiftSignal().create(make_call(SwiftSignal(), given, cloud=Cloud()))
 
 
@@ -229,7 +229,7 @@ def test_a_handle_with_a_temporary_address_gives_it_as_json() -> None:
 
 def test_a_temporary_address_is_one_of_this_stack() -> None:
     given: dict[str, Any] = {"handle": "http://s/v1/a/other/o?temp_url_sig=1", "timeout": 60}
-    with pytest.raises(Refused, match="not a valid WaitConditionHandle of this stack"):
+    with pytest.raises(RequestError, match="not a valid WaitConditionHandle of this stack"):
         HeatWaitCondition().create(make_call(HeatWaitCondition(), given, cloud=Cloud()))
 
 

@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet
 
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Input
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 from stoker.store import contents, tables
 from stoker.store.databases import open_database
@@ -93,7 +93,7 @@ async def test_contents_of_a_dropped_input_are_written_again() -> None:
     with database.begin() as connection:
         connection.execute(tables.inputs.delete())
         connection.execute(tables.contents.delete())
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         await store.input("i")
     await store.commit(Append("s", inputs=(replace(read, id="again"),)))
     with database.begin() as connection:

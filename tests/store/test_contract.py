@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from stoker.engine.model import plans
-from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
+from stoker.engine.model.interfaces import Append, FencedError, Inside, OwnedWrite
 from stoker.engine.model.kinds import (
     Batches,
     ChangeRequest,
@@ -39,7 +39,7 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import EventQuery, Page
-from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import tables, tidying
@@ -309,7 +309,7 @@ async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None
     first = (await stores.one.take(stack.id)).stack
     second = (await stores.other.take(stack.id)).stack
     late = replace(first, reason="late")
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await stores.one.commit(OwnedWrite(stack.id, first.fencing_token, stacks=(late,)))
     await stores.other.commit(
         OwnedWrite(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
@@ -330,7 +330,7 @@ async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
         return_exceptions=True,
     )
     assert done.count(None) == 1
-    assert all(isinstance(each, Exists) for each in done if each is not None)
+    assert all(isinstance(each, AlreadyExistsError) for each in done if each is not None)
 
 
 async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProcesses) -> None:
@@ -353,7 +353,7 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
 
     def room(inside: Inside) -> None:
         if inside.count_stacks(project) >= 3:
-            raise LimitExceeded("full")
+            raise LimitExceededError("full")
 
     stacks = [stack_in(project, f"s{number}") for number in range(12)]
     done = await asyncio.gather(
@@ -364,7 +364,7 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
         return_exceptions=True,
     )
     assert done.count(None) == 3
-    assert all(isinstance(each, LimitExceeded) for each in done if each is not None)
+    assert all(isinstance(each, LimitExceededError) for each in done if each is not None)
 
 
 async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoProcesses) -> None:
@@ -408,7 +408,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
         (row.id, Status.FAILED),
         (None, Status.FAILED),
     ]
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
 
 
@@ -504,7 +504,7 @@ async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcess
 
     def room(inside: Inside) -> None:
         if inside.count_configs(project) >= 3:
-            raise LimitExceeded("full")
+            raise LimitExceededError("full")
 
     changes = [SoftwareChange(configs=(config_in(project),)) for _ in range(12)]
     done = await asyncio.gather(
@@ -524,7 +524,7 @@ async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProc
     config = config_in(stack.project_id)
     software = SoftwareChange(configs=(config,))
     await stores.other.take(stack.id)
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, software=software))
     assert await stores.one.software.config(None, config.id) is None
 

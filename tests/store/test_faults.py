@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.store.databases import open_database
 from stoker.store.faults import database_faults
 
@@ -35,7 +35,7 @@ def test_a_database_that_cannot_write_now_may_write_later(
 ) -> None:
     with database.connect() as connection:
         connection.execute(sa.text(obstacle))
-        with pytest.raises(StoreFault, match=told) as fault, database_faults():
+        with pytest.raises(StoreError, match=told) as fault, database_faults():
             connection.execute(WRITE)
     assert fault.value.passing
     assert fault.value.is_full == ("full" in told)
@@ -46,7 +46,7 @@ def test_a_lock_of_another_process_passes(database: sa.Engine, tmp_path: Path) -
     other.execute("BEGIN IMMEDIATE")
     with database.connect() as connection:
         connection.execute(sa.text("PRAGMA busy_timeout = 0"))
-        with pytest.raises(StoreFault, match="locked") as fault, database_faults():
+        with pytest.raises(StoreError, match="locked") as fault, database_faults():
             connection.execute(WRITE)
     other.close()
     assert fault.value.passing

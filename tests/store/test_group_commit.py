@@ -19,7 +19,7 @@ from stoker.engine.model.interfaces import Append, Guard, Inside, OwnedWrite
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.watches import Watch, WatchChange
-from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
@@ -74,7 +74,7 @@ def at_most(project: str, most: int) -> Guard:
 
     def guard(inside: Inside) -> None:
         if inside.count_stacks(project) >= most:
-            raise LimitExceeded("full")
+            raise LimitExceededError("full")
 
     return guard
 
@@ -112,7 +112,13 @@ async def test_each_of_many_creates_counts_those_before_it(stores: TwoProcesses)
         for n in range(5)
     ]  # fmt: skip
     done = await together(stores, *changes)
-    assert [isinstance(each, LimitExceeded) for each in done] == [False, False, False, True, True]
+    assert [isinstance(each, LimitExceededError) for each in done] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoProcesses) -> None:
@@ -131,7 +137,7 @@ async def test_a_name_that_is_given_in_the_same_transaction_is_taken(stores: Two
     nested = replace(stack_in(project, "app"), parent_id=first.id)
     with statements(stores.databases[0]) as asked:
         done = await together(stores, *map(create, (first, second, nested, other)))
-    assert [type(each) for each in done] == [type(None), Exists, type(None), type(None)]
+    assert [type(each) for each in done] == [type(None), AlreadyExistsError, type(None), type(None)]
     assert len([each for each in asked if "INTO stacks" in each]) == 1, "none was written alone"
 
 
@@ -349,6 +355,6 @@ async def test_taken_name_is_refused_after_two_conflicts(stores: TwoProcesses) -
             raise sa.exc.IntegrityError("INSERT", {}, Exception("duplicate key"))
 
     sa.event.listen(stores.databases[0], "commit", conflict)
-    with pytest.raises(Exists):
+    with pytest.raises(AlreadyExistsError):
         await stores.one.commit(create(ours))
     assert conflicts == 3

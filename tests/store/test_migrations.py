@@ -15,7 +15,7 @@ from tests.postgresql import PostgreSQL
 from cloud_testing.sampling import one_in
 from stoker.store import databases, tables
 from stoker.store.databases import REVISION, USABLE_FROM, open_database
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 
 REVISIONS = sorted(
     path.name[:4]
@@ -186,7 +186,7 @@ def test_a_schema_of_a_later_release_is_used_if_it_only_has_more(
     made.dispose()
     if not may:
         with pytest.raises(
-            UnusableDatabase, match="newer release of Stoker, which this one cannot"
+            UnusableDatabaseError, match="newer release of Stoker, which this one cannot"
         ):
             open_database(url)
         return

@@ -12,11 +12,11 @@ import pytest
 import sqlalchemy as sa
 from tests.store.test_contract import stack_in
 
-from stoker.engine.model.interfaces import Append, StoreFault
+from stoker.engine.model.interfaces import Append, StoreError
 from stoker.engine.model.requests import StackQuery
 from stoker.store import tables
 from stoker.store.databases import open_database
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.opening import OpenStore
 
 
@@ -32,7 +32,7 @@ def opened(
 
 
 def refusal(data_dir: Path, url: str | None = None, passphrase: str | None = None) -> str:
-    with pytest.raises(UnusableDatabase) as refused:
+    with pytest.raises(UnusableDatabaseError) as refused:
         OpenStore(url, data_dir, passphrase)
     text = str(refused.value)
     assert "\n" not in text
@@ -157,10 +157,10 @@ async def test_removed_or_replaced_database_is_used_again_when_it_is_back(
         if replaced:
             files[0].touch()
         for _ in range(2):
-            with pytest.raises(StoreFault, match="was removed or replaced") as fault:
+            with pytest.raises(StoreError, match="was removed or replaced") as fault:
                 await store.store.commit(_created("lost"))
             assert fault.value.passing
-            with pytest.raises(StoreFault, match="was removed or replaced"):
+            with pytest.raises(StoreError, match="was removed or replaced"):
                 await store.store.unfinished_stacks()
         for file in files:
             (away / file.name).replace(file)

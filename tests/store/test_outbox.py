@@ -9,7 +9,7 @@ import pytest
 from cryptography.fernet import Fernet
 from tests.store.test_contract import event_of, operation_on, stack_in
 
-from stoker.engine.model.interfaces import Append, Fenced, OwnedWrite
+from stoker.engine.model.interfaces import Append, FencedError, OwnedWrite
 from stoker.engine.model.outgoing import STACK_TYPE, Resizing, resizing_notification
 from stoker.engine.model.records import Action, Channel, Event, Input, Message, Stack, Status
 from stoker.kernel.values import replace
@@ -109,7 +109,7 @@ async def test_what_is_refused_leaves_no_message(store: SqlStore) -> None:
     resizing = Resizing("start", "g", 1, "ChangeInCapacity", 2, "Start")
     message = resizing_notification(stack, resizing, "r", 6.0)
     late = OwnedWrite(stack.id, 7, events=(told_of(stack),), notifications=(message,))
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await store.commit(late)
     assert len(await bus(store)) == 1
     await store.commit(replace(late, fencing_token=stack.fencing_token, events=()))

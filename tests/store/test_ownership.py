@@ -9,9 +9,16 @@ import pytest
 from tests.simulation.world import Plain
 from tests.store.inline import InlineRunner, Result
 
-from stoker.engine.model.interfaces import Append, Change, Fenced, Observer, OwnedWrite, StoreFault
+from stoker.engine.model.interfaces import (
+    Append,
+    Change,
+    FencedError,
+    Observer,
+    OwnedWrite,
+    StoreError,
+)
 from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
-from stoker.kernel.errors import Exists
+from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
@@ -37,7 +44,7 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
     await store.take(STACK.id)
     taken = (await store.take(STACK.id)).stack
     late = replace(taken, reason="late")
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await store.commit(OwnedWrite(STACK.id, taken.fencing_token + off, stacks=(late,)))
     found = await store.stack(STACK.id)
     assert found is not None
@@ -64,7 +71,9 @@ async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlS
     twins = [replace(STACK, id=id_, name="twin") for id_ in ("one", "other")]
     commits = [store.commit(Append(twin.id, stacks=(twin,))) for twin in twins]
     verdicts = await asyncio.gather(*commits, return_exceptions=True)
-    assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [Exists]
+    assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [
+        AlreadyExistsError
+    ]
     assert None in verdicts
 
 
@@ -83,7 +92,7 @@ class Doubtful(InlineRunner):
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
         await super().write(transaction)
-        raise StoreFault("gone", passing=True)
+        raise StoreError("gone", passing=True)
 
 
 async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_else(
@@ -93,7 +102,7 @@ async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_el
     store.observe(heard)
     lost = OwnedWrite(STACK.id, 7, stacks=(STACK,))
     good = OwnedWrite(STACK.id, (await store.take(STACK.id)).stack.fencing_token, stacks=(STACK,))
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await store.commit(lost)
     waiting = asyncio.ensure_future(store.commit(good))
     await asyncio.sleep(0)
@@ -107,7 +116,7 @@ async def test_observers_hear_of_what_may_have_been_written() -> None:
     store, heard = SqlStore(open_database("sqlite://"), Plain(), Doubtful()), Heard()
     store.observe(heard)
     change = Append(STACK.id, stacks=(STACK,))
-    with pytest.raises(StoreFault):
+    with pytest.raises(StoreError):
         await store.commit(change)
     assert heard.changes == [(change, False)]
 

@@ -14,10 +14,10 @@ from tests.postgresql import PostgreSQL
 from tests.recovery.service import until
 
 from stoker.cli.main import main
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.store.databases import REVISION, open_database
 from stoker.store.engine_lock import EngineLock
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.opening import OpenStore
 from stoker.store.shared import hold_numbers
 from stoker.store.transactions import in_transaction
@@ -63,7 +63,7 @@ def test_a_server_that_refuses_is_named_with_its_reason_and_without_the_password
     postgresql: PostgreSQL, where: str, told: str
 ) -> None:
     url = f"postgresql://{where.format(place=postgresql.place)}"
-    with pytest.raises(UnusableDatabase) as refused:
+    with pytest.raises(UnusableDatabaseError) as refused:
         open_database(url)
     text = str(refused.value)
     assert told in text
@@ -115,7 +115,7 @@ def test_a_second_engine_is_refused_until_the_first_has_ended(
     first, second = EngineLock(database), EngineLock(other)
     first.acquire()
     with pytest.raises(
-        UnusableDatabase, match=r"a service uses the database .* already"
+        UnusableDatabaseError, match=r"a service uses the database .* already"
     ) as refused:
         second.acquire(patience=0)
     assert "stoker" in str(refused.value)
@@ -131,7 +131,7 @@ def test_an_engine_whose_session_has_ended_takes_its_lock_again(
     first.acquire()
     end_sessions(other)
     first.hold()
-    with pytest.raises(UnusableDatabase):
+    with pytest.raises(UnusableDatabaseError):
         second.acquire(patience=0)
     first.release()
 
@@ -152,7 +152,7 @@ def test_a_database_that_cannot_hold_every_text_is_refused(
     postgresql: PostgreSQL, encoding: str
 ) -> None:
     url = postgresql.new(f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-    with pytest.raises(UnusableDatabase, match=f"has the encoding {encoding}.*-E UTF8"):
+    with pytest.raises(UnusableDatabaseError, match=f"has the encoding {encoding}.*-E UTF8"):
         open_database(url)
 
 
@@ -196,10 +196,10 @@ def test_who_is_refused_or_ends_leaves_no_session(other: sa.Engine, tmp_path: Pa
     until(lambda: sessions_in(other) > 1, "its sessions are there")
     before = sessions_in(other)
     for passphrase, member in (("two", None), (None, None), ("two", "m")):
-        with pytest.raises(UnusableDatabase):
+        with pytest.raises(UnusableDatabaseError):
             OpenStore(url, tmp_path, passphrase, member=member)
     second = OpenStore(url, tmp_path, "one")
-    with pytest.raises(UnusableDatabase):
+    with pytest.raises(UnusableDatabaseError):
         second.lock.acquire(0)
     second.close()
     until(lambda: sessions_in(other) == before, "those of who was refused have ended")
@@ -277,7 +277,7 @@ def test_a_transaction_on_a_server_that_may_only_be_read_passes_and_leaves_it(
         connection.exec_driver_sql("DELETE FROM marks")
 
     sessions: list[int] = []
-    with pytest.raises(StoreFault) as fault:
+    with pytest.raises(StoreError) as fault:
         in_transaction(database, refused)
     assert fault.value.passing
     in_transaction(database, lambda connection: sessions.append(pid(connection)))

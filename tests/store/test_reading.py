@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Operation, Stack
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.keys import key_from_passphrase
@@ -54,7 +54,7 @@ def test_a_read_that_finds_nothing_fails_alone(tmp_path: Path) -> None:
         missing, stack = await asyncio.gather(
             store.input("none"), store.stack("none"), return_exceptions=True
         )
-        assert isinstance(missing, NotFound)
+        assert isinstance(missing, NotFoundError)
         assert stack is None
         assert runner.reads == 1
 

@@ -16,7 +16,7 @@ from stoker.rotation import Rotation
 from stoker.store import reencryption, tables
 from stoker.store.databases import for_writing
 from stoker.store.encryption import ColumnCipher, key_of
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.keys import add_key, drop_earlier_keys, keys_in
 from stoker.store.opening import OpenStore
 from stoker.store.reencryption import PLACES
@@ -195,7 +195,7 @@ def test_keys_without_that_of_the_database_change_nothing(tmp_path: Path) -> Non
     with opened(tmp_path, "right") as store:
         fill(store, 1)
         before = values(store)
-        with pytest.raises(UnusableDatabase, match="no key that is named by now"):
+        with pytest.raises(UnusableDatabaseError, match="no key that is named by now"):
             store.renew_keys("wrong")
         assert values(store) == before
         newest = store.reencryption.newest

@@ -21,7 +21,7 @@ from tests.store.test_group_commit import at_most, create
 from tests.store.test_postgresql import end_sessions
 from tests.store.test_simultaneous_writes import TEMPLATE, input_of
 
-from stoker.engine.model.interfaces import Append, OwnedWrite, StoreFault
+from stoker.engine.model.interfaces import Append, OwnedWrite, StoreError
 from stoker.engine.model.records import Stack
 from stoker.kernel.values import replace
 
@@ -130,7 +130,7 @@ async def test_a_commit_whose_answer_was_lost_is_not_done_again(
 
     await stores.one._commits.run(work)
     connections.cut(1)
-    with pytest.raises(StoreFault) as fault:
+    with pytest.raises(StoreError) as fault:
         await stores.one._commits.run(work)
     assert fault.value.passing
     assert len(done) == 2

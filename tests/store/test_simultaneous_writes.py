@@ -19,7 +19,7 @@ from tests.store.test_contract import KEY, TwoProcesses, stack_in
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Event, Input, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page
-from stoker.kernel.errors import Exists
+from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
 from stoker.store import tables
 from stoker.store.encryption import ColumnCipher
@@ -234,5 +234,5 @@ async def test_name_taken_by_a_simultaneous_commit_is_refused(
         change = Append(other.id, stacks=(other,))
         second = await ends_or_waits(session, stores.other.commit(change))
         assert not second.done()
-    with pytest.raises(Exists, match="already exists"):
+    with pytest.raises(AlreadyExistsError, match="already exists"):
         await second

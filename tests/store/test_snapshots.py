@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from tests.store.test_contract import TwoProcesses, made
 
-from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
+from stoker.engine.model.interfaces import Append, FencedError, Inside, OwnedWrite
 from stoker.engine.model.records import Input, Stack, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.values import replace
@@ -89,7 +89,7 @@ async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProce
     await stores.other.take(stack.id)
     snapshot = snapshot_of(stack)
     write = OwnedWrite(stack.id, taken.fencing_token, snapshots=(snapshot,))
-    with pytest.raises(Fenced):
+    with pytest.raises(FencedError):
         await stores.one.commit(write)
     assert await stores.other.snapshot(snapshot.id) is None
 

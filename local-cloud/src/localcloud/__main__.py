@@ -17,8 +17,8 @@ import click
 from msgspec.structs import asdict
 
 from localcloud import background
-from localcloud.addresses import AddressRange, NoAddresses, claim_range
-from localcloud.client_settings import NoCloud, as_clouds_yaml, as_exports
+from localcloud.addresses import AddressRange, AddressRangeError, claim_range
+from localcloud.client_settings import NoCloudError, as_clouds_yaml, as_exports
 from localcloud.fabric.start import start_owner
 from localcloud.settings import IMAGE_NAMES, ForeignService, Settings, port_of
 
@@ -147,7 +147,7 @@ def serve(parent: int | None, listen_fd: int | None, **given: Any) -> None:
     data_dir: Path = given["data_dir"]
     try:
         addresses = claim_range(data_dir / "cloud")
-    except (NoAddresses, OSError, ValueError) as error:
+    except (AddressRangeError, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     with addresses.claim:
         listener = _listener(given) if listen_fd is None else socket.socket(fileno=listen_fd)
@@ -226,7 +226,7 @@ def up(data_dir: Path, **_: Any) -> None:
         if cloud is None:
             background.start(data_dir, _spelled(click.get_current_context()))
             cloud = background.find(data_dir)
-    except background.NotStarted as error:
+    except background.StartError as error:
         raise click.ClickException(str(error)) from None
     if cloud is None:
         raise click.ClickException(f"the cloud has ended; {background.log_of(data_dir)} says why")
@@ -290,7 +290,7 @@ def env(data_dir: Path, user: str, clouds_yaml: bool) -> None:
         click.echo(
             as_clouds_yaml(data_dir) if clouds_yaml else as_exports(data_dir, user), nl=False
         )
-    except NoCloud as error:
+    except NoCloudError as error:
         raise click.ClickException(str(error)) from None
     if background.find(data_dir) is None:
         click.echo('the cloud does not run; "localcloud up" starts it', err=True)

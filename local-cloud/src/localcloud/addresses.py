@@ -20,7 +20,7 @@ _DATABASE = "cloud.sqlite"
 _BEFORE_RANGES = 4
 
 
-class NoAddresses(Exception):
+class AddressRangeError(Exception):
     """The range of addresses is another cloud's. The text says what to do."""
 
 
@@ -37,12 +37,14 @@ class AddressRange(Struct, frozen=True):
 
 
 def claim_range(cloud_dir: Path) -> AddressRange:
-    """Claim the range of a cloud, choosing one for a new cloud; raises :class:`NoAddresses`."""
+    """Claim the range of a cloud, choosing one for a new cloud; raises
+    :class:`AddressRangeError`.
+    """
     known = _known(cloud_dir)
     if known is not None:
         claim = _claim(known)
         if claim is None:
-            raise NoAddresses(
+            raise AddressRangeError(
                 f"{_cidr(known)}, the range of this cloud's floating IPs, is in use: another cloud "
                 "of this machine has it while it runs. Stop that one, or begin anew in another "
                 "data directory."
@@ -53,7 +55,7 @@ def claim_range(cloud_dir: Path) -> AddressRange:
         if claim is not None:
             _note(cloud_dir, number)
             return AddressRange(number, claim)
-    raise NoAddresses(
+    raise AddressRangeError(
         f"all of {len(_NUMBERS)} ranges of floating IPs from {_cidr(_NUMBERS[0])} on are in use by "
         "other clouds of this machine. Stop one of them."
     )

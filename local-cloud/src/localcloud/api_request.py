@@ -11,7 +11,7 @@ from starlette.routing import Route
 from localcloud.http import (
     Answer,
     ApiError,
-    NotFound,
+    NotFoundError,
     RequestContext,
     boolean,
     context,
@@ -65,14 +65,14 @@ class Endpoint(Struct, frozen=True):
     """Of its answers, where that is not 200, or 204 for an empty one."""
 
     def permit(self, caller: RequestContext) -> None:
-        """Raise :class:`Forbidden` where the caller may not use it."""
+        """Raise :class:`ForbiddenError` where the caller may not use it."""
         if lacks := lacking(caller, self.method, self.access):
             raise lacks_role(lacks)
 
     def offer(self, version: Microversion) -> None:
-        """Raise :class:`NotFound` where it does not exist in a version."""
+        """Raise :class:`NotFoundError` where it does not exist in a version."""
         if version.minor < self.first or (self.last is not None and version.minor > self.last):
-            raise NotFound("The resource could not be found in this version of the API.")
+            raise NotFoundError("The resource could not be found in this version of the API.")
 
 
 def versioned_route(

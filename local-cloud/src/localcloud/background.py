@@ -19,7 +19,7 @@ _STOP_SECONDS = 20
 _PEER = struct.Struct("=iii")
 
 
-class NotStarted(Exception):
+class StartError(Exception):
     """The cloud did not start. The text says why."""
 
 
@@ -56,7 +56,7 @@ def find(data_dir: Path) -> RunningCloud | None:
 def start(data_dir: Path, options: Sequence[str]) -> None:
     """Run ``localcloud serve`` with these options in the background, until it is ready.
 
-    Raises :class:`NotStarted`.
+    Raises :class:`StartError`.
     """
     log = log_of(data_dir)
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def start(data_dir: Path, options: Sequence[str]) -> None:
     process.terminate()
     process.wait()
     said = log.read_text(encoding="utf-8", errors="replace").strip()
-    raise NotStarted(said.removeprefix("Error: ") or "it was not ready in time")
+    raise StartError(said.removeprefix("Error: ") or "it was not ready in time")
 
 
 def stop(cloud: RunningCloud) -> bool:

@@ -9,15 +9,15 @@ from typing import Any
 _USERS = {"localcloud": "demo", "localcloud-admin": "admin"}
 
 
-class NoCloud(Exception):
+class NoCloudError(Exception):
     """There is no cloud, or no such user. The text says what to do."""
 
 
 def as_exports(data_dir: Path, user: str) -> str:
-    """Commands of a shell that make its clients this user. Raises :class:`NoCloud`."""
+    """Commands of a shell that make its clients this user. Raises :class:`NoCloudError`."""
     clouds = _clouds(data_dir)
     if user not in clouds:
-        raise NoCloud(f"the cloud has no user {user}; choose one of {', '.join(clouds)}")
+        raise NoCloudError(f"the cloud has no user {user}; choose one of {', '.join(clouds)}")
     cloud = clouds[user]
     variables = {
         "OS_IDENTITY_API_VERSION": cloud["identity_api_version"],
@@ -30,7 +30,7 @@ def as_exports(data_dir: Path, user: str) -> str:
 
 
 def as_clouds_yaml(data_dir: Path) -> str:
-    """The content of a ``clouds.yaml`` of somebody's own. Raises :class:`NoCloud`."""
+    """The content of a ``clouds.yaml`` of somebody's own. Raises :class:`NoCloudError`."""
     known = _clouds(data_dir)
     clouds = {name: known[user] for name, user in _USERS.items()}
     return json.dumps({"clouds": clouds}, indent=2) + "\n"  # JSON is YAML too
@@ -41,5 +41,5 @@ def _clouds(data_dir: Path) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["clouds"]
     except OSError:
-        raise NoCloud(f'there is no cloud in {data_dir}; "localcloud up" makes one') from None
+        raise NoCloudError(f'there is no cloud in {data_dir}; "localcloud up" makes one') from None
     return found

@@ -28,7 +28,7 @@ class TokenValidator(Protocol):
     """The part of the identity service that every other service needs."""
 
     def validate(self, token: str) -> RequestContext:
-        """Return who the bearer is; raises :class:`localcloud.http.Unauthorized`."""
+        """Return who the bearer is; raises :class:`localcloud.http.UnauthorizedError`."""
 
 
 @dataclass

@@ -22,7 +22,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localcloud.cloud import Cloud, Service
-from localcloud.http import ApiError, BadRequest, Forbidden, MethodNotAllowed, read_json
+from localcloud.http import (
+    ApiError,
+    BadRequestError,
+    ForbiddenError,
+    MethodNotAllowedError,
+    read_json,
+)
 
 PATH = "/disturbances"
 CUT = "localcloud.cut"
@@ -73,15 +79,15 @@ class Disturbance(Struct, frozen=True):
 
     @staticmethod
     def parse(content: Any) -> "Disturbance":
-        """Read one from JSON; raises :class:`localcloud.http.BadRequest`."""
+        """Read one from JSON; raises :class:`localcloud.http.BadRequestError`."""
         if not isinstance(content, dict):
-            raise BadRequest("A disturbance is a JSON object.")
+            raise BadRequestError("A disturbance is a JSON object.")
         known = Disturbance.__struct_fields__
         for name, value in content.items():
             if name not in known:
-                raise BadRequest(f"A disturbance has no '{name}'; it has {', '.join(known)}.")
+                raise BadRequestError(f"A disturbance has no '{name}'; it has {', '.join(known)}.")
             if not _is_fit(name, value):
-                raise BadRequest(f"The '{name}' of a disturbance cannot be {value!r:.80}.")
+                raise BadRequestError(f"The '{name}' of a disturbance cannot be {value!r:.80}.")
         return Disturbance(**content)
 
 
@@ -178,13 +184,13 @@ class Disturbances:
     async def _controlled(self, request: Request) -> Response:
         caller = self._cloud.tokens.validate(request.headers.get("x-auth-token", ""))
         if not caller.is_admin:
-            raise Forbidden("Only an administrator may disturb the calls of this cloud.")
+            raise ForbiddenError("Only an administrator may disturb the calls of this cloud.")
         if request.method == "PUT":
             self._replace(_rules(await read_json(request)))
         elif request.method == "DELETE":
             self._replace([])
         elif request.method != "GET":
-            raise MethodNotAllowed("The list of disturbances understands GET, PUT and DELETE.")
+            raise MethodNotAllowedError("The list of disturbances understands GET, PUT and DELETE.")
         return JSONResponse({"disturbances": [active.as_data() for active in self._active]})
 
     def _replace(self, rules: list[Disturbance]) -> None:
@@ -315,7 +321,7 @@ async def _ahead(receive: Receive) -> tuple[bytes, Receive]:
 def _rules(content: dict[str, Any]) -> list[Disturbance]:
     items = content.get("disturbances")
     if not isinstance(items, list) or len(items) > _MOST:
-        raise BadRequest(f"The body must have a list 'disturbances' of {_MOST} at most.")
+        raise BadRequestError(f"The body must have a list 'disturbances' of {_MOST} at most.")
     return [Disturbance.parse(item) for item in items]
 
 

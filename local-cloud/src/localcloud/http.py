@@ -63,9 +63,9 @@ class RequestContext:
         return "admin" in self.roles and self.domain_id is None
 
     def require_project(self) -> str:
-        """Return the id of the token's project; raises :class:`Forbidden` without one."""
+        """Return the id of the token's project; raises :class:`ForbiddenError` without one."""
         if self.project_id is None:
-            raise Forbidden("This request needs a token that is scoped to a project.")
+            raise ForbiddenError("This request needs a token that is scoped to a project.")
         return self.project_id
 
 
@@ -92,69 +92,69 @@ class ApiError(Exception):
         self.headers = headers or {}
 
 
-class BadRequest(ApiError):
+class BadRequestError(ApiError):
     """The request is malformed."""
 
     status = 400
     type = "BadRequest"
 
 
-class Unauthorized(ApiError):
+class UnauthorizedError(ApiError):
     """The caller is not known."""
 
     status = 401
     type = "Unauthorized"
 
 
-class Forbidden(ApiError):
+class ForbiddenError(ApiError):
     """The caller is known and may not do this."""
 
     status = 403
     type = "Forbidden"
 
 
-class QuotaExceeded(Forbidden):
+class QuotaExceededError(ForbiddenError):
     """The project has as much of this as it may have; services set their own status and type."""
 
     type = "OverQuota"
 
 
-class NotFound(ApiError):
+class NotFoundError(ApiError):
     """There is no such thing, or the caller may not know of it."""
 
     status = 404
     type = "NotFound"
 
 
-class MethodNotAllowed(ApiError):
+class MethodNotAllowedError(ApiError):
     """The path exists and does not understand the method."""
 
     status = 405
     type = "MethodNotAllowed"
 
 
-class NotAcceptable(ApiError):
+class NotAcceptableError(ApiError):
     """The requested version or representation does not exist."""
 
     status = 406
     type = "NotAcceptable"
 
 
-class Conflict(ApiError):
+class ConflictError(ApiError):
     """The state of things does not allow this now, or the name is taken."""
 
     status = 409
     type = "Conflict"
 
 
-class TooLarge(ApiError):
+class TooLargeError(ApiError):
     """The body is longer than allowed."""
 
     status = 413
     type = "RequestEntityTooLarge"
 
 
-class UnsupportedMediaType(ApiError):
+class UnsupportedMediaTypeError(ApiError):
     """The body is of a type that is not understood here."""
 
     status = 415
@@ -162,10 +162,12 @@ class UnsupportedMediaType(ApiError):
 
 
 def context(request: Request) -> RequestContext:
-    """Return who makes the request; raises :class:`Unauthorized` where nobody has been found."""
+    """Return who makes the request; raises :class:`UnauthorizedError` where nobody has been
+    found.
+    """
     found = getattr(request.state, "context", None)
     if not isinstance(found, RequestContext):
-        raise Unauthorized("The request you have made requires authentication.")
+        raise UnauthorizedError("The request you have made requires authentication.")
     return found
 
 
@@ -179,7 +181,7 @@ def announce(request: Request, caller: RequestContext) -> None:
 
 
 async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
-    """Return the whole body; raises :class:`TooLarge` beyond ``limit`` bytes.
+    """Return the whole body; raises :class:`TooLargeError` beyond ``limit`` bytes.
 
     Bodies that are being read for one project have a limit together.
     """
@@ -193,9 +195,9 @@ async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
             size += len(chunk)
             held[owner] += len(chunk)
             if size > limit:
-                raise TooLarge(f"The request body is longer than {limit} bytes.")
+                raise TooLargeError(f"The request body is longer than {limit} bytes.")
             if owner is not None and held[owner] > OWNED_BODIES_LIMIT:
-                raise TooLarge("The unfinished request bodies of the project are too large.")
+                raise TooLargeError("The unfinished request bodies of the project are too large.")
             chunks.append(chunk)
     finally:
         held[owner] -= size
@@ -205,12 +207,12 @@ async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
 
 
 async def read_json(request: Request, limit: int = JSON_BODY_LIMIT) -> dict[str, Any]:
-    """Return the JSON object of the body, {} for an empty body; raises :class:`BadRequest`."""
+    """Return the JSON object of the body, {} for an empty body; raises :class:`BadRequestError`."""
     return parse_json(await read_body(request, limit))
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body, {} for an empty one; raises :class:`BadRequest`."""
+    """Return the JSON object of a body, {} for an empty one; raises :class:`BadRequestError`."""
     if not body:
         return {}
     try:
@@ -219,22 +221,24 @@ def parse_json(body: bytes) -> dict[str, Any]:
             # Half a surrogate pair is valid JSON, but no text: it can be neither kept nor shown.
             json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"The request body is not valid JSON: {error}") from error
+        raise BadRequestError(f"The request body is not valid JSON: {error}") from error
     if not isinstance(content, dict):
-        raise BadRequest("The request body must be a JSON object.")
+        raise BadRequestError("The request body must be a JSON object.")
     return content
 
 
 async def read_object(request: Request, name: str) -> dict[str, Any]:
-    """Return the object ``{name: {...}}`` wraps; raises :class:`BadRequest` where it is missing."""
+    """Return the object ``{name: {...}}`` wraps; raises :class:`BadRequestError` where it is
+    missing.
+    """
     return wrapped(await read_json(request), name)
 
 
 def wrapped(content: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the object under ``name``; raises :class:`BadRequest` where it is missing."""
+    """Return the object under ``name``; raises :class:`BadRequestError` where it is missing."""
     found = content.get(name)
     if not isinstance(found, dict):
-        raise BadRequest(f"The request body must have an object '{name}'.")
+        raise BadRequestError(f"The request body must have an object '{name}'.")
     return found
 
 
@@ -271,13 +275,13 @@ def fixed(answer: Mapping[str, Any]) -> Handler:
 
 
 def boolean(text: str) -> bool:
-    """Return what a boolean in a query string means; raises :class:`BadRequest`."""
+    """Return what a boolean in a query string means; raises :class:`BadRequestError`."""
     lowered = text.strip().lower()
     if lowered in {"1", "true", "t", "yes", "y", "on", ""}:
         return True
     if lowered in {"0", "false", "f", "no", "n", "off"}:
         return False
-    raise BadRequest(f"'{text}' is not a boolean.")
+    raise BadRequestError(f"'{text}' is not a boolean.")
 
 
 class PageQuery(Struct, frozen=True):
@@ -294,7 +298,7 @@ class PageQuery(Struct, frozen=True):
         """Read ``limit``, ``marker``, ``sort_key``, ``sort_dir``, ``sort``, ``page_reverse``."""
         limit = query.get("limit")
         if limit is not None and not limit.isdecimal():
-            raise BadRequest(f"The limit must be a number of 0 or more, not '{limit}'.")
+            raise BadRequestError(f"The limit must be a number of 0 or more, not '{limit}'.")
         keys = query.getlist("sort_key")
         dirs = query.getlist("sort_dir")
         pairs = [(key, dirs[i] if i < len(dirs) else directions) for i, key in enumerate(keys)]
@@ -304,7 +308,7 @@ class PageQuery(Struct, frozen=True):
                 pairs.append((key, direction or directions))
         for _, direction in pairs:
             if direction not in {"asc", "desc"}:
-                raise BadRequest(f"The sort direction must be asc or desc, not '{direction}'.")
+                raise BadRequestError(f"The sort direction must be asc or desc, not '{direction}'.")
         return PageQuery(
             limit=None if limit is None else int(limit),
             marker=query.get("marker") or None,
@@ -328,7 +332,7 @@ def page(
     default_limit: int | None = None,
     max_limit: int = PAGE_LIMIT,
 ) -> Page:
-    """Return the page of the documents; raises :class:`BadRequest` for an unknown marker."""
+    """Return the page of the documents; raises :class:`BadRequestError` for an unknown marker."""
     items = list(documents)
     for key, direction in reversed(query.sort):
         items.sort(key=_sort_value(key), reverse=direction == "desc")
@@ -337,7 +341,7 @@ def page(
     if query.marker is not None:
         ids = [item["id"] for item in items]
         if query.marker not in ids:
-            raise BadRequest(f"The marker '{query.marker}' could not be found.")
+            raise BadRequestError(f"The marker '{query.marker}' could not be found.")
         items = items[ids.index(query.marker) + 1 :]
     asked = query.limit if query.limit is not None else default_limit
     limit = max_limit if asked is None else min(asked, max_limit)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 from starlette.datastructures import Headers
 
-from localcloud.http import BadRequest, NotAcceptable
+from localcloud.http import BadRequestError, NotAcceptableError
 
 _NUMBER = re.compile(r"(\d{1,4})\.(\d{1,4})")
 _COMMON = "OpenStack-API-Version"
@@ -28,8 +28,8 @@ class Microversions(Struct, frozen=True):
     def negotiate(self, headers: Headers) -> "Microversion":
         """Return the version that a request asks for.
 
-        Raises :class:`BadRequest` for text that is no version, and :class:`NotAcceptable` for a
-        version that is not served.
+        Raises :class:`BadRequestError` for text that is no version, and
+        :class:`NotAcceptableError` for a version that is not served.
         """
         text = self._asked(headers)
         if text is None:
@@ -38,13 +38,13 @@ class Microversions(Struct, frozen=True):
             return Microversion(self, self.maximum)
         found = _NUMBER.fullmatch(text)
         if found is None:
-            raise BadRequest(
+            raise BadRequestError(
                 f"API Version String {text} is of invalid format."
                 " Must be of format MajorNum.MinorNum."
             )
         major, minor = int(found[1]), int(found[2])
         if major != self.major or not self.minimum <= minor <= self.maximum:
-            raise NotAcceptable(
+            raise NotAcceptableError(
                 f"Version {text} is not supported by the API. "
                 f"Minimum is {self.first} and maximum is {self.latest}."
             )

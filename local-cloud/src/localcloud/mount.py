@@ -13,7 +13,13 @@ from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from localcloud.cloud import Cloud, Service
-from localcloud.http import ApiError, MethodNotAllowed, NotFound, Unauthorized, announce
+from localcloud.http import (
+    ApiError,
+    MethodNotAllowedError,
+    NotFoundError,
+    UnauthorizedError,
+    announce,
+)
 
 _LOG = logging.getLogger(__name__)
 _PATH_LIMIT = 8192
@@ -63,7 +69,7 @@ class ServiceApp:
     async def _handle(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         path = self._service.normalize(scope["path"])
         if len(path) > _PATH_LIMIT:
-            raise NotFound("The resource could not be found.")
+            raise NotFoundError("The resource could not be found.")
         scope = {**scope, "path": path, "root_path": "", "app": self}
         state = scope["state"] = {**(scope.get("state") or {}), "request_id": request_id}
         state["held_bodies"] = self._cloud.held_bodies
@@ -76,14 +82,14 @@ class ServiceApp:
             state["context"] = caller
             announce(request, caller)
         elif not public:
-            raise Unauthorized("The request you have made requires authentication.")
+            raise UnauthorizedError("The request you have made requires authentication.")
         await self._routing.of(path)(scope, receive, send)
 
     async def _fail(
         self, error: ApiError, request_id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         response = self._service.render(error, request_id)
-        if error.status == Unauthorized.status:
+        if error.status == UnauthorizedError.status:
             response.headers.setdefault(
                 "WWW-Authenticate", f'Keystone uri="{self._cloud.settings.url}/identity"'
             )
@@ -120,10 +126,10 @@ def _router(routes: Iterable[BaseRoute]) -> Router:
 
 
 def _from_starlette(error: HTTPException, scope: Scope) -> ApiError:
-    if error.status_code == NotFound.status:
-        return NotFound("The resource could not be found.")
-    if error.status_code == MethodNotAllowed.status:
-        return MethodNotAllowed(
+    if error.status_code == NotFoundError.status:
+        return NotFoundError("The resource could not be found.")
+    if error.status_code == MethodNotAllowedError.status:
+        return MethodNotAllowedError(
             f"The method {scope['method']} is not allowed for this resource.",
             headers=dict(error.headers or {}),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import IntEnum
 
-from localcloud.http import Forbidden, RequestContext
+from localcloud.http import ForbiddenError, RequestContext
 
 
 class Access(IntEnum):
@@ -41,7 +41,7 @@ def lacking(caller: RequestContext, method: str, needed: Access | None) -> Acces
 
 
 Permit = Callable[[RequestContext, str, str], None]
-"""Raises :class:`Forbidden` if the roles of a caller do not allow the method on the path."""
+"""Raises :class:`ForbiddenError` if the roles of a caller do not allow the method on the path."""
 
 
 def by_role(*searches: str) -> Permit:
@@ -58,9 +58,9 @@ def by_role(*searches: str) -> Permit:
     return permit
 
 
-def lacks_role(needed: Access) -> Forbidden:
+def lacks_role(needed: Access) -> ForbiddenError:
     """Return the error for a caller without a role."""
-    return Forbidden(f"Policy does not allow this request: it needs the role {needed.role}.")
+    return ForbiddenError(f"Policy does not allow this request: it needs the role {needed.role}.")
 
 
 def by_owner(caller: RequestContext, method: str, path: str) -> None:

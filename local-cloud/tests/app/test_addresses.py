@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.addresses import NoAddresses, claim_range
+from localcloud.addresses import AddressRangeError, claim_range
 
 
 def test_clouds_that_run_at_once_have_different_ranges(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_clouds_that_run_at_once_have_different_ranges(tmp_path: Path) -> None:
 def test_a_cloud_has_its_range_again_after_a_restart(tmp_path: Path) -> None:
     first = claim_range(tmp_path)
     first.claim.close()
-    with claim_range(tmp_path).claim, pytest.raises(NoAddresses, match="Stop that one"):
+    with claim_range(tmp_path).claim, pytest.raises(AddressRangeError, match="Stop that one"):
         claim_range(tmp_path)
 
 
@@ -41,7 +41,7 @@ def test_a_range_is_free_when_its_process_was_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         cidr = process.stdout.readline().strip()
-        with pytest.raises(NoAddresses):
+        with pytest.raises(AddressRangeError):
             claim_range(tmp_path)
         process.kill()
         process.wait()
@@ -61,7 +61,7 @@ def test_no_user_gets_what_another_has_claimed(tmp_path: Path) -> None:
         try:
             os.setuid(65534)
             claim_range(theirs)
-        except NoAddresses:
+        except AddressRangeError:
             code = 0
         finally:
             os._exit(code)

@@ -11,7 +11,7 @@ from localcloud.http import (
     OWNED_BODIES_LIMIT,
     UNKNOWN_BODY_LIMIT,
     RequestContext,
-    TooLarge,
+    TooLargeError,
     announce,
     read_body,
 )
@@ -31,7 +31,7 @@ def request_with(body: bytes, held: Counter[str | None], project: str | None = N
 async def test_body_of_unknown_caller_is_short() -> None:
     held: Counter[str | None] = Counter()
     assert len(await read_body(request_with(b"x" * UNKNOWN_BODY_LIMIT, held))) > 0
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         await read_body(request_with(b"x" * (UNKNOWN_BODY_LIMIT + 1), held))
     assert not held
 
@@ -39,7 +39,7 @@ async def test_body_of_unknown_caller_is_short() -> None:
 async def test_bodies_of_one_project_share_a_limit() -> None:
     body = b"x" * JSON_BODY_LIMIT
     held: Counter[str | None] = Counter({"greedy": OWNED_BODIES_LIMIT - JSON_BODY_LIMIT + 1})
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         await read_body(request_with(body, held, "greedy"))
     assert held == {"greedy": OWNED_BODIES_LIMIT - JSON_BODY_LIMIT + 1}
     assert await read_body(request_with(body, held, "other")) == body

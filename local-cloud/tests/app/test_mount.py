@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from localcloud.cloud import Service
 from localcloud.http import (
-    Conflict,
+    ConflictError,
     context,
     fixed,
     glance_error,
@@ -47,7 +47,7 @@ async def who(request: Request) -> Response:
 
 async def create(request: Request) -> None:
     await read_object(request, "thing")
-    raise Conflict("There is one already.", type="ThingExists")
+    raise ConflictError("There is one already.", type="ThingExists")
 
 
 async def broken(request: Request) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from localcloud.http import RequestContext, Unauthorized
+from localcloud.http import RequestContext, UnauthorizedError
 
 
 class ManualClock:
@@ -39,5 +39,5 @@ class StaticTokens:
 
     def validate(self, token: str) -> RequestContext:
         if token not in self.contexts:
-            raise Unauthorized("The request you have made requires authentication.")
+            raise UnauthorizedError("The request you have made requires authentication.")
         return self.contexts[token]

@@ -73,7 +73,7 @@ class Shares:
     async def mount(
         self, server_id: str, source: str, kind: str = "nfs", options: str = ""
     ) -> None:
-        """Mount as a program in a server does; raises MountRefused."""
+        """Mount as a program in a server does; raises MountRefusedError."""
         mount = self.house.fabric.exports.mount
         assert mount is not None
         await mount(MountRequest(server_id, kind, source, "/mnt", options))

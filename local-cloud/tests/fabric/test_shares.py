@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cloud_testing.world import World
-from localcloud.fabric.exports import MountRefused, MountRequest
+from localcloud.fabric.exports import MountRefusedError, MountRequest
 from localcloud.fabric.interface import FabricError, Face, Network, Server, Share
 
 ID = "5f0e3c5e-77aa-4b6e-9d2b-000000000001"
@@ -167,7 +167,7 @@ class Offer:
     async def mount(self, request: MountRequest) -> None:
         self.asked.append(request)
         if self.refusal:
-            raise MountRefused(self.refusal)
+            raise MountRefusedError(self.refusal)
         await self.world.fabric.storage.mount(
             request.server_id, self.share, Face.WRITE, request.target
         )

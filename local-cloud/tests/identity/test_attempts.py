@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.http import Unauthorized
+from localcloud.http import UnauthorizedError
 from localcloud.identity.attempts import MOST_WRONG, WINDOW, Attempts
 
 
@@ -26,7 +26,7 @@ def test_after_some_wrong_passwords_none_is_looked_at_for_a_while() -> None:
     for _ in range(MOST_WRONG):
         attempts.begin("u", "guess")
         attempts.wrong("u")
-    with pytest.raises(Unauthorized, match="Too many"):
+    with pytest.raises(UnauthorizedError, match="Too many"):
         attempts.begin("u", "right, as it happens")
     attempts.begin("another user", "x")
     clock.time += WINDOW + timedelta(seconds=1)
@@ -39,7 +39,7 @@ def test_password_that_was_proved_is_taken_whatever_others_guess() -> None:
     for _ in range(MOST_WRONG):
         attempts.wrong("u")
     attempts.begin("u", "secret")
-    with pytest.raises(Unauthorized):
+    with pytest.raises(UnauthorizedError):
         attempts.begin("u", "secreT")
 
 

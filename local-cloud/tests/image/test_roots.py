@@ -8,7 +8,7 @@ import pytest
 from cloud_testing.hostile_archives import beyond_path_max, directory, file, packed
 from localcloud.cloud import Cloud
 from localcloud.image.images import Images
-from localcloud.image.roots import Roots, UnusableImage
+from localcloud.image.roots import Roots, UnusableImageError
 
 
 def archive(*members: tuple[str, bytes, str, str], mode: str = "w:gz") -> bytes:
@@ -60,7 +60,7 @@ async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
     cloud: Cloud, upload: Any, data: bytes
 ) -> None:
     image_id = await upload(data)
-    with pytest.raises(UnusableImage):
+    with pytest.raises(UnusableImageError):
         await cloud.one(Roots).root(image_id)
     assert not cloud.one(Images).unpacked(image_id).exists()
 
@@ -71,7 +71,7 @@ async def test_links_longer_than_paths_may_be_lead_nowhere(
     victim = tmp_path / "victim"
     victim.mkdir()
     image_id = await upload(packed(beyond_path_max("", victim)))
-    with pytest.raises(UnusableImage, match="through a symbolic link"):
+    with pytest.raises(UnusableImageError, match="through a symbolic link"):
         await cloud.one(Roots).root(image_id)
     assert not list(victim.iterdir())
 
@@ -91,7 +91,7 @@ async def test_the_host_image_has_no_root_of_its_own(cloud: Cloud, api: Any) -> 
 
 async def test_an_image_without_data_gives_no_root(cloud: Cloud, api: Any) -> None:
     image_id = (await api("POST", "/images", {})).json()["id"]
-    with pytest.raises(UnusableImage, match="no data"):
+    with pytest.raises(UnusableImageError, match="no data"):
         await cloud.one(Roots).root(image_id)
 
 

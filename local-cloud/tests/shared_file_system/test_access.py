@@ -4,7 +4,7 @@ import pytest
 
 from cloud_testing.compute import Api, House
 from cloud_testing.shares import Shares
-from localcloud.fabric.exports import MountRefused
+from localcloud.fabric.exports import MountRefusedError
 from localcloud.fabric.interface import Face
 
 
@@ -99,11 +99,11 @@ async def test_nobody_mounts_a_share_without_a_rule(shares: Shares, server: str)
     made = await shares.make()
     path = await shares.path_of(made["id"])
     with pytest.raises(
-        MountRefused, match=r"access denied by server while mounting 127\.24\.4\.1:/"
+        MountRefusedError, match=r"access denied by server while mounting 127\.24\.4\.1:/"
     ):
         await shares.mount(server, path)
     await shares.allow(made["id"], "10.0.1.0/24")
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(server, path)
     await shares.allow(made["id"], "10.0.0.0/24")
     await shares.mount(server, path)
@@ -161,7 +161,7 @@ async def test_servers_of_other_projects_are_known_by_their_floating_addresses(
     share = await shares.make()
     await shares.allow(share["id"], "10.0.0.2")
     path = await shares.path_of(share["id"])
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(made["id"], path)
     port = (await other.get(f"/network/v2.0/ports?device_id={made['id']}"))["ports"][0]["id"]
     wish = {"floating_network_id": public, "port_id": port}
@@ -189,7 +189,7 @@ async def test_servers_of_other_projects_are_known_by_their_floating_addresses(
 async def test_what_is_not_exported_is_not_mounted(
     shares: Shares, server: str, kind: str, source: str, words: str
 ) -> None:
-    with pytest.raises(MountRefused, match=words):
+    with pytest.raises(MountRefusedError, match=words):
         await shares.mount(server, source, kind)
 
 
@@ -197,7 +197,7 @@ async def test_a_share_is_at_its_own_address_alone(shares: Shares, server: str) 
     made = await shares.make()
     await shares.allow(made["id"], "10.0.0.0/24")
     path = (await shares.path_of(made["id"])).replace("127.24.4.1", "10.0.0.9")
-    with pytest.raises(MountRefused, match="Connection timed out"):
+    with pytest.raises(MountRefusedError, match="Connection timed out"):
         await shares.mount(server, path)
 
 
@@ -207,7 +207,7 @@ async def test_a_windows_share_knows_its_users_by_name(shares: Shares, server: s
     path = await shares.path_of(made["id"])
     assert path.startswith("\\\\127.24.4.1\\share-")
     source = path.replace("\\", "/")
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(server, source, "cifs", "username=bobby,password=x")
     await shares.mount(server, source, "cifs", "vers=3.0,username=alice,password=x")
     assert shares.face(server, made["id"]) is Face.READ
@@ -220,7 +220,7 @@ async def test_a_ceph_share_wants_the_key_of_its_client(shares: Shares, server: 
     assert len(rule["access_key"]) == 40
     path = await shares.path_of(made["id"])
     assert path.startswith("127.24.4.1:6789:/volumes/_nogroup/")
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(server, path, "ceph", "name=alice,secret=AQ==")
     await shares.mount(server, path, "ceph", f"name=alice,secret={rule['access_key']}")
     assert shares.face(server, made["id"]) is Face.WRITE

@@ -6,7 +6,7 @@ import pytest
 
 from cloud_testing.compute import Api, House
 from cloud_testing.shares import Shares
-from localcloud.fabric.exports import MountRefused
+from localcloud.fabric.exports import MountRefusedError
 from localcloud.fabric.interface import Face
 
 
@@ -85,13 +85,13 @@ async def test_a_server_mounts_from_where_it_has_been_seen(
     share = await shares.make(share_type="dhss_true", share_network_id=where["id"])
     path = await shares.path_of(share["id"])
     await shares.allow(share["id"], "10.0.0.2")
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(server, path)
     await shares.allow(share["id"], "127.0.0.1")  # whence the fabric of tests connects
     await shares.mount(server, path)
     assert shares.face(server, share["id"]) is Face.WRITE
     house.fabric.appliances.doors.clear()
-    with pytest.raises(MountRefused, match="failed: nobody is at"):
+    with pytest.raises(MountRefusedError, match="failed: nobody is at"):
         await shares.mount(server, path)
 
 

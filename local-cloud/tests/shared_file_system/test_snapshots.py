@@ -4,7 +4,7 @@ import pytest
 
 from cloud_testing.compute import House
 from cloud_testing.shares import Shares
-from localcloud.fabric.exports import MountRefused
+from localcloud.fabric.exports import MountRefusedError
 from localcloud.fabric.interface import Face
 
 
@@ -131,7 +131,7 @@ async def test_a_snapshot_is_mounted_to_be_read(shares: Shares, server: str) -> 
     snapshot = await shares.snapshot(share["id"])
     path = f"/snapshots/{snapshot['id']}"
     (location,) = (await shares.get(f"{path}/export-locations"))["share_snapshot_export_locations"]
-    with pytest.raises(MountRefused, match="access denied"):
+    with pytest.raises(MountRefusedError, match="access denied"):
         await shares.mount(server, location["path"])
     rule = {"access_type": "ip", "access_to": "10.0.0.0/24"}
     told = await shares.call("POST", f"{path}/action", {"allow_access": rule}, 200)

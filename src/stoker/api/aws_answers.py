@@ -30,7 +30,7 @@ from stoker.kernel.errors import (
     WATCH_NOT_FOUND,
     WRONG_SIGNATURE,
     ErrorType,
-    Refused,
+    RequestError,
 )
 
 XML = "application/xml; charset=UTF-8"
@@ -99,7 +99,7 @@ def code_of(
 
 def message_of(error: Exception) -> str:
     """Return the message of an error for users."""
-    if isinstance(error, Refused):
+    if isinstance(error, RequestError):
         return error.message
     if isinstance(error, DiagnosticError):
         return str(error)

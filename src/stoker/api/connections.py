@@ -76,7 +76,7 @@ class _Phase(enum.Enum):
     """The request is complete; the client owes nothing."""
 
 
-class _Refused(Exception):
+class _LimitError(Exception):
     """The request is beyond a limit. The text is for the client."""
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
@@ -241,7 +241,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._body = 0
         self._header_size = 0
         self._drained = 0
-        self._refusal: _Refused | None = None
+        self._refusal: _LimitError | None = None
         self._unread: _Unread | None = None
         self.held = HeldBody(gate)
 
@@ -252,7 +252,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.since = self._gate.now()
         if not self._gate.enter(self):
             self._heard = True
-            self.refuse(_Refused(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
+            self.refuse(_LimitError(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
@@ -277,7 +277,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer a request that cannot be parsed, or that one of the callbacks has refused."""
-        self.refuse(self._refusal or _Refused(HTTPStatus.BAD_REQUEST, msg))
+        self.refuse(self._refusal or _LimitError(HTTPStatus.BAD_REQUEST, msg))
 
     def on_message_begin(self) -> None:
         """Handle the start of a request."""
@@ -384,7 +384,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refusal = _too_large(f"There are more than {limits.header_count} headers.")
             raise self._refusal
 
-    def refuse(self, refusal: _Refused) -> None:
+    def refuse(self, refusal: _LimitError) -> None:
         """Answer with a fault, unless an answer is under way, and close the connection."""
         self._refusal, self.since = refusal, self._gate.now()
         self.held.release()
@@ -401,12 +401,12 @@ class GuardedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def _too_large(message: str) -> _Refused:
-    return _Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, message)
+def _too_large(message: str) -> _LimitError:
+    return _LimitError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, message)
 
 
-def _too_slow(message: str) -> _Refused:
-    return _Refused(HTTPStatus.REQUEST_TIMEOUT, message)
+def _too_slow(message: str) -> _LimitError:
+    return _LimitError(HTTPStatus.REQUEST_TIMEOUT, message)
 
 
 def _network_of(client: tuple[str, int] | None) -> str:

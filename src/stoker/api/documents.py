@@ -8,7 +8,7 @@ from stoker.api.interface import is_utf8
 from stoker.api.ports import Compute
 from stoker.kernel import long_json
 from stoker.kernel.diagnostics import Path, format_path
-from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.json_faults import fault_of
 
 _FEW_BYTES = 16 * 1024
@@ -23,11 +23,15 @@ async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
             return _read(text)
         return await compute(lambda: _read(text))
     except RecursionError:
-        raise Invalid("The JSON of the body is nested too deeply.", BAD_REQUEST) from None
+        raise ValidationError("The JSON of the body is nested too deeply.", BAD_REQUEST) from None
     except UnicodeError:
-        raise Invalid("The body contains bytes that are not UTF-8 text.", BAD_REQUEST) from None
+        raise ValidationError(
+            "The body contains bytes that are not UTF-8 text.", BAD_REQUEST
+        ) from None
     except ValueError as error:
-        raise Invalid(f"The body is not valid JSON: {fault_of(error)}.", BAD_REQUEST) from None
+        raise ValidationError(
+            f"The body is not valid JSON: {fault_of(error)}.", BAD_REQUEST
+        ) from None
 
 
 def _read(content: bytes) -> dict[str, Any]:
@@ -45,11 +49,11 @@ def _refuse_halves(document: dict[str, Any]) -> None:
     while rest:
         path, value = rest.pop()
         if isinstance(value, str) and not is_utf8(value):
-            raise Invalid(f"{format_path(path)} {_HALF}", BAD_REQUEST)
+            raise ValidationError(f"{format_path(path)} {_HALF}", BAD_REQUEST)
         if isinstance(value, dict):
             if not all(map(is_utf8, value)):
                 place = f"A name in {format_path(path)}" if path else "A name"
-                raise Invalid(f"{place} {_HALF}", BAD_REQUEST)
+                raise ValidationError(f"{place} {_HALF}", BAD_REQUEST)
             rest += (((*path, name), inner) for name, inner in value.items())
         elif isinstance(value, list):
             rest += (((*path, place), inner) for place, inner in enumerate(value))

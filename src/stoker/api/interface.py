@@ -13,9 +13,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stoker.api.connections import OWNER
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.diagnostics import type_of
-from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable, lack_of
+from stoker.kernel.errors import (
+    BAD_REQUEST,
+    LimitExceededError,
+    UnavailableError,
+    ValidationError,
+    lack_of,
+)
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 from stoker.kernel.patience import answering
@@ -70,21 +76,21 @@ def interface(
 
 def _told(error: Exception) -> Exception:
     """Return the error for the client."""
-    if isinstance(error, StoreFault) and error.passing:
+    if isinstance(error, StoreError) and error.passing:
         log.warning("request not answered", reason=str(error))
         if error.is_full:
-            return Unavailable(
+            return UnavailableError(
                 "The disk of the service's database is full: nothing can be changed, nor deleted,"
                 " before its operator makes room."
             )
-        return Unavailable(
+        return UnavailableError(
             "The database of the service does not answer at present; try again later."
         )
     lack = lack_of(error)
     if lack is None:
         return error
     log.warning("request not answered", reason=f"this machine is short of {lack}: {error}")
-    return Unavailable("The machine of the service is overloaded at present; try again later.")
+    return UnavailableError("The machine of the service is overloaded at present; try again later.")
 
 
 def _across(given: str, parent: str | None) -> str | None:
@@ -105,9 +111,11 @@ def check_address(request: Request) -> None:
     """Raise a refusal (400) of an address with too many parameters, or with invalid text."""
     query = request.query_params.multi_items()
     if len(query) > _MOST_PARAMETERS:
-        raise Invalid(f"The address has more than {_MOST_PARAMETERS} parameters.", BAD_REQUEST)
+        raise ValidationError(
+            f"The address has more than {_MOST_PARAMETERS} parameters.", BAD_REQUEST
+        )
     if "\0" in request.scope["path"]:
-        raise Invalid("The path of the address contains a NUL character.", BAD_REQUEST)
+        raise ValidationError("The path of the address contains a NUL character.", BAD_REQUEST)
     raw: bytes = request.scope["query_string"]
     if _HIGH.search(raw):  # what is no UTF-8 was replaced
         query = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
@@ -127,7 +135,7 @@ def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
         else:
             continue
         shown = name.replace("\0", "?").encode(errors="replace").decode()
-        raise Invalid(f"The parameter {shown:.100} contains {wrong}.", BAD_REQUEST)
+        raise ValidationError(f"The parameter {shown:.100} contains {wrong}.", BAD_REQUEST)
 
 
 def is_utf8(text: str) -> bool:
@@ -140,7 +148,7 @@ def is_utf8(text: str) -> bool:
 
 
 async def read_body(request: Request, limit: int, owner: str | None = None) -> bytes:
-    """The body of a request; raises :class:`LimitExceeded` beyond ``limit`` bytes.
+    """The body of a request; raises :class:`LimitExceededError` beyond ``limit`` bytes.
 
     ``owner`` is the project of the caller, where it is known before the body is read.
     """
@@ -149,13 +157,13 @@ async def read_body(request: Request, limit: int, owner: str | None = None) -> b
         announce(owner)
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and _exceeds(declared.lstrip("0"), limit):
-        raise LimitExceeded(f"The body has {declared:.20} bytes, the limit is {limit}.")
+        raise LimitExceededError(f"The body has {declared:.20} bytes, the limit is {limit}.")
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > limit:
-            raise LimitExceeded(f"The body is larger than the limit of {limit} bytes.")
+            raise LimitExceededError(f"The body is larger than the limit of {limit} bytes.")
         chunks.append(chunk)
     return b"".join(chunks)
 

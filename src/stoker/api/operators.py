@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from stoker.api.interface import RETRY_AFTER
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -74,7 +74,7 @@ def operator_routes(
             )
         try:
             return Response(await metrics(), media_type=_PROMETHEUS)
-        except (StoreFault, TimeoutError) as fault:
+        except (StoreError, TimeoutError) as fault:
             said = f"The database does not answer: {fault or 'in time'}\n"
             return PlainTextResponse(said, 503, {"Retry-After": str(RETRY_AFTER)})
 

@@ -53,8 +53,8 @@ class FetchObject(Protocol):
     async def __call__(self, caller: Caller, container: str, name: str) -> str:
         """The text of an object of the caller's project.
 
-        Raises :class:`stoker.kernel.errors.NotFound` where there is none, or no object store, and
-        :class:`stoker.kernel.errors.Refused`.
+        Raises :class:`stoker.kernel.errors.NotFoundError` where there is none, or no object
+        store, and :class:`stoker.kernel.errors.Refused`.
         """
 
 

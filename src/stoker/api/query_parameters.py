@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from stoker.api.interface import check_parameters
 from stoker.api.ports import Compute
-from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.errors import BAD_REQUEST, ValidationError
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST = 1000
@@ -25,10 +25,12 @@ async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict
             form = _form(body) if len(body) <= _FEW_BYTES else await compute(lambda: _form(body))
             found.update(form)
         except UnicodeError:
-            raise Invalid("The form contains bytes that are not ASCII.", BAD_REQUEST) from None
+            raise ValidationError(
+                "The form contains bytes that are not ASCII.", BAD_REQUEST
+            ) from None
         except ValueError:
             message = f"The form has more than {_MOST} parameters."
-            raise Invalid(message, BAD_REQUEST) from None
+            raise ValidationError(message, BAD_REQUEST) from None
     check_parameters(found.items())
     return found
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from stoker.api.ports import Authenticate, VerifySignature
 from stoker.engine.model.requests import Caller
-from stoker.kernel.errors import ACCESS_DENIED, Forbidden
+from stoker.kernel.errors import ACCESS_DENIED, ForbiddenError
 
 
 class Senders(Struct, frozen=True):
@@ -28,7 +28,7 @@ class Senders(Struct, frozen=True):
         if "x-auth-token" in request.headers and not _is_signed(request, parameters):
             caller = await self.authenticate(request.headers, None)
             if caller is None:
-                raise Forbidden("The token is not valid.", ACCESS_DENIED)
+                raise ForbiddenError("The token is not valid.", ACCESS_DENIED)
             return caller
         return await self.verify(
             method=request.method,

@@ -14,9 +14,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from stoker.administration import Administration
 from stoker.cli import configuration, options
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.config.files import ConfigFiles, usual_files
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 
 
 def administered(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,10 +44,10 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _installed(data_dir: Path) -> ConfigFiles:
-    """The files of the service of this machine. Raises CommandFailed where there is none."""
+    """The files of the service of this machine. Raises CommandError where there is none."""
     found = usual_files()
     if not found:
-        raise CommandFailed(
+        raise CommandError(
             f"there is no service in {data_dir}, nor an /etc/stoker/stoker.conf: name the database"
             " with --database, the configuration with --config-file, or the data directory with"
             " --data-dir"
@@ -76,8 +76,8 @@ def telling_refusals(command: Callable[..., Any]) -> Callable[..., Any]:
     def told(*target: Any, **arguments: Any) -> Any:
         try:
             return command(*target, **arguments)
-        except (ValueError, NotFound, SQLAlchemyError) as error:
+        except (ValueError, NotFoundError, SQLAlchemyError) as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise CommandFailed(lines[0] if lines else type(error).__name__) from None
+            raise CommandError(lines[0] if lines else type(error).__name__) from None
 
     return told

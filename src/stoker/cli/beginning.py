@@ -15,8 +15,8 @@ from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
-from stoker.cli.failures import CommandFailed
-from stoker.cli.findings import BadDocument
+from stoker.cli.failures import CommandError
+from stoker.cli.findings import DocumentError
 from stoker.cli.naming import the_stack
 from stoker.cli.patience import Patience
 from stoker.cli.progress import begun_on
@@ -76,7 +76,7 @@ class Beginning(Struct, frozen=True):
     def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
         """Start to carry out a plan, and nothing else.
 
-        Raises :class:`CommandFailed` where the plan does not hold any more.
+        Raises :class:`CommandError` where the plan does not hold any more.
         """
         client, patience = self.client, self.patience
         body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
@@ -124,12 +124,14 @@ class Beginning(Struct, frozen=True):
             )
 
     def _refuse_impossible(self, wanted: Wanted, existing: Stack) -> None:
-        """Raise :class:`BadDocument` for changes that a plan refuses, and the update would try."""
+        """Raise :class:`DocumentError` for changes that a plan refuses, and the update would
+        try.
+        """
         try:
             wanted.plan(self.client, existing)
-        except BadDocument:
+        except DocumentError:
             raise
-        except CommandFailed:
+        except CommandError:
             return  # The update itself says what is wrong, or is tried again.
 
     def _confirm(self, wanted: Wanted, existing: Stack) -> None:

@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 from msgspec import Struct
 
-from stoker.cli.client import Client, Refused, parsed
+from stoker.cli.client import Client, RefusedError, parsed
 from stoker.cli.naming import the_resource
 from stoker.cli.remedies import (
     Failure,
@@ -171,7 +171,7 @@ def explanation_of(
         place = f"/stacks/{holder.stack_name}/{holder.stack_id}"
     try:
         answer = client.get(ORCHESTRATION, f"{place}/resources/{name}/why")
-    except Refused as refusal:
+    except RefusedError as refusal:
         if refusal.status == 404 and not above:
             the_resource(client, stack, path)
         raise
@@ -198,7 +198,7 @@ def _with_notes(client: Client, stack: Stack, found: Explanation) -> Explanation
 
 
 def parsed_explanation(answer: Any, shown_as: ShownAs | None = None) -> Explanation:
-    """An answer of the service as values. Raises :class:`stoker.cli.client.Odd`.
+    """An answer of the service as values. Raises :class:`stoker.cli.client.WrongServiceError`.
 
     ``shown_as`` gives the names of files as the user knows them.
     """

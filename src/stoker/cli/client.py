@@ -10,7 +10,7 @@ import httpx
 
 from stoker.cli.control_characters import all_visible
 from stoker.cli.credentials import Credentials
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 
 Value = TypeVar("Value")
 STREAM = "text/event-stream"
@@ -18,7 +18,7 @@ _TIMEOUT = httpx.Timeout(60, connect=5)
 _NOBODY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
-class Refused(CommandFailed):
+class RefusedError(CommandError):
     """A service answered with an error."""
 
     def __init__(self, status: int, message: str, diagnostics: tuple[Any, ...] = ()) -> None:
@@ -28,11 +28,11 @@ class Refused(CommandFailed):
         """What the orchestration service found, each a map as its API gives it."""
 
 
-class Unreachable(CommandFailed):
+class UnreachableError(CommandError):
     """Nothing answers at the address of a service."""
 
 
-class Absent(Unreachable):
+class NoServiceError(UnreachableError):
     """There is nothing at the address of a service that could answer."""
 
 
@@ -43,14 +43,14 @@ _PASSING = (
 )
 
 
-def is_passing(failure: CommandFailed) -> bool:
+def is_passing(failure: CommandError) -> bool:
     """Return whether the same question may be answered later."""
-    if isinstance(failure, Refused):
+    if isinstance(failure, RefusedError):
         return failure.status in _PASSING
-    return isinstance(failure, Unreachable)
+    return isinstance(failure, UnreachableError)
 
 
-class Odd(CommandFailed):
+class WrongServiceError(CommandError):
     """The answer is not that of the expected service."""
 
     def __init__(self, url: str) -> None:
@@ -58,11 +58,11 @@ class Odd(CommandFailed):
 
 
 def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
-    """Return the parsed answer. Raises :class:`Odd` if it has another form."""
+    """Return the parsed answer. Raises :class:`WrongServiceError` if it has another form."""
     try:
         return parse(answer)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise Odd("the service") from None
+        raise WrongServiceError("the service") from None
 
 
 class Client:
@@ -98,7 +98,7 @@ class Client:
         self._http.close()
 
     def get(self, service: str, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        """The JSON at a path of a service. Raises :class:`CommandFailed`."""
+        """The JSON at a path of a service. Raises :class:`CommandError`."""
         return self.call(service, "GET", path, query=query)
 
     def call(
@@ -111,7 +111,7 @@ class Client:
     ) -> Any:
         """The JSON that a service answers, None where it answers without.
 
-        ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandFailed`.
+        ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandError`.
         """
         if not self._token:
             self._login()
@@ -130,7 +130,7 @@ class Client:
     ) -> Iterator[str]:
         """The lines of a stream of events, as they come; none where the service has no streams.
 
-        Raises :class:`CommandFailed`, also after ``silence`` seconds without any.
+        Raises :class:`CommandError`, also after ``silence`` seconds without any.
         """
         if not self._token:
             self._login()
@@ -147,7 +147,7 @@ class Client:
                     yield from response.iter_lines()
         except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
             # the last one: the client was closed meanwhile
-            raise Unreachable(str(error)) from None
+            raise UnreachableError(str(error)) from None
 
     def _send(
         self, service: str, method: str, path: str, body: Any, query: Mapping[str, Any] | None
@@ -157,13 +157,15 @@ class Client:
         return self._request(method, url, headers=headers, json=body, params=query)
 
     def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
-        """Send a request. Raises :class:`Unreachable` with the address that does not answer."""
+        """Send a request. Raises :class:`UnreachableError` with the address that does not
+        answer.
+        """
         try:
             return self._http.request(method, url, **content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             where = urlsplit(url)
             detail = str(error) or type(error).__name__
-            failure = Absent if isinstance(error, _NOBODY) else Unreachable
+            failure = NoServiceError if isinstance(error, _NOBODY) else UnreachableError
             place = f"{where.scheme}://{where.netloc} ({detail})"
             source = self._credentials.source
             if source and url.startswith(self._credentials.auth_url.removesuffix("/v3")):
@@ -182,7 +184,7 @@ class Client:
         try:
             return self._endpoints[service]
         except KeyError:
-            raise CommandFailed(
+            raise CommandError(
                 f"the catalog of {self._credentials.auth_url} has no {service} service;"
                 " give the address of the orchestration service with --url"
                 if service == "orchestration"
@@ -199,14 +201,14 @@ class Client:
             refusal = _refusal(response)
             told = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
             # a service that is away for now says nothing about credentials
-            raise Unreachable(told) if is_passing(refusal) else CommandFailed(told)
+            raise UnreachableError(told) if is_passing(refusal) else CommandError(told)
         try:
             token = _json(response)["token"]
             self._token = response.headers["x-subject-token"]
             self._project_id = token["project"]["id"]
             self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
         except (KeyError, TypeError, AttributeError):
-            raise Odd(str(response.url)) from None
+            raise WrongServiceError(str(response.url)) from None
 
 
 def _public(catalog: Any, region: str | None) -> dict[str, str]:
@@ -240,7 +242,7 @@ def _host(url: str) -> str:
     except ValueError:
         host = None
     if not host:
-        raise BadInput(f'"{url}" is not a service address such as http://127.0.0.1:8004')
+        raise InputError(f'"{url}" is not a service address such as http://127.0.0.1:8004')
     return host
 
 
@@ -248,10 +250,10 @@ def _json(response: httpx.Response) -> Any:
     try:
         return all_visible(response.json())
     except ValueError:
-        raise Odd(str(response.url)) from None
+        raise WrongServiceError(str(response.url)) from None
 
 
-def _refusal(response: httpx.Response) -> Refused:
+def _refusal(response: httpx.Response) -> RefusedError:
     """The error of a service, whichever shape it has."""
     try:
         body = all_visible(response.json())
@@ -263,4 +265,4 @@ def _refusal(response: httpx.Response) -> Refused:
         found = body.get("error") or (nested[0] if nested else body)
     found = found if isinstance(found, dict) else {}
     message = found.get("message") or f"{response.url} answers {response.status_code}"
-    return Refused(response.status_code, str(message), tuple(found.get("diagnostics") or ()))
+    return RefusedError(response.status_code, str(message), tuple(found.get("diagnostics") or ()))

@@ -18,7 +18,7 @@ from click.shell_completion import split_arg_string
 from stoker.cli.client import Client
 from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import default_data_dir
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.files import TEMPLATES
 from stoker.cli.naming import by_path
 from stoker.cli.stacks import SERVERS, find_stack, list_stacks, resources_of
@@ -36,7 +36,7 @@ def _completed(names: Names) -> Callable[[click.Context, click.Parameter, str], 
                 return []
             with closing(client):
                 return [name for name in names(client, ctx) if name.startswith(incomplete)]
-        except (CommandFailed, OSError):
+        except (CommandError, OSError):
             return []
 
     return complete

@@ -9,7 +9,7 @@ from typing import Any
 
 from oslo_config import cfg
 
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.cli.serve_options import ServeOptions
 from stoker.config.checking import Finding, Kind, check, remarks, said_of
 from stoker.config.files import ConfigFiles
@@ -30,7 +30,7 @@ _PLACES = {
 
 
 def read(files: ConfigFiles) -> Any:
-    """The options that files set. Raises :class:`CommandFailed` naming all that is wrong."""
+    """The options that files set. Raises :class:`CommandError` naming all that is wrong."""
     wrong: list[str] = []
     try:
         conf = load(files)
@@ -39,17 +39,17 @@ def read(files: ConfigFiles) -> Any:
     except (cfg.Error, OSError, ValueError) as error:
         wrong = wrong or [_one_line(error)]
     if wrong:
-        raise CommandFailed(f"the configuration cannot be used: {'; '.join(wrong)}")
+        raise CommandError(f"the configuration cannot be used: {'; '.join(wrong)}")
     return conf
 
 
 def findings_in(files: ConfigFiles) -> list[Finding]:
-    """All that can be said of files. Raises :class:`BadInput` for those that cannot be read."""
+    """All that can be said of files. Raises :class:`InputError` for those that cannot be read."""
     try:
         conf = load(files)
         found = check(files.all(), conf)
     except (cfg.Error, OSError, ValueError) as error:
-        raise BadInput(f"the configuration cannot be read: {_one_line(error)}") from None
+        raise InputError(f"the configuration cannot be read: {_one_line(error)}") from None
     if any(finding.kind is Kind.WRONG for finding in found):
         return found
     return [*(said_of(message, files.all()) for message in missing(conf)), *found]

@@ -9,7 +9,7 @@ import click
 
 from stoker.cli.changes import Change
 from stoker.cli.client import Client
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 
 _MOST_NAMES = 10
 
@@ -18,7 +18,7 @@ def confirm(question: str, client: Client | None = None) -> None:
     """Return if the answer is yes; end the command if it is no.
 
     The question names the cloud of the ``client``, unless it is that of the data directory. Raises
-    :class:`BadInput` without a terminal.
+    :class:`InputError` without a terminal.
     """
     if client is not None and client.foreign_cloud:
         question = f"{question.removesuffix('?')}, on {client.foreign_cloud}?"
@@ -27,7 +27,7 @@ def confirm(question: str, client: Client | None = None) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        raise BadInput("cannot ask for confirmation without a terminal; use --yes") from None
+        raise InputError("cannot ask for confirmation without a terminal; use --yes") from None
     if not agreed:
         raise click.Abort
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.values import replace
 
@@ -62,7 +62,7 @@ class Credentials:
 def in_environment(environment: Mapping[str, str]) -> Credentials | None:
     """Return the credentials of ``OS_CLOUD`` or ``OS_AUTH_URL``; None without either.
 
-    Raises :class:`BadInput`.
+    Raises :class:`InputError`.
     """
     if environment.get("OS_CLOUD"):
         return _named_cloud(environment["OS_CLOUD"], environment)
@@ -92,7 +92,7 @@ def _named_cloud(name: str, environment: Mapping[str, str]) -> Credentials:
         if place.is_file():
             return replace(_in_file(place, name), source=f"OS_CLOUD={name}")
     searched = ", ".join(str(place) for place in places)
-    raise BadInput(
+    raise InputError(
         f'OS_CLOUD is "{name}", but there is no clouds.yaml: none of {searched} exists; make one'
         " of them, or unset OS_CLOUD to use the local cloud"
     )
@@ -104,9 +104,9 @@ def _in_file(path: Path, name: str) -> Credentials:
         cloud = content["clouds"][name]
         auth = {key: str(value) for key, value in cloud["auth"].items()}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from None
+        raise InputError(f"{path} cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError):
-        raise BadInput(f'{path} has no cloud "{name}" with a section "auth"') from None
+        raise InputError(f'{path} has no cloud "{name}" with a section "auth"') from None
     settings = {key: str(value) for key, value in cloud.items() if isinstance(value, str | bool)}
     return _credentials(auth, cloud.get("region_name"), _verify(settings), str(path))
 
@@ -117,9 +117,9 @@ def _credentials(
     token = auth.get("token", "")
     known = bool(token) or ("username" in auth and "password" in auth)
     if "auth_url" not in auth or not known:
-        raise BadInput(f"{place} must give auth_url, and username and password or a token")
+        raise InputError(f"{place} must give auth_url, and username and password or a token")
     if not auth.get("project_name") and not auth.get("project_id"):
-        raise BadInput(f"{place} must give project_name or project_id")
+        raise InputError(f"{place} must give project_name or project_id")
     return Credentials(
         auth_url=auth["auth_url"].rstrip("/"),
         username=auth.get("username", ""),

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.kernel.values import replace
 
 _LOCK = "serve.lock"
@@ -57,7 +57,7 @@ def make_data_dir(path: Path) -> None:
         try:
             path.mkdir(mode=0o700, parents=True)
         except OSError as error:
-            raise BadInput(
+            raise InputError(
                 f"the data directory {path} cannot be made ({error.strerror}); name another with"
                 " --data-dir or STOKER_DATA_DIR"
             ) from None
@@ -80,7 +80,7 @@ class DataDirLock:
     def acquire(self) -> Running | None:
         """Acquire the lock; return the record of the previous service.
 
-        Raises :class:`CommandFailed` if a service runs there.
+        Raises :class:`CommandError` if a service runs there.
         """
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -88,7 +88,7 @@ class DataDirLock:
             if time.monotonic() > deadline:
                 other = _read(self._path)
                 who = f"process {other.pid}, {other.url}" if other else "another process"
-                raise CommandFailed(
+                raise CommandError(
                     f"a service runs in {self._path.parent} already ({who}); use it, end it with"
                     ' "stoker stop", or choose another directory with --data-dir'
                 )
@@ -114,13 +114,13 @@ class DataDirLock:
 def running_in(data_dir: Path) -> Running | None:
     """The service that runs in a data directory, or None.
 
-    Raises :class:`BadInput` for the directory of another user.
+    Raises :class:`InputError` for the directory of another user.
     """
     path = data_dir / _LOCK
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:
-        raise BadInput(
+        raise InputError(
             f"{data_dir} belongs to another user; choose a directory of your own with --data-dir"
         ) from None
     except OSError:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.serve_options import ServeOptions
 from stoker.kernel.log import Log
 
@@ -45,7 +45,7 @@ class EngineProcesses:
             self.ready.set()
 
     async def run(self) -> None:
-        """Keep the processes running. Raises :class:`CommandFailed` if one cannot start."""
+        """Keep the processes running. Raises :class:`CommandError` if one cannot start."""
         await asyncio.gather(*(self._keep() for _ in range(self._count)), _for_ever())
 
     async def _keep(self) -> None:
@@ -67,7 +67,7 @@ class EngineProcesses:
             code = await process.wait()
             self._running.discard(process)
             if not ready and code > 0 and not self._closing:
-                raise CommandFailed("an engine did not start; see its output above")
+                raise CommandError("an engine did not start; see its output above")
             if not self._closing:
                 log.warning("engine died; it is started again", process=process.pid, code=code)
                 await asyncio.sleep(AGAIN_AFTER)

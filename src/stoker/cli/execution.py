@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 
 _SOCKET = "exec.sock"
 _MOST_BYTES = 1 << 16
@@ -27,7 +27,7 @@ def run_in_server(data_dir: Path, server_id: str, words: Sequence[str], user: st
     """Run a command in a server, connected to this process's own standard descriptors.
 
     Returns its exit code. The server gets pipes instead of the descriptors of this process: a
-    terminal or a file of this machine would lead out of the server. Raises :class:`CommandFailed`.
+    terminal or a file of this machine would lead out of the server. Raises :class:`CommandError`.
     """
     read_in, write_in = os.pipe()
     read_out, write_out = os.pipe()
@@ -48,7 +48,7 @@ def run_in_server(data_dir: Path, server_id: str, words: Sequence[str], user: st
 def _ask(data_dir: Path, request: dict[str, Any], descriptors: Sequence[int]) -> None:
     message = json.dumps(request).encode()
     if len(message) > _MOST_BYTES:
-        raise BadInput(f"the command is longer than {_MOST_BYTES} bytes; put it into a file")
+        raise InputError(f"the command is longer than {_MOST_BYTES} bytes; put it into a file")
     place = data_dir / "cloud"
     try:
         directory = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -61,12 +61,12 @@ def _ask(data_dir: Path, request: dict[str, Any], descriptors: Sequence[int]) ->
         finally:
             os.close(directory)
     except OSError as error:
-        raise CommandFailed(
+        raise CommandError(
             f"the local cloud in {place} takes no commands ({error.strerror or error}); name the"
             " directory of the service with --data-dir"
         ) from None
     if "error" in answer:
-        raise CommandFailed(f"the local cloud cannot run the command: {answer['error']}")
+        raise CommandError(f"the local cloud cannot run the command: {answer['error']}")
 
 
 def _feed(descriptor: int) -> None:
@@ -123,7 +123,7 @@ def _relay(outputs: dict[int, int], status: socket.socket) -> int:
             os.close(descriptor)
     answer = json.loads(ended)
     if "error" in answer:
-        raise CommandFailed(answer["error"])
+        raise CommandError(answer["error"])
     return int(answer["code"])
 
 

@@ -13,7 +13,7 @@ BAD_INPUT = 2
 DRIFTED = 2
 
 
-class CommandFailed(click.ClickException):
+class CommandError(click.ClickException):
     """The command cannot continue. The text has the reason and a remedy."""
 
     exit_code = FAILED
@@ -23,7 +23,7 @@ class CommandFailed(click.ClickException):
         click.echo(f"stoker: {visible(self.format_message())}", file=file, err=True)
 
 
-class BadInput(CommandFailed):
+class InputError(CommandError):
     """An input of the user is wrong: a file, an option, an environment variable."""
 
     exit_code = BAD_INPUT

@@ -21,8 +21,8 @@ import httpx
 import yaml
 from msgspec import Struct, field
 
-from stoker.cli.failures import BadInput
-from stoker.cli.findings import BadDocument, Finding, finding_of
+from stoker.cli.failures import InputError
+from stoker.cli.findings import DocumentError, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.diagnostics import Path as DataPath
 from stoker.template.source.source import MAX_BYTES, Source, read
@@ -59,8 +59,8 @@ class Bundle(Struct, frozen=True):
 def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
     """Read a template, its environments, and all files that they name.
 
-    Raises :class:`BadInput` for documents that cannot be read and :class:`BadDocument` for those
-    that are no YAML.
+    Raises :class:`InputError` for documents that cannot be read and :class:`DocumentError` for
+    those that are no YAML.
     """
     text = _read_input(template)
     if template == STDIN:
@@ -126,7 +126,7 @@ class _Gathering:
             return
         try:
             text = _fetch(place) if _is_address(place) else _read_file(Path(_local(place)))
-        except BadInput as error:
+        except InputError as error:
             self._miss(error.message, source, where, shown)
             return
         self.files[key] = text
@@ -147,7 +147,7 @@ def _source(text: str, path: Path) -> Source:
         return read(text, str(path))
     except DiagnosticError as error:
         found = [finding_of(d, str(path)) for d in error.diagnostics]
-        raise BadDocument(found, {str(path): text}) from None
+        raise DocumentError(found, {str(path): text}) from None
 
 
 def _references(data: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
@@ -231,26 +231,26 @@ def _read_input(path: Path) -> str:
         return _read_file(path)
     content = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise BadInput(f"the standard input is larger than {MAX_BYTES} bytes")
+        raise InputError(f"the standard input is larger than {MAX_BYTES} bytes")
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise BadInput("the standard input is not UTF-8 text") from None
+        raise InputError("the standard input is not UTF-8 text") from None
 
 
 def _read_file(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise BadInput(f"{path} is larger than {MAX_BYTES} bytes")
+            raise InputError(f"{path} is larger than {MAX_BYTES} bytes")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise BadInput(f'there is no file "{path}"') from None
+        raise InputError(f'there is no file "{path}"') from None
     except OSError as error:
-        raise BadInput(f'"{path}" cannot be read: {error.strerror}') from None
+        raise InputError(f'"{path}" cannot be read: {error.strerror}') from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
-        raise BadInput(
+        raise InputError(
             f'"{path}" is not UTF-8 text: line {line} has the byte 0x{byte:02x} (save it as UTF-8)'
         ) from None
 
@@ -263,13 +263,13 @@ def _fetch(url: str) -> str:
             for chunk in response.iter_bytes():
                 content += chunk
                 if len(content) > MAX_BYTES:
-                    raise BadInput(f"{url} is larger than {MAX_BYTES} bytes")
+                    raise InputError(f"{url} is larger than {MAX_BYTES} bytes")
         return content.decode()
     except httpx.HTTPStatusError as error:
         answer = f"{error.response.status_code} {error.response.reason_phrase}"
-        raise BadInput(f"{url} cannot be fetched: its server answers {answer}") from None
+        raise InputError(f"{url} cannot be fetched: its server answers {answer}") from None
     except httpx.HTTPError as error:
         why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
-        raise BadInput(f"{url} cannot be fetched: {why}") from None
+        raise InputError(f"{url} cannot be fetched: {why}") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{url} is not UTF-8 text") from None
+        raise InputError(f"{url} is not UTF-8 text") from None

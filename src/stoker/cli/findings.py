@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from stoker.cli.control_characters import all_visible, visible
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 
@@ -33,7 +33,7 @@ class Finding(Struct, frozen=True):
     suggestion: str | None = None
 
 
-class BadDocument(BadInput):
+class DocumentError(InputError):
     """A template or an environment is refused. ``texts`` are the documents, by file."""
 
     def __init__(self, found: Sequence[Finding], texts: Mapping[str, str]) -> None:

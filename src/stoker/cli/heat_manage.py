@@ -16,7 +16,7 @@ from stoker.administration import Administration
 from stoker.cli import options
 from stoker.cli.administered import administered_conf, telling_refusals
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.config.files import ConfigFiles, usual_files
 
 _SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
@@ -103,7 +103,7 @@ def purge_deleted(
 ) -> None:
     """Delete for good the stacks that were deleted AGE ago (90)."""
     if age < 0:
-        raise CommandFailed("age should be a positive integer")
+        raise CommandError("age should be a positive integer")
     gone = target.administration().purge(age * _SECONDS[granularity], project_id)
     click.echo(f"Purged {gone} deleted stacks.")
 
@@ -165,7 +165,7 @@ def resource_data_list(target: _Target, resource_id: str) -> None:
 def update_params(direction: str, **_: Any) -> None:
     """Do nothing: stored values are always encrypted. A request to decrypt them fails."""
     if direction == "decrypt":
-        raise CommandFailed("stored values are always encrypted and cannot be decrypted for good")
+        raise CommandError("stored values are always encrypted and cannot be decrypted for good")
     click.echo("What is stored is always encrypted.")
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 
 DEFAULT_PORT = 35357
 START_SECONDS = 60.0
@@ -67,12 +67,12 @@ class LocalCloud:
         return self._process.pid
 
     def await_ready(self) -> None:
-        """Return when all its APIs answer; blocks. Raises :class:`CommandFailed`."""
+        """Return when all its APIs answer; blocks. Raises :class:`CommandError`."""
         stdout = self._process.stdout
         assert stdout is not None
         said, _, _ = select.select([stdout], [], [], START_SECONDS)
         if not (said and stdout.readline().startswith(b"ready")):
-            raise CommandFailed(
+            raise CommandError(
                 "the local cloud did not start; see its output above, and check this machine with"
                 ' "stoker doctor"'
             )
@@ -114,7 +114,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
     """Wait for the end of the cloud that a killed service has left behind.
 
     The kernel kills it with the service; then its servers and its port are free.
-    Raises :class:`CommandFailed` if it does not end.
+    Raises :class:`CommandError` if it does not end.
     """
     if pid is None:
         return
@@ -129,7 +129,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
     finally:
         os.close(descriptor)
     if not ended:
-        raise CommandFailed(
+        raise CommandError(
             f"the local cloud of an earlier service (process {pid}) does not end;"
             f' end it with "kill -9 {pid}" and start again'
         )

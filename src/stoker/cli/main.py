@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 
 COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
@@ -74,7 +74,7 @@ class _Commands(click.Group):
             raise  # the reader of the output has gone
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise CommandFailed(f"{place}{error.strerror or error}") from None
+            raise CommandError(f"{place}{error.strerror or error}") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without loading a single command."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from stoker.cli.client import Client
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.cli.stacks import Resource, Stack, find_stack, list_stacks, resources_of
 from stoker.kernel.diagnostics import did_you_mean
 
@@ -19,12 +19,12 @@ _MOST_BESIDE_HINT = 10
 
 
 def the_stack(client: Client, name: str) -> Stack:
-    """The stack of that name or id. Raises :class:`BadInput` if there is none."""
+    """The stack of that name or id. Raises :class:`InputError` if there is none."""
     found = find_stack(client, name)
     if found is None:
         hint = did_you_mean(name, [stack.name for stack in list_stacks(client)])
         near = "" if hint is None else f" ({hint})"
-        raise BadInput(f'there is no stack "{name}"{near}; "stoker status" lists the stacks')
+        raise InputError(f'there is no stack "{name}"{near}; "stoker status" lists the stacks')
     return found
 
 
@@ -51,11 +51,11 @@ def by_path(stack: Stack, resources: Sequence[Resource]) -> dict[str, Resource]:
 
 
 def the_resource(client: Client, stack: Stack, path: str) -> Resource:
-    """The resource of a stack that a path leads to. Raises :class:`BadInput`."""
+    """The resource of a stack that a path leads to. Raises :class:`InputError`."""
     known = by_path(stack, resources_of(client, stack))
     if path in known:
         return known[path]
-    raise BadInput(f'there is no resource "{path}" in {stack.name}{candidates(path, known)}')
+    raise InputError(f'there is no resource "{path}" in {stack.name}{candidates(path, known)}')
 
 
 def candidates(wanted: str, known: Iterable[str]) -> str:

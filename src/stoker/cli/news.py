@@ -7,8 +7,8 @@ from http import HTTPStatus
 from threading import Event as Signal
 from threading import Thread
 
-from stoker.cli.client import Client, Refused, is_passing
-from stoker.cli.failures import CommandFailed
+from stoker.cli.client import Client, RefusedError, is_passing
+from stoker.cli.failures import CommandError
 from stoker.cli.stacks import DEEP, ORCHESTRATION, Stack
 
 LONGEST_SILENCE = 5.0
@@ -56,7 +56,7 @@ class News:
         while more and not self._closed.is_set():
             try:
                 more = self._follow()
-            except CommandFailed as failure:
+            except CommandError as failure:
                 # A token that has expired is renewed by the next request.
                 more = is_passing(failure) or _is_unknown(failure)
             self._streams = False
@@ -78,5 +78,5 @@ class News:
         return self._streams
 
 
-def _is_unknown(failure: CommandFailed) -> bool:
-    return isinstance(failure, Refused) and failure.status == HTTPStatus.UNAUTHORIZED
+def _is_unknown(failure: CommandError) -> bool:
+    return isinstance(failure, RefusedError) and failure.status == HTTPStatus.UNAUTHORIZED

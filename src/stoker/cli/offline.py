@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from stoker.cli.files import Bundle, bundle
-from stoker.cli.findings import BadDocument, Finding, finding_of
+from stoker.cli.findings import DocumentError, Finding, finding_of
 from stoker.cli.given_values import diagnostic_where_given
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from stoker.kernel.values import replace
@@ -30,11 +30,11 @@ def check(
 ) -> tuple[list[Finding], dict[str, str]]:
     """All findings on a template with its files, and the texts that they are about, by file.
 
-    Raises :class:`stoker.cli.failures.BadInput` for files that cannot be read.
+    Raises :class:`stoker.cli.failures.InputError` for files that cannot be read.
     """
     try:
         sent = bundle(template, environments)
-    except BadDocument as error:
+    except DocumentError as error:
         return list(error.findings), error.texts
     helpers = Sandbox(size=1)
     try:

@@ -15,7 +15,7 @@ from rich.console import Console
 from stoker.cli.causes import ShownAs, explanation_of, lines_of, print_steps
 from stoker.cli.client import Client
 from stoker.cli.console import say
-from stoker.cli.failures import FAILED, CommandFailed
+from stoker.cli.failures import FAILED, CommandError
 from stoker.cli.naming import by_path
 from stoker.cli.stacks import SERVERS, Output, Resource, Stack, console_log, resources_of
 
@@ -52,7 +52,7 @@ def print_failed_user_data(console: Console, client: Client, stack: Stack) -> No
     for path, server in list(_servers(client, stack).items())[:_MOST_READ_CONSOLES]:
         try:
             text = console_log(client, server.physical_id, _READ_LINES)
-        except CommandFailed:
+        except CommandError:
             return
         ends = _USER_DATA_END.findall(text)
         if ends and any(code != "0" for code in ends):
@@ -99,7 +99,7 @@ def _servers(client: Client, stack: Stack) -> dict[str, Resource]:
 def _print_console(console: Console, client: Client, path: str, server: Resource) -> None:
     try:
         text = console_log(client, server.physical_id, _CONSOLE_LINES).rstrip()
-    except CommandFailed as error:
+    except CommandError as error:
         text = f"(not available: {error.message})"
     say(console, f"\nConsole of {path}, the last {_CONSOLE_LINES} lines", "bold")
     for line in text.splitlines()[-_CONSOLE_LINES:]:

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import click
 
-from stoker.cli.client import Absent, is_passing
-from stoker.cli.failures import CommandFailed
+from stoker.cli.client import NoServiceError, is_passing
+from stoker.cli.failures import CommandError
 
 Value = TypeVar("Value")
 SECONDS = 300.0
@@ -35,20 +35,20 @@ class Patience:
     def ask(self, question: Callable[[], Value], *, first: bool = False) -> Value:
         """The answer to a question that changes nothing, asked again while nobody answers.
 
-        Raises :class:`CommandFailed` for an answer that is a refusal, and where none comes in time.
+        Raises :class:`CommandError` for an answer that is a refusal, and where none comes in time.
         Of the ``first`` question also where there is nobody: the address may be wrong.
         """
         began, pause = self._now(), _SHORTEST
         while True:
             try:
                 return question()
-            except CommandFailed as failure:
-                if not is_passing(failure) or (first and isinstance(failure, Absent)):
+            except CommandError as failure:
+                if not is_passing(failure) or (first and isinstance(failure, NoServiceError)):
                     raise
                 if self._now() - began > self._seconds:
                     waited = f"{self._seconds:.0f} seconds"
                     message = f"{failure.message}; it was not there for {waited}"
-                    raise CommandFailed(message) from None
+                    raise CommandError(message) from None
                 self._say(failure)
             self._sleep(pause)
             pause = min(2 * pause, _LONGEST)
@@ -67,7 +67,7 @@ class Patience:
                 return
             try:
                 request()
-            except CommandFailed as failure:
+            except CommandError as failure:
                 if is_passing(failure):
                     unsure = True
                 elif unsure and has_begun():
@@ -76,7 +76,7 @@ class Patience:
 
         self.ask(attempt)
 
-    def _say(self, failure: CommandFailed) -> None:
+    def _say(self, failure: CommandError) -> None:
         if not self._said:
             minutes = self._seconds / 60
             why = failure.message.rstrip(".")

@@ -12,7 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
 
-from stoker.cli.client import Client, Refused
+from stoker.cli.client import Client, RefusedError
 from stoker.cli.console import say
 from stoker.cli.naming import paths_of, the_stack
 from stoker.cli.news import News
@@ -177,7 +177,7 @@ def follow(
     """Show an operation until it ends; returns the stack as it is then, with its outputs.
 
     ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
-    the end. ``patience`` is that of the command. Raises :class:`stoker.cli.failures.CommandFailed`.
+    the end. ``patience`` is that of the command. Raises :class:`stoker.cli.failures.CommandError`.
     """
     failed_at: float | None = None
     patience, news = patience or Patience(), News(client, stack, after)
@@ -235,7 +235,7 @@ def _look(
 def _resources(client: Client, stack: Stack) -> list[Resource]:
     try:
         return resources_of(client, stack)
-    except Refused as refusal:
+    except RefusedError as refusal:
         if refusal.status == 404:  # a deleted stack has none
             return []
         raise

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from stoker.cli.client import Client
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 
 _QUOTA = re.compile(r"quota|(?:Limit|maximum number of \S+ allowed .*)Exceeded", re.IGNORECASE)
 _NO_ROUTE = re.compile(r"External network \S+ is not reachable from subnet")
@@ -122,7 +122,7 @@ def ports_in_the_way(client: Client, text: str) -> Sequence[str]:
     query = {"fixed_ips": f"subnet_id={found['id']}"}
     try:
         ports = client.get("network", "/v2.0/ports", query)["ports"]
-    except (CommandFailed, KeyError, TypeError):
+    except (CommandError, KeyError, TypeError):
         return ()
     lines = [
         f"port {port['id']}" + (f" ({port['name']})" if port.get("name") else "") + " is in it"

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 
 _KEY = "stoker_plan"
 _VERSION = 1
@@ -65,7 +65,7 @@ class SavedPlan(Struct, frozen=True):
 def read_plan(file: Path) -> SavedPlan | None:
     """The plan in a file; None if the file is something else, as a template.
 
-    Raises :class:`BadInput` for a plan that this version cannot read.
+    Raises :class:`InputError` for a plan that this version cannot read.
     """
     try:
         if file.stat().st_size > _LARGEST:
@@ -88,6 +88,6 @@ def read_plan(file: Path) -> SavedPlan | None:
             tuple(data["changes"]),
         )
     except (KeyError, TypeError, ValueError):
-        raise BadInput(
+        raise InputError(
             f"{file} is a plan that this version cannot read; make it again with: stoker plan --out"
         ) from None

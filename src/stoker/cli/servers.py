@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from stoker.cli.client import Client
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.cli.naming import by_path, candidates, the_stack
 from stoker.cli.stacks import SERVERS, Server, find_stack, list_stacks, resources_of, servers
 from stoker.kernel.diagnostics import did_you_mean
@@ -20,7 +20,7 @@ def find_server(client: Client, wanted: str) -> Server:
     """The server of that name or id, the one of STACK/PATH, or the only one below such a place.
 
     PATH leads to a resource, through those in whose nested stacks it is. Raises
-    :class:`BadInput` with the servers of the stack.
+    :class:`InputError` with the servers of the stack.
     """
     stack_name, _, path = wanted.partition("/")
     there = {server.id: server for server in servers(client)}
@@ -28,7 +28,7 @@ def find_server(client: Client, wanted: str) -> Server:
     if len(named) == 1:
         return named[0]
     if named:
-        raise BadInput(
+        raise InputError(
             f'"{wanted}" means several servers; name one:\n{_commands(each.id for each in named)}'
         )
     stack = find_stack(client, stack_name)
@@ -36,7 +36,7 @@ def find_server(client: Client, wanted: str) -> Server:
         names = [*(each.name for each in list_stacks(client)), *(s.name for s in there.values())]
         hint = did_you_mean(wanted, names)
         near = "" if hint is None else f" ({hint})"
-        raise BadInput(
+        raise InputError(
             f'there is no stack and no server "{wanted}"{near}; "stoker status" lists the stacks'
         )
     stack = stack or the_stack(client, stack_name)
@@ -50,10 +50,10 @@ def find_server(client: Client, wanted: str) -> Server:
         return known[fitting[0]]
     if fitting:
         lines = _commands(f"{stack_name} {place}" for place in fitting)
-        raise BadInput(f'"{wanted}" means several servers; name one:\n{lines}')
+        raise InputError(f'"{wanted}" means several servers; name one:\n{lines}')
     if not path:
-        raise BadInput(f"the stack {stack_name} has no servers")
-    raise BadInput(f'there is no server "{path}" in {stack_name}{candidates(path, known)}')
+        raise InputError(f"the stack {stack_name} has no servers")
+    raise InputError(f'there is no server "{path}" in {stack_name}{candidates(path, known)}')
 
 
 def _fitting(path: str, known: Iterable[str]) -> list[str]:

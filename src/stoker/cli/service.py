@@ -13,7 +13,7 @@ import click
 from stoker.cli.client import Client
 from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import Running, make_data_dir, running_in
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.target import Target
 
 START_SECONDS = 60.0
@@ -23,17 +23,17 @@ _LOG_TAIL = 20
 
 
 def connect(target: Target) -> Client:
-    """A client of the service. Raises :class:`CommandFailed` where none runs."""
+    """A client of the service. Raises :class:`CommandError` where none runs."""
     credentials = target.foreign()
     if credentials is None:
         if target.url is None and not _is_ready(target.data_dir):
-            raise CommandFailed(
+            raise CommandError(
                 f'no service runs in {target.data_dir}; start one with "stoker serve", or name'
                 " another with --data-dir, with --url, or with OS_* variables"
             )
         credentials = in_data_dir(target.data_dir)
     if credentials is None:
-        raise CommandFailed(
+        raise CommandError(
             f"there are no credentials: neither OS_* variables nor {target.data_dir}/clouds.yaml"
         )
     client = Client(credentials, target.url)
@@ -53,7 +53,7 @@ def _is_ready(data_dir: Path) -> bool:
 
 
 def start_detached(target: Target) -> Running:
-    """Start a service that outlives this process. Raises :class:`CommandFailed` if it does not."""
+    """Start a service that outlives this process. Raises :class:`CommandError` if it does not."""
     make_data_dir(target.data_dir)
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
@@ -80,21 +80,21 @@ def start_detached(target: Target) -> Running:
     if not ended:
         os.kill(pid, signal.SIGTERM)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
-    raise CommandFailed("\n".join(["the service did not start; its output:", *said]))
+    raise CommandError("\n".join(["the service did not start; its output:", *said]))
 
 
 def stop(running: Running, data_dir: Path) -> None:
-    """End the service of a data directory and wait for its end. Raises :class:`CommandFailed`."""
+    """End the service of a data directory and wait for its end. Raises :class:`CommandError`."""
     try:
         os.kill(running.pid, signal.SIGTERM)
     except ProcessLookupError:
         return
     except PermissionError:
-        raise CommandFailed(f"process {running.pid} belongs to another user") from None
+        raise CommandError(f"process {running.pid} belongs to another user") from None
     deadline = time.monotonic() + STOP_SECONDS
     while running_in(data_dir) is not None:
         if time.monotonic() > deadline:
-            raise CommandFailed(
+            raise CommandError(
                 f"process {running.pid} has not ended within {STOP_SECONDS:.0f} s;"
                 f' "kill -9 {running.pid}" ends it, and loses nothing'
             )

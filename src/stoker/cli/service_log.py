@@ -11,14 +11,14 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.kernel.log_lines import JsonFormatter, TextFormatter
 
 
 def configure_log(conf: Any) -> None:
     """Send what the service and its libraries log to standard error, or where options say.
 
-    Raises :class:`BadInput` for options that make no sense.
+    Raises :class:`InputError` for options that make no sense.
     """
     handlers = [_file(conf) if conf.log_file else logging.StreamHandler()]
     if conf.use_syslog:
@@ -33,7 +33,7 @@ def configure_log(conf: Any) -> None:
         try:
             logging.getLogger(name.strip()).setLevel(level.strip())
         except ValueError:
-            raise BadInput(
+            raise InputError(
                 f'default_log_levels: "{entry}" must have the form NAME=LEVEL, as stoker=DEBUG'
             ) from None
 
@@ -44,7 +44,7 @@ def _formatter(conf: Any) -> logging.Formatter:
     try:
         return TextFormatter(conf.log_format, conf.log_date_format)
     except ValueError as error:
-        raise BadInput(f"log_format: {error}") from None
+        raise InputError(f"log_format: {error}") from None
 
 
 def _file(conf: Any) -> logging.Handler:
@@ -60,7 +60,7 @@ def _syslog(facility: str) -> logging.Handler:
     known = handlers.SysLogHandler.facility_names
     name = facility.removeprefix("LOG_").lower()
     if name not in known:
-        raise BadInput(
+        raise InputError(
             f'syslog_log_facility: "{facility}" is not one of {", ".join(sorted(known))}'
         )
     handler: logging.Handler = handlers.SysLogHandler("/dev/log", known[name])

@@ -25,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from stoker.app import App, Served
 from stoker.cli.client_files import write_client_files
 from stoker.cli.engine_processes import EngineProcesses
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.local_cloud import LocalCloud, cloud_credentials
 from stoker.cli.serve_options import Listeners, ServeOptions
 from stoker.cli.service_log import configure_log
@@ -60,7 +60,7 @@ def serve(
     """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer and
     all engines beside this process take turns.
 
-    Raises :class:`CommandFailed`.
+    Raises :class:`CommandError`.
     """
     os.umask(0o077)  # the files of the service are its own; the cloud runs already
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -95,11 +95,11 @@ async def _serve(
             waits.append(asyncio.ensure_future(asyncio.to_thread(cloud.await_end)))
         await asyncio.wait([overtaken, *waits], return_when=asyncio.FIRST_COMPLETED)
         if overtaken.done():
-            raise CommandFailed(f"this service stops: {overtaken.result()}")
+            raise CommandError(f"this service stops: {overtaken.result()}")
         if engines.done():
             engines.result()
         if not stopping.done():
-            raise CommandFailed(
+            raise CommandError(
                 "the local cloud stopped unexpectedly; see its output above."
                 ' Start again with "stoker serve"'
             )
@@ -115,7 +115,7 @@ def _reload(app: App, options: ServeOptions, engines: EngineProcesses | None = N
         engines.reload()
     try:
         app.renew_keys(_configuration(options))
-    except (CommandFailed, ValueError, OSError) as error:
+    except (CommandError, ValueError, OSError) as error:
         log.error("the keys are not renewed", reason=str(error))
     else:
         log.info("the keys are renewed")
@@ -220,7 +220,7 @@ def serve_engine(
     """Drive stacks until SIGINT or SIGTERM; ``on_ready`` is told the engine's id. Operators are
     answered at a ``listener``.
 
-    Raises :class:`CommandFailed`.
+    Raises :class:`CommandError`.
     """
     os.umask(0o077)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -246,7 +246,7 @@ async def _serve_engine(
         overtaken = asyncio.ensure_future(app.overtaken())
         await asyncio.wait([overtaken, stopping], return_when=asyncio.FIRST_COMPLETED)
         if overtaken.done():
-            raise CommandFailed(f"this engine stops: {overtaken.result()}")
+            raise CommandError(f"this engine stops: {overtaken.result()}")
 
 
 def _files() -> ModuleType:
@@ -267,11 +267,11 @@ def _allow_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
 
 
-def _unusable(error: Exception) -> CommandFailed:
+def _unusable(error: Exception) -> CommandError:
     """What is wrong with the configuration, in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    return CommandFailed(f"the configuration cannot be used: {first}")
+    return CommandError(f"the configuration cannot be used: {first}")
 
 
 def _configuration(options: ServeOptions) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stoker.cli.client import Client, Refused, parsed
+from stoker.cli.client import Client, RefusedError, parsed
 
 Value = TypeVar("Value")
 
@@ -118,7 +118,7 @@ def find_stack(client: Client, name: str) -> Stack | None:
     """The stack of that name or id with its outputs, or None."""
     try:
         answer = client.get(ORCHESTRATION, f"/stacks/{name}")
-    except Refused as refusal:
+    except RefusedError as refusal:
         if refusal.status == 404:
             return None
         raise

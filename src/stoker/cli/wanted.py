@@ -13,10 +13,10 @@ import click
 from msgspec import Struct
 
 from stoker.cli.changes import Plan, plan_of_create, plan_of_update
-from stoker.cli.client import Client, Refused
-from stoker.cli.failures import BadInput
+from stoker.cli.client import Client, RefusedError
+from stoker.cli.failures import InputError
 from stoker.cli.files import STDIN, Bundle, bundle
-from stoker.cli.findings import BadDocument, finding_from_api
+from stoker.cli.findings import DocumentError, finding_from_api
 from stoker.cli.given_values import finding_where_given
 from stoker.cli.options import environments, name_and_value, parameters
 from stoker.cli.retry import handles_to_renew
@@ -28,13 +28,13 @@ class TemplateFile(click.Path):
     """A template in a file, or "-" for standard input; an address is refused with advice."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path. Raises :class:`BadInput`."""
+        """The path. Raises :class:`InputError`."""
         text = str(value)
         if text == str(STDIN):
             return STDIN
         if text.startswith(("http://", "https://")):
             name = text.rstrip("/").rpartition("/")[2] or "template.yaml"
-            raise BadInput(
+            raise InputError(
                 f"templates are read from files or standard input (-): curl -fLo {name} {text}"
             )
         return super().convert(value, param, ctx)
@@ -120,11 +120,11 @@ class Wanted(Struct, frozen=True):
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
         """Send a request that holds the stack; returns the answer.
 
-        Raises :class:`BadDocument` with the lines of the user's files for what is wrong in them.
+        Raises :class:`DocumentError` with the lines of the user's files for what is wrong in them.
         """
         try:
             return client.call(ORCHESTRATION, method, path, body)
-        except Refused as refusal:
+        except RefusedError as refusal:
             if refusal.diagnostics:
                 found = [
                     finding_where_given(
@@ -132,9 +132,9 @@ class Wanted(Struct, frozen=True):
                     )
                     for item in refusal.diagnostics
                 ]
-                raise BadDocument(found, self.sent.texts()) from None
+                raise DocumentError(found, self.sent.texts()) from None
             if refusal.status == 400:
-                raise BadInput(refusal.message) from None
+                raise InputError(refusal.message) from None
             raise
 
 
@@ -163,10 +163,10 @@ class Given(Struct, frozen=True):
         )
 
     def wanted(self) -> Wanted:
-        """The stack that is described. Raises :class:`BadInput` for what cannot be read."""
+        """The stack that is described. Raises :class:`InputError` for what cannot be read."""
         sent = bundle(self.template, self.environments)
         if sent.missing:
-            raise BadDocument(sent.missing, sent.texts())
+            raise DocumentError(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
         return Wanted(
             self.name or _name_of(self.template), sent, values, self.converge, self.existing
@@ -199,13 +199,13 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 def _name_of(template: Path) -> str:
     """The name of a stack for which none is given."""
     if template == STDIN:
-        raise BadInput("a template from standard input has no name; give the stack a --name")
+        raise InputError("a template from standard input has no name; give the stack a --name")
     name = template.stem
     if STACK_NAME.fullmatch(name):
         return name
     fit = re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9]+$", "", name)
     fit = re.sub(r"[^A-Za-z0-9_.-]+", "-", fit) or "my-stack"
-    raise BadInput(
+    raise InputError(
         f'the file\'s name, "{name}", cannot be the name of the stack, which starts with a letter'
         ' and holds letters, digits, "_", "-" and "." alone; give the stack another name, as with'
         f" --name {fit}"
@@ -218,5 +218,5 @@ def _read(files: Mapping[str, str]) -> dict[str, str]:
         try:
             found[name] = Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"the file of the parameter {name} cannot be read: {error}") from None
+            raise InputError(f"the file of the parameter {name} cannot be read: {error}") from None
     return found

@@ -36,7 +36,8 @@ class CloudAccess:
     def lookup(self, stack: HasCredentials, lookups: Sequence[NameLookup]) -> Sequence[str]:
         """The ids that names stand for, in order.
 
-        Raises :class:`stoker.kernel.errors.NotFound` for a name that means nothing or too much.
+        Raises :class:`stoker.kernel.errors.NotFoundError` for a name that means nothing or too
+        much.
         """
         wanted = [(item.finder, item.value) for item in lookups]
         return self._lookups.find_many(self.connection(stack), wanted) if wanted else []

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from msgspec import Struct
 
-from stoker.clouds.faults import UnreadableAnswer, fault_from, gone_is_fine
+from stoker.clouds.faults import UnreadableAnswerError, fault_from, gone_is_fine
 from stoker.kernel.values import replace
 
 Object = dict[str, Any]
@@ -32,8 +32,8 @@ def send(
     headers: Mapping[str, str] | None = None,
     microversion: str | None = None,
 ) -> Object:
-    """The body of a service's answer, empty when it has none. Raises :class:`CloudFault`,
-    which is an :class:`UnreadableAnswer` where the request was done but the body is no JSON.
+    """The body of a service's answer, empty when it has none. Raises :class:`CloudError`,
+    which is an :class:`UnreadableAnswerError` where the request was done but the body is no JSON.
     """
     arguments: dict[str, Any] = {}
     if json is not None:
@@ -55,7 +55,7 @@ def send(
     try:
         body = response.json()
     except ValueError:
-        raise UnreadableAnswer(response.status_code, "a body that is not JSON") from None
+        raise UnreadableAnswerError(response.status_code, "a body that is not JSON") from None
     return body if isinstance(body, dict) else {"items": body}
 
 
@@ -116,11 +116,15 @@ class Collection(Struct, frozen=True):
         return dict(inner) if isinstance(inner, Mapping) else dict(body)
 
     def object_in(self, body: Mapping[str, Any]) -> Object:
-        """The object inside an answer; raises :class:`UnreadableAnswer` where there is none."""
+        """The object inside an answer; raises :class:`UnreadableAnswerError` where there is
+        none.
+        """
         found = self.unwrapped(body)
         if found.get(self.id_field) is None:
             kind = self.key or self.plural
-            raise UnreadableAnswer(_DONE, f"a body that has no {kind} with a field {self.id_field}")
+            raise UnreadableAnswerError(
+                _DONE, f"a body that has no {kind} with a field {self.id_field}"
+            )
         return found
 
     def wrapped(self, body: Mapping[str, Any]) -> Object:
@@ -135,7 +139,7 @@ class Collection(Struct, frozen=True):
         return self.object_in(self.ask(cloud, "POST", self.path, json=self.wrapped(body), **more))
 
     def get(self, cloud: Any, object_id: str, **more: Any) -> Object:
-        """One object. Raises :class:`CloudFault` with status 404 when there is none."""
+        """One object. Raises :class:`CloudError` with status 404 when there is none."""
         return self.object_in(self.ask(cloud, "GET", self.at(object_id), **more))
 
     def find(self, cloud: Any, object_id: str, **more: Any) -> Object | None:

@@ -12,13 +12,21 @@ from stoker.clouds.credentials import Token
 from stoker.clouds.faults import NOT_FOUND, describe, fault_from, is_cloud_fault, status_of
 from stoker.clouds.sessions import Sessions
 from stoker.clouds.workers import Workers
-from stoker.kernel.errors import BAD_REQUEST, HTTP_UNAVAILABLE, Invalid, NotFound, Refused
+from stoker.kernel.errors import (
+    BAD_REQUEST,
+    HTTP_UNAVAILABLE,
+    NotFoundError,
+    RequestError,
+    ValidationError,
+)
 
 MOST_FILES = 500
 _SERVICE = "object-store"
 _ERRORS = 400
 _DENIED = (401, 403)
-_NO_SERVICE = frozenset({"EndpointNotFound", "EmptyCatalog", "ServiceNotFound"})
+_NO_SERVICE = frozenset(
+    {"EmptyCatalog", "EndpointNotFound", "EndpointNotFoundError", "ServiceNotFound"}
+)
 
 
 class HasToken(Protocol):
@@ -46,8 +54,8 @@ class ContainerFiles:
     ) -> Mapping[str, str]:
         """Return the texts of the objects by name, except those in ``without``.
 
-        Raises Refused (400) with the fault of the container, and Refused (503) if the object store
-        does not answer.
+        Raises RequestError (400) with the fault of the container, and RequestError (503) if the
+        object store does not answer.
         """
         if not container or "/" in container:
             raise _refused(f'files_container: "{container[:100]}" is not the name of a container.')
@@ -74,7 +82,7 @@ class ContainerFiles:
     async def text(self, caller: HasToken, container: str, name: str) -> str:
         """The text of one object.
 
-        Raises NotFound where there is none, or no object store, and Refused as above.
+        Raises NotFoundError where there is none, or no object store, and RequestError as above.
         """
         try:
             return str(await self._run(partial(self._named, caller, container, name)))
@@ -133,7 +141,7 @@ class ContainerFiles:
         return answer
 
 
-def _told(container: str, error: Exception) -> Refused:
+def _told(container: str, error: Exception) -> RequestError:
     """Return the error for the caller for a fault of the cloud."""
     status = status_of(error)
     if status == NOT_FOUND:
@@ -142,7 +150,7 @@ def _told(container: str, error: Exception) -> Refused:
         return _refused(f'files_container: the container "{container}" may not be read.')
     if type(error).__name__ in _NO_SERVICE:
         return _refused("files_container: this cloud has no object store.")
-    return Refused(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
+    return RequestError(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
 
 
 def _decoded(container: str, name: str, content: bytes) -> str:
@@ -152,17 +160,17 @@ def _decoded(container: str, name: str, content: bytes) -> str:
         raise _refused(f'The file "{name}" of the container "{container}" is not text.') from None
 
 
-def _told_of_object(container: str, name: str, error: Exception) -> Refused:
+def _told_of_object(container: str, name: str, error: Exception) -> RequestError:
     """The same where one object was named."""
     what = f'the object "{name:.200}" of the container "{container:.100}"'
     if status_of(error) == NOT_FOUND:
-        return NotFound(f"The object store of this cloud has not {what} in this project.")
+        return NotFoundError(f"The object store of this cloud has not {what} in this project.")
     if status_of(error) in _DENIED:
         return _refused(f"You may not read {what}.")
     if type(error).__name__ in _NO_SERVICE:
-        return NotFound(f"This cloud has no object store, where {what} would be.")
-    return Refused(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
+        return NotFoundError(f"This cloud has no object store, where {what} would be.")
+    return RequestError(f"The object store does not answer: {describe(error)}", HTTP_UNAVAILABLE)
 
 
-def _refused(message: str) -> Refused:
-    return Invalid(message, BAD_REQUEST)
+def _refused(message: str) -> RequestError:
+    return ValidationError(message, BAD_REQUEST)

@@ -17,7 +17,7 @@ from typing import Any
 
 from stoker.clouds.faults import describe, is_cloud_fault
 from stoker.clouds.payloads import payload_of
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.schema.unknown import unknown_in
 
 CONSTRAINT = "stoker.orchestration"
@@ -26,7 +26,7 @@ AUTH_TYPES = ("password", "token", "v3applicationcredential", "v3password", "v3t
 _LONGEST_SECRET = 65536
 
 
-class NoSuchPlace(NotFound):
+class NoSuchCloudError(NotFoundError):
     """There is no orchestration service where one is wanted, or nothing to log in with."""
 
 
@@ -46,8 +46,8 @@ class Place:
 def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
     """The connection to the cloud and region that a context names.
 
-    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchPlace` for a secret with
-    other content, and the fault of the cloud if it cannot be read.
+    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchCloudError` for a secret
+    with other content, and the fault of the cloud if it cannot be read.
     """
     given = context or {}
     secret_id = given.get("credential_secret_id")
@@ -73,7 +73,7 @@ def fault_of(cloud: Any, context: Any) -> str | None:
         if found.endpoint_for("orchestration") is not None:
             return None
         reason = f"{interface} endpoint for orchestration service in {region} region not found"
-    except NoSuchPlace as fault:
+    except NoSuchCloudError as fault:
         reason = str(fault)
     except Exception as fault:
         if not is_cloud_fault(fault):
@@ -89,26 +89,28 @@ def login_of(access: str) -> tuple[str, Mapping[str, Any]]:
         content = json.loads(access)
         kind, options = content["auth_type"], content["auth"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise NoSuchPlace(
+        raise NoSuchCloudError(
             'the secret with the credentials must hold JSON as {"auth_type": "v3password",'
             ' "auth": {"auth_url": ...}}'
         ) from None
     if kind not in AUTH_TYPES:
-        raise NoSuchPlace(
+        raise NoSuchCloudError(
             f"the secret with the credentials has an auth_type other than {', '.join(AUTH_TYPES)}"
         )
     if not isinstance(options, Mapping) or "auth_url" not in options:
-        raise NoSuchPlace('the secret with the credentials has no "auth_url" in "auth"')
+        raise NoSuchCloudError('the secret with the credentials has no "auth_url" in "auth"')
     if not all(isinstance(value, str) for value in options.values()):
-        raise NoSuchPlace('the secret with the credentials has values in "auth" that are not text')
+        raise NoSuchCloudError(
+            'the secret with the credentials has values in "auth" that are not text'
+        )
     return kind, options
 
 
 def _content(cloud: Any, secret_id: str) -> str:
     held = payload_of(cloud, str(secret_id))
     if held is None:
-        raise NoSuchPlace(f'there is no secret "{secret_id}", or it is empty')
+        raise NoSuchCloudError(f'there is no secret "{secret_id}", or it is empty')
     if len(held) > _LONGEST_SECRET:
-        raise NoSuchPlace(f'the secret "{secret_id}" is longer than {_LONGEST_SECRET} bytes')
+        raise NoSuchCloudError(f'the secret "{secret_id}" is longer than {_LONGEST_SECRET} bytes')
     login_of(held)
     return held

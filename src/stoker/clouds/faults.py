@@ -2,7 +2,7 @@
 
 Resource types and engines must tell "gone" from "busy" from "broken" without importing the SDK
 (its import is slow), so faults are recognised by what they carry, not by their class. Answers to
-our own requests become :class:`CloudFault`; exceptions of openstacksdk and keystoneauth are read
+our own requests become :class:`CloudError`; exceptions of openstacksdk and keystoneauth are read
 in place.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from stoker.kernel.errors import Unavailable
+from stoker.kernel.errors import UnavailableError
 
 _UNAUTHORIZED = 401
 NOT_FOUND = 404
@@ -52,7 +52,7 @@ _RATE_LIMITS = re.compile(r"\brate\b|rate-limit|too many requests", re.IGNORECAS
 _TAGS = re.compile(r"<[^>]+>")
 
 
-class CloudFault(Exception):
+class CloudError(Exception):
     """An answer of a cloud's service that refuses a request."""
 
     def __init__(
@@ -69,19 +69,19 @@ class CloudFault(Exception):
         self.retry_after = retry_after
 
 
-class UnreadableAnswer(CloudFault):
+class UnreadableAnswerError(CloudError):
     """An answer that says that a request was done, and is not understood otherwise."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(status, f"the service answered with {what}")
 
 
-def fault_from(response: Any) -> CloudFault:
+def fault_from(response: Any) -> CloudError:
     """The fault that an HTTP answer (a ``requests`` response) describes."""
     headers = response.headers
     request_id = headers.get("x-openstack-request-id") or headers.get("x-compute-request-id")
     message = message_in(response.text) or getattr(response, "reason", None) or "no explanation"
-    return CloudFault(
+    return CloudError(
         response.status_code, message, request_id, parse_retry_after(headers.get("Retry-After"))
     )
 
@@ -151,7 +151,7 @@ def gone_is_fine() -> Iterator[None]:
     """Pass over the fault of an object that does not exist."""
     try:
         yield
-    except CloudFault as fault:
+    except CloudError as fault:
         if not is_not_found(fault):
             raise
 
@@ -168,7 +168,7 @@ def is_busy(exc: BaseException) -> bool:
 
 def is_unreachable(exc: BaseException) -> bool:
     """Return whether no answer came: refused, reset or timed out."""
-    return isinstance(exc, Unavailable) or any(
+    return isinstance(exc, UnavailableError) or any(
         kind.__module__.startswith("keystoneauth1.exceptions.connection")
         and kind.__name__ in {"ConnectFailure", "ConnectTimeout", "UnknownConnectionError"}
         for kind in type(exc).__mro__
@@ -189,7 +189,7 @@ def lands_within(error: BaseException) -> float:
 
     0 for one that was not, and will not be.
     """
-    if isinstance(error, UnreadableAnswer):
+    if isinstance(error, UnreadableAnswerError):
         return _LANDS_CUT
     if is_unreachable(error):
         causes = {type(cause).__name__ for cause in _causes(error)}
@@ -219,7 +219,7 @@ def retry_after(error: BaseException, attempt: int) -> float | None:
         final = status == CONFLICT and _FINAL_CONFLICTS.search(_words(error))
         if final or attempt >= _DOUBTFUL_ATTEMPTS:
             return None
-    elif not (_is_temporary(error) or isinstance(error, UnreadableAnswer)):
+    elif not (_is_temporary(error) or isinstance(error, UnreadableAnswerError)):
         return None
     return _pause_of(error) or min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
 
@@ -256,7 +256,7 @@ def describe(error: BaseException) -> str:
 
 
 def _words(exc: BaseException) -> str:
-    if isinstance(exc, CloudFault):
+    if isinstance(exc, CloudError):
         return exc.message
     response = getattr(exc, "response", None)
     text = None if response is None else response.text

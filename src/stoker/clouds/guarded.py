@@ -27,7 +27,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NameResolutionError
 
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.clouds.elsewhere import NoSuchPlace
+from stoker.clouds.elsewhere import NoSuchCloudError
 
 _LONGEST = 16 * 1024 * 1024
 """Bytes of an answer, unpacked: a large stack with its template has less."""
@@ -44,7 +44,7 @@ def guarded(
     longest: int = _LONGEST,
     seconds: float = _SECONDS,
 ) -> requests.Session:
-    """The session, whose connections raise :class:`NoSuchPlace` from now on where they may not
+    """The session, whose connections raise :class:`NoSuchCloudError` from now on where they may not
     go. An answer that is longer, or takes longer, ends with a RequestException."""
     session.trust_env = False
     for scheme in ("http://", "https://"):
@@ -177,7 +177,7 @@ def _connected(self: Any, connect: Callable[[], socket.socket]) -> socket.socket
     addresses = [str(address[0]) for *_, address in found]
     fit = next((a for a in addresses if self.allowed.allows(self.host, ip_address(a))), None)
     if fit is None:
-        raise NoSuchPlace(
+        raise NoSuchCloudError(
             f'"{self.host}" has no public address; an operator allows others by the option'
             " other_clouds_allowed_hosts"
         )

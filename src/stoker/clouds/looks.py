@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stoker.clouds.collection import Collection, Object
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 
 _MANY = 5
 """Waits for fewer objects use a request for each."""
@@ -76,6 +76,6 @@ def _listed(cloud: Any, collection: Collection, most: int) -> dict[str, Object]:
     """Return the newest objects by id; none if the list fails: then each one is requested."""
     try:
         answer = collection.ask(cloud, "GET", collection.detailed, params={"limit": most})
-    except CloudFault:
+    except CloudError:
         return {}
     return {item[collection.id_field]: item for item in answer.get(collection.plural) or []}

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 
 from stoker.clouds import elsewhere
 from stoker.clouds.collection import Collection, Object
-from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
+from stoker.clouds.faults import CloudError, describe, is_cloud_fault
 from stoker.clouds.kinds import KINDS, finder_of, service_type
 from stoker.kernel.clock import Clock
 from stoker.kernel.diagnostics import nearest
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -56,11 +56,11 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-class LookupFault(NotFound):
+class LookupFailedError(NotFoundError):
     """A name that means nothing, or more than one thing, to the cloud."""
 
 
-class NoSuchObjectError(LookupFault):
+class NoSuchObjectError(LookupFailedError):
     """A name that no object of the cloud has."""
 
 
@@ -84,13 +84,14 @@ class Lookups:
         ] = WeakKeyDictionary()
 
     def find(self, cloud: Any, finder: Finder, value: str) -> str:
-        """The id of the object that ``value`` names. Raises :class:`LookupFault` if there is none
-        or more than one, and :class:`CloudFault` when the service cannot say.
+        """The id of the object that ``value`` names. Raises :class:`LookupFailedError` if there
+        is none
+        or more than one, and :class:`CloudError` when the service cannot say.
         """
         service = service_type(finder.service)
         where = KINDS.get((service, finder.kind))
         if where is None:
-            raise LookupFault(f"there is no lookup of a {finder.kind} in service {service}")
+            raise LookupFailedError(f"there is no lookup of a {finder.kind} in service {service}")
         key = (service, finder.kind, value)
         now = self._clock.now()
         with self._lock:
@@ -102,7 +103,7 @@ class Lookups:
             found = find_id(cloud, where, value)
         except NoSuchObjectError as fault:
             known = self._names(cloud, (service, finder.kind), where, now)
-            raise LookupFault(f"{fault}{candidates(value, known)}") from None
+            raise LookupFailedError(f"{fault}{candidates(value, known)}") from None
         with self._lock:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
@@ -139,7 +140,7 @@ class Lookups:
             return f"{value!r} is neither a name nor an id"
         try:
             self.find(cloud, finder, value)
-        except LookupFault as fault:
+        except LookupFailedError as fault:
             return str(fault)
         except Exception as fault:
             if not is_cloud_fault(fault):
@@ -191,7 +192,7 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
     ids = {str(item[where.id_field]) for item in matches}
     if len(ids) > 1:
         others = f" or {value}{{DOMAIN}}" if where.in_domains else ""
-        raise LookupFault(
+        raise LookupFailedError(
             f"the name {value!r} belongs to {len(ids)} {where.words}s; use an id{others}: "
             f"{', '.join(sorted(ids)[:5])}"
         )
@@ -208,7 +209,7 @@ def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
     """Names of objects that the service lists; None where it refuses."""
     try:
         answer = where.ask(cloud, "GET", where.path, params={"limit": _MOST_NAMES})
-    except CloudFault:
+    except CloudError:
         return None
     items = [
         item[where.item_key] if where.item_key else item for item in answer.get(where.plural) or ()
@@ -229,7 +230,7 @@ def candidates(wanted: str, known: Sequence[str] | None) -> str:
 
 
 def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
-    """The id of the object that has the name, or the id, in a domain. Raises LookupFault.
+    """The id of the object that has the name, or the id, in a domain. Raises LookupFailedError.
 
     A name that itself ends in braces is found by its id only: an object of another domain must
     not be taken for the one that is meant.
@@ -241,14 +242,14 @@ def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
     found = by_id(cloud, where, name) if _ID.fullmatch(name) else None
     if found is not None and found.get("domain_id") == domain_id:
         return str(found[where.id_field])
-    raise LookupFault(f"there is no {where.words} {name!r} in the domain {domain!r}")
+    raise LookupFailedError(f"there is no {where.words} {name!r} in the domain {domain!r}")
 
 
 def by_id(cloud: Any, where: Collection, value: str) -> Object | None:
     """The object of that id, or None when the service knows none or refuses the id."""
     try:
         return where.get(cloud, value)
-    except CloudFault as fault:
+    except CloudError as fault:
         if fault.status_code in _REFUSED_IDS:
             return None
         raise

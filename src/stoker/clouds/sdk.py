@@ -32,7 +32,7 @@ from stoker.clouds.credentials import (
     Trust,
     UserPassword,
 )
-from stoker.clouds.elsewhere import NoSuchPlace, Place, login_of
+from stoker.clouds.elsewhere import NoSuchCloudError, Place, login_of
 from stoker.clouds.faults import parse_retry_after
 from stoker.clouds.guarded import guarded
 from stoker.kernel.clock import Clock
@@ -60,7 +60,7 @@ warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnec
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 
 
-class EndpointNotFound(exceptions.CatalogException):  # type: ignore[misc] # the library has no types
+class EndpointNotFoundError(exceptions.CatalogException):  # type: ignore[misc] # the library has no types
     """The catalog lacks a service.
 
     Not keystoneauth's error of this name: of that, openstacksdk makes a service that stays disabled
@@ -131,13 +131,13 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         except exceptions.EndpointNotFound as fault:
             now = self._clock.now()
             if now < self._catalog_stands_until:
-                raise EndpointNotFound(str(fault)) from None
+                raise EndpointNotFoundError(str(fault)) from None
             self._catalog_stands_until = now + _CATALOG_STANDS
         self.invalidate(auth)
         try:
             return look(auth, **wanted)
         except exceptions.EndpointNotFound as fault:
-            raise EndpointNotFound(str(fault)) from None
+            raise EndpointNotFoundError(str(fault)) from None
 
     def elsewhere(self, place: Place, region: str | None) -> connection.Connection:
         """The connection to another region or cloud, kept with this session.
@@ -354,7 +354,7 @@ def _login(access: str) -> Any:
     try:
         return loader.load_from_options(**{k: v for k, v in options.items() if k in known})
     except (TypeError, exceptions.OptionError):
-        raise NoSuchPlace(
+        raise NoSuchCloudError(
             f'the secret with the credentials lacks something in "auth" that {kind} needs'
         ) from None
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
@@ -16,7 +16,8 @@ _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
 def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
     """The ids of groups given by name or id, each once, in order.
 
-    Raises :class:`stoker.kernel.errors.NotFound` for a name that no group or more than one has.
+    Raises :class:`stoker.kernel.errors.NotFoundError` for a name that no group or more than one
+    has.
     """
     ids = []
     for group in groups:
@@ -30,7 +31,7 @@ def named_groups(cloud: Any, groups: Sequence[Any], present: Sequence[str]) -> l
     """The groups of an object, by the names under which they are among ``groups``; else by id."""
     names: dict[str, Any] = {}
     for group in groups:
-        with suppress(NotFound):
+        with suppress(NotFoundError):
             names.setdefault(group_ids(cloud, [group])[0], group)
     return [names.get(group_id, group_id) for group_id in present]
 
@@ -41,7 +42,7 @@ def _by_name(cloud: Any, name: str) -> str:
         mine = [group for group in found if group.get("project_id") == cloud.current_project_id]
         found = mine or found
     if not found:
-        raise NotFound(f"there is no security group {name!r}")
+        raise NotFoundError(f"there is no security group {name!r}")
     if len(found) > 1:
-        raise NotFound(f"the name {name!r} belongs to {len(found)} security groups; use an id")
+        raise NotFoundError(f"the name {name!r} belongs to {len(found)} security groups; use an id")
     return str(found[0]["id"])

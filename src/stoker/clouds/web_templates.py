@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.log import Log
 
@@ -51,7 +51,7 @@ class WebLimits(Struct, frozen=True):
     """Besides public addresses."""
 
 
-class _Unfit(Exception):
+class _UnusableAnswerError(Exception):
     """The template cannot be fetched. The text is only for the log."""
 
 
@@ -84,13 +84,13 @@ class WebTemplates:
         self._certificates: ssl.SSLContext | None = None
 
     async def __call__(self, url: str) -> str:
-        """Return the text at ``url``. Raises Invalid with the requirements."""
+        """Return the text at ``url``. Raises ValidationError with the requirements."""
         if not self._limits.allowed:
             raise _refused("This service does not fetch templates: send the template itself.")
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._fetch(url)
-        except (TimeoutError, OSError, ValueError, httpx.HTTPError, _Unfit) as error:
+        except (TimeoutError, OSError, ValueError, httpx.HTTPError, _UnusableAnswerError) as error:
             detail = str(error) or type(error).__name__
             log.warning("a template was not fetched", url=url[:500], reason=detail[:500])
         except httpx.InvalidURL:
@@ -120,12 +120,12 @@ class WebTemplates:
                 finally:
                     await answer.aclose()
                 target = target.join(answer.headers["location"])
-        raise _Unfit("too many redirects")
+        raise _UnusableAnswerError("too many redirects")
 
     async def _request(self, client: httpx.AsyncClient, target: httpx.URL) -> httpx.Request:
         """A request to the address of a host; name and certificate are those of the host."""
         if target.scheme not in _SCHEMES or not target.host:
-            raise _Unfit("no address of the web")
+            raise _UnusableAnswerError("no address of the web")
         port = target.port or (443 if target.scheme == "https" else 80)
         host = target.raw_host.decode("ascii")
         addresses = [ip_address(found) for found in await self._resolve(host, port)]
@@ -133,7 +133,7 @@ class WebTemplates:
         if address is None and addresses and await self._is_own(str(target)):
             address = addresses[0]
         if address is None:
-            raise _Unfit(f"{host} has no address that may be connected to")
+            raise _UnusableAnswerError(f"{host} has no address that may be connected to")
         return client.build_request(
             "GET",
             target.copy_with(host=str(address)),
@@ -143,14 +143,14 @@ class WebTemplates:
 
     async def _text(self, answer: httpx.Response) -> str:
         if answer.status_code != httpx.codes.OK:
-            raise _Unfit(f"status {answer.status_code}")
+            raise _UnusableAnswerError(f"status {answer.status_code}")
         content = bytearray()
         async for chunk in answer.aiter_bytes():
             content += chunk
             if len(content) > self._limits.size:
-                raise _Unfit("too large")
+                raise _UnusableAnswerError("too large")
         return content.decode()
 
 
-def _refused(reason: str) -> Invalid:
-    return Invalid(reason, BAD_REQUEST)
+def _refused(reason: str) -> ValidationError:
+    return ValidationError(reason, BAD_REQUEST)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -17,7 +17,7 @@ LOOK = 2.0
 
 
 class OneHolder(Protocol):
-    """A lock that one process can have. Blocking; raises StoreFault."""
+    """A lock that one process can have. Blocking; raises StoreError."""
 
     def take(self) -> bool:
         """Return whether it is ours from now on."""
@@ -72,6 +72,6 @@ class Duties:
     async def _may(self, ask: Callable[[], bool]) -> bool:
         try:
             return await asyncio.to_thread(ask)
-        except StoreFault as fault:
+        except StoreError as fault:
             log.warning("not known who does what is done once", reason=str(fault))
             return False

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable
 
-from stoker.engine.model.interfaces import Ports, StoreFault
+from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.engine.operations.driver import Driver
 from stoker.engine.operations.suspicion import spare
 from stoker.kernel.errors import MachineError
@@ -44,7 +44,7 @@ class Failures:
     def note(self, stack_id: str, fault: Exception) -> None:
         """A driver has failed."""
         self._faults[stack_id] = fault
-        if isinstance(fault, StoreFault | MachineError):
+        if isinstance(fault, StoreError | MachineError):
             log.warning("stack left for now", stack=stack_id, reason=str(fault))
         else:
             # a fault with one stack must not end the service

@@ -8,14 +8,7 @@ from contextvars import Context
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
-from stoker.engine.model.interfaces import (
-    Append,
-    Change,
-    Dispatcher,
-    Fenced,
-    Observer,
-    Ports,
-)
+from stoker.engine.model.interfaces import Append, Change, Dispatcher, FencedError, Observer, Ports
 from stoker.engine.model.records import OperationStatus, Status, Taken
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.log import Log
@@ -103,7 +96,7 @@ class InProcess(Dispatcher, Observer):
         """Let the driver do all that there is; returns whether there is more by then."""
         try:
             await driver.run()
-        except Fenced:
+        except FencedError:
             log.info("stack taken over by another engine", stack=stack_id)
             return driver.has_news or await self._is_left(stack_id, driver)
         except Exception as fault:  # noqa: BLE001 - noted, whatever it is

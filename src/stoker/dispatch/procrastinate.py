@@ -26,7 +26,7 @@ from procrastinate import exceptions, jobs, manager
 from stoker.dispatch.news import words_of
 from stoker.dispatch.tenure import HeartbeatTenure, clock
 from stoker.dispatch.turns import Turns
-from stoker.engine.model.interfaces import Fenced, StoreFault
+from stoker.engine.model.interfaces import FencedError, StoreError
 from stoker.kernel.log import Log
 from stoker.kernel.time_limit import project
 
@@ -386,9 +386,9 @@ class Procrastinate:
         project.set(project_id or "")
         try:
             await self._turns.turn(stack_id)
-        except Fenced:
+        except FencedError:
             log.info("turn left to other engines", stack=stack_id)
-        except StoreFault as fault:
+        except StoreError as fault:
             log.warning("turn not ended", stack=stack_id, reason=str(fault))
         except Exception:
             log.exception("turn failed", stack=stack_id)
@@ -435,7 +435,7 @@ class Procrastinate:
             try:
                 async with asyncio.timeout(30):
                     await work()
-            except (StoreFault, *_FAULTS) as fault:
+            except (StoreError, *_FAULTS) as fault:
                 log.warning("turn maintenance failed", reason=words_of(fault))
             except Exception:
                 log.exception("turn maintenance failed; it is retried")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from stoker.engine.model.interfaces import Fenced, Tenure
+from stoker.engine.model.interfaces import FencedError, Tenure
 
 
 class HeartbeatTenure(Tenure):
@@ -28,9 +28,9 @@ class HeartbeatTenure(Tenure):
         return clock() < self._until
 
     def require(self) -> None:
-        """Raise Fenced where others may have taken over."""
+        """Raise FencedError where others may have taken over."""
         if not self.holds:
-            raise Fenced("this engine has sent no heartbeat for too long")
+            raise FencedError("this engine has sent no heartbeat for too long")
 
 
 def clock() -> float:

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import Change, Observer, Store, StoreFault
+from stoker.engine.model.interfaces import Change, Observer, Store, StoreError
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
@@ -54,7 +54,7 @@ class WatchTimer(Observer):
                 next_at = await self._look()
                 if next_at is not None:
                     pause = min(max(next_at - self._clock.now(), 0.0), LONGEST)
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("watches not evaluated", reason=str(fault))
             except Exception:
                 log.exception("watches not evaluated; it is retried")

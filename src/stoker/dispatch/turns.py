@@ -17,10 +17,10 @@ from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     Change,
     Dispatcher,
-    Fenced,
+    FencedError,
     Observer,
     Ports,
-    StoreFault,
+    StoreError,
 )
 from stoker.engine.model.turns import TurnQueue, news_of
 from stoker.engine.operations.driver import Driver
@@ -63,12 +63,12 @@ class Turns(Dispatcher, Observer):
     async def turn(self, stack_id: str) -> None:
         """Drive a stack until it has nothing to do, or is released for now.
 
-        Raises :class:`Fenced` if another engine may drive the stack.
+        Raises :class:`FencedError` if another engine may drive the stack.
         """
         while True:
             try:
                 return await self._turn(stack_id)
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("turn left for now", stack=stack_id, reason=str(fault))
                 await asyncio.sleep(AGAIN_AFTER)
                 self._ports.tenure.require()
@@ -99,7 +99,7 @@ class Turns(Dispatcher, Observer):
             if self._driving[stack_id].cancelled():
                 return False
             self._driving[stack_id].result()
-        except Fenced:
+        except FencedError:
             log.info("stack taken over by another engine", stack=stack_id)
             # An engine that had hung may have taken it, and drops it without a release.
             await self._queue.schedule(stack_id, self._ports.clock.now() + AGAIN_AFTER)
@@ -176,7 +176,7 @@ class Turns(Dispatcher, Observer):
         """Take away the turns of these stacks that are due; returns whose may be gone."""
         try:
             due = await self._queue.consume(stack_ids)
-        except StoreFault:
+        except StoreError:
             due = stack_ids  # unknown
         for stack_id in due:
             if stack_id not in self._drivers:
@@ -232,5 +232,5 @@ class Turns(Dispatcher, Observer):
 async def _logged(work: Awaitable[None]) -> None:
     try:
         await work
-    except StoreFault as fault:
+    except StoreError as fault:
         log.warning("a turn is asked for later", reason=str(fault))

@@ -17,8 +17,8 @@ from stoker.kernel.errors import (
     NOT_SIGNED,
     UNKNOWN_ACCESS_KEY,
     WRONG_SIGNATURE,
-    Forbidden,
-    Invalid,
+    ForbiddenError,
+    ValidationError,
 )
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ class SignatureVerifier:
         given = (*map(params.get, _SIGNATURES), signed.get("Signature"))
         signature = next(filter(None, given), None)
         if signature is None:
-            raise Invalid("The request is not signed.", INCOMPLETE_SIGNATURE)
+            raise ValidationError("The request is not signed.", INCOMPLETE_SIGNATURE)
         scope = params.get("X-Amz-Credential") or signed.get("Credential", "")
         access = params.get("AWSAccessKeyId") or scope.partition("/")[0]
         if not access:
-            raise Forbidden("The request names no access key.", NOT_SIGNED)
+            raise ForbiddenError("The request names no access key.", NOT_SIGNED)
         return await self._caller(
             {
                 "access": access,
@@ -78,11 +78,11 @@ class SignatureVerifier:
         return await caller_of(grant, self._keystone.settings, self._is_admin)
 
 
-def _refusal(response: httpx.Response) -> Forbidden:
+def _refusal(response: httpx.Response) -> ForbiddenError:
     """Return the refusal for an answer; services only distinguish some cases."""
     text = response.text.lower()
     if "access key" in text and ("not found" in text or "unknown" in text):
-        return Forbidden("The access key does not exist.", UNKNOWN_ACCESS_KEY)
+        return ForbiddenError("The access key does not exist.", UNKNOWN_ACCESS_KEY)
     if "not supplied" in text:
-        return Forbidden("The signature is missing.", WRONG_SIGNATURE)
-    return Forbidden("The signature is not accepted.", ACCESS_DENIED)
+        return ForbiddenError("The signature is missing.", WRONG_SIGNATURE)
+    return ForbiddenError("The signature is not accepted.", ACCESS_DENIED)

@@ -20,7 +20,7 @@ from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import TrustRecords, Trusts
 from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
 FIRST_CHECK_SECONDS = 1.0  # after the start, when the first requests have been answered
@@ -97,7 +97,7 @@ class Gate:
     async def _accepts(self, user: User) -> bool:
         try:
             await self._keystone.grant_of(user)
-        except Refused:
+        except RequestError:
             return False  # the client has logged the reason
         return True
 

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from stoker.identity.settings import User
-from stoker.kernel.errors import UNAVAILABLE, Refused
+from stoker.kernel.errors import UNAVAILABLE, RequestError
 
 if TYPE_CHECKING:
     import httpx
@@ -56,9 +56,9 @@ class Grant:
         return None
 
 
-def unavailable(detail: str) -> Refused:
+def unavailable(detail: str) -> RequestError:
     """The refusal (503) for an identity service whose answer cannot be used."""
-    return Refused(out_of_order(detail), UNAVAILABLE)
+    return RequestError(out_of_order(detail), UNAVAILABLE)
 
 
 def out_of_order(detail: str) -> str:

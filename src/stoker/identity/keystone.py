@@ -13,7 +13,7 @@ from stoker.identity.grants import Grant, by_password, granted, out_of_order, un
 from stoker.identity.problems import Problems
 from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
-from stoker.kernel.errors import Unavailable
+from stoker.kernel.errors import UnavailableError
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.log import request_across
 
@@ -83,13 +83,13 @@ class Keystone:
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             self._problems.failed(_REQUESTS, reason, self._clock.now())
-            raise Unavailable(out_of_order(reason)) from error
+            raise UnavailableError(out_of_order(reason)) from error
         finally:
             self._called(_SERVICE, status, time.monotonic() - started, method)
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             reason = f"status {response.status_code}"
             self._problems.failed(_REQUESTS, reason, self._clock.now())
-            raise Unavailable(out_of_order(reason))
+            raise UnavailableError(out_of_order(reason))
         self._problems.worked(_REQUESTS)
         return response
 

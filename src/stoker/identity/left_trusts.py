@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.identity.trusts import Trusts
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -36,7 +36,7 @@ class LeftTrusts:
         while True:
             try:
                 await self._trusts.remove_left_behind()
-            except (StoreFault, Refused) as fault:
+            except (StoreError, RequestError) as fault:
                 log.warning("trusts left behind", error=str(fault))
             except Exception:
                 log.exception("looking for trusts failed; it is tried again")

@@ -17,7 +17,7 @@ from stoker.engine.model.records import TrustRecord
 from stoker.engine.model.requests import Caller
 from stoker.identity.grants import json_of
 from stoker.identity.keystone import Keystone
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.log import Log
 
 _PATH = "/OS-TRUST/trusts"
@@ -69,7 +69,7 @@ class LostTrust:
             if found:
                 await asyncio.sleep(_RECORDED_SECONDS)
                 found &= set(await self._candidates())
-        except Refused:
+        except RequestError:
             return None
         return found.pop() if len(found) == 1 else None
 

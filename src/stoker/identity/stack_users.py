@@ -23,7 +23,7 @@ from stoker.identity.settings import IdentitySettings, User
 from stoker.identity.signing import sign_url
 from stoker.kernel.addresses import ResourceAddress, StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import FORBIDDEN, NOT_SUPPORTED, Refused
+from stoker.kernel.errors import FORBIDDEN, NOT_SUPPORTED, RequestError
 from stoker.schema.resource_type import Call
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class StackDomain:
         """The user that rules the domain; refuses where none is configured."""
         admin = self.settings.stack_domain_admin
         if admin is None:
-            raise Refused(
+            raise RequestError(
                 "This service has no domain for stack users: set stack_user_domain_name,"
                 " stack_domain_admin and stack_domain_admin_password.",
                 NOT_SUPPORTED,
@@ -279,7 +279,7 @@ class ResourceSignalling:
         request = by_user_id(user_id, password, self._project_id(call))
         grant = self._wait_for(self._domain.keystone.authenticate(request))
         if grant is None:
-            raise Refused("The user of this resource cannot log in any more.", FORBIDDEN)
+            raise RequestError("The user of this resource cannot log in any more.", FORBIDDEN)
         return grant.token
 
     def _project_id(self, call: Call) -> str:

@@ -16,7 +16,7 @@ from stoker.identity.grants import Grant, by_password, json_of, project_scope, r
 from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User
 from stoker.kernel.clock import Clock
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 
 _LONGEST_TOKEN = 16384
 
@@ -118,7 +118,7 @@ class Authenticator:
     async def _check(self, key: bytes, token: str, *, expired: bool) -> None:
         try:
             grant = await self._validate(token, expired=expired)
-        except Refused:
+        except RequestError:
             return  # Keystone is unreachable. Keep the cached token; it expires on its own.
         if grant is None:
             self._known.pop(key, None)

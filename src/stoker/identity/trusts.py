@@ -22,7 +22,13 @@ from stoker.identity.grants import Grant, by_password, granted, json_of, trust_s
 from stoker.identity.keystone import Keystone
 from stoker.identity.lost_trusts import LostTrust
 from stoker.identity.settings import User
-from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused, Unavailable
+from stoker.kernel.errors import (
+    MISSING_CREDENTIAL,
+    ForbiddenError,
+    RequestError,
+    UnavailableError,
+    ValidationError,
+)
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 
@@ -128,7 +134,7 @@ class Trusts:
         """
         roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
         if caller.token is None or not caller.project_id or not roles:
-            raise Invalid(
+            raise ValidationError(
                 "Work that goes on after this request needs a token for a project, with a role.",
                 MISSING_CREDENTIAL,
             )
@@ -215,7 +221,7 @@ class Trusts:
         wanted = replace(known, trust_id="", roles=tuple(roles))
         try:
             made = await self._make(caller, wanted, known.trust_id)
-        except Refused as refused:
+        except RequestError as refused:
             log.warning("a trust is gone", trust=known.trust_id, error=refused.message)
             return None
         self._replaced[known.trust_id] = made
@@ -238,9 +244,9 @@ class Trusts:
                 "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}
             )
             if response.status_code != HTTPStatus.CREATED:
-                raise Forbidden(f"The identity service refuses a trust: {_words(response)}")
+                raise ForbiddenError(f"The identity service refuses a trust: {_words(response)}")
             trust_id = _trust_id(response)
-        except Unavailable:
+        except UnavailableError:
             found = await lost.find()
             if found is None:
                 lock = self._locks[wanted.project_id, wanted.user_id]
@@ -290,7 +296,7 @@ class Trusts:
                 acting = await self._acting(trust_id)
                 if acting is not None:
                     await self._keystone.request("DELETE", path, token=acting.token)
-        except Refused as refused:
+        except RequestError as refused:
             log.warning("trusts left behind", project=project_id, error=refused.message)
             return False
         await self._records.drop_trust(trust_id)

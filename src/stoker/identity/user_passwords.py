@@ -13,7 +13,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.grants import by_user_id
 from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
-from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid
+from stoker.kernel.errors import MISSING_CREDENTIAL, ForbiddenError, ValidationError
 
 
 class UserPasswords:
@@ -30,10 +30,10 @@ class UserPasswords:
         whose password is not that of the user.
         """
         if caller.password is None:
-            raise Invalid("Missing required credential: X-Auth-Key", MISSING_CREDENTIAL)
+            raise ValidationError("Missing required credential: X-Auth-Key", MISSING_CREDENTIAL)
         request = by_user_id(caller.user_id, caller.password, caller.project_id)
         if await self._keystone.authenticate(request) is None:
-            raise Forbidden("The password in X-Auth-Key is not that of the user of the token.")
+            raise ForbiddenError("The password in X-Auth-Key is not that of the user of the token.")
         return {
             "user_id": caller.user_id,
             "password": caller.password,

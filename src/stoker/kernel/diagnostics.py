@@ -17,7 +17,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from stoker.kernel.errors import VALIDATION_FAILED, ErrorType, Refused
+from stoker.kernel.errors import VALIDATION_FAILED, ErrorType, RequestError
 from stoker.kernel.values import replace
 
 Path = tuple[str | int, ...]
@@ -232,4 +232,4 @@ def type_of(error: Exception) -> ErrorType | None:
     """The type of a refusal; None for an internal error."""
     if isinstance(error, DiagnosticError):
         return error.first.error_type
-    return error.error_type if isinstance(error, Refused) else None
+    return error.error_type if isinstance(error, RequestError) else None

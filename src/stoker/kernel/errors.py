@@ -1,6 +1,6 @@
 """Refusals of a request, each with the error type that clients of the API know; and shortages.
 
-``Refused`` and its children are the only exceptions that an interface shows to a user as they
+``RequestError`` and its children are the only exceptions that an interface shows to a user as they
 are; anything else is a fault of ours. (Diagnostics about documents are
 :class:`stoker.kernel.diagnostics.DiagnosticError`.)
 """
@@ -81,7 +81,7 @@ MAX_REFUSAL = 10_000
 """Characters of the message of a refusal: it may quote values of any length."""
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """A request that cannot be done."""
 
     error_type = ErrorType("Error", 400)
@@ -95,74 +95,74 @@ class Refused(Exception):
             self.error_type = error_type
 
 
-class NotFound(Refused):
+class NotFoundError(RequestError):
     """A stack, resource, event or other entity that does not exist for this caller."""
 
     error_type = ENTITY_NOT_FOUND
 
 
-class Invalid(Refused):
+class ValidationError(RequestError):
     """A request that is malformed or contradicts itself."""
 
     error_type = VALUE_ERROR
 
 
-class Forbidden(Refused):
+class ForbiddenError(RequestError):
     """The caller may not do this."""
 
     error_type = FORBIDDEN
 
 
-class Exists(Refused):
+class AlreadyExistsError(RequestError):
     """The name is taken."""
 
     error_type = STACK_EXISTS
 
 
-def name_taken(name: str) -> Exists:
+def name_taken(name: str) -> AlreadyExistsError:
     """The refusal of a stack whose name another one has."""
-    return Exists(
+    return AlreadyExistsError(
         f"The Stack ({name}) already exists. Choose another name, or update or delete that one"
     )
 
 
-class InProgress(Refused):
+class ActionInProgressError(RequestError):
     """An operation under way excludes this one."""
 
     error_type = ACTION_IN_PROGRESS
 
 
-class PlanOutdated(Refused):
+class PlanOutdatedError(RequestError):
     """What a plan that was accepted relied on has changed since it was made."""
 
     error_type = PLAN_OUTDATED
 
 
-class LimitExceeded(Refused):
+class LimitExceededError(RequestError):
     """A limit of the service would be exceeded."""
 
     error_type = LIMIT_EXCEEDED
 
 
-class Unavailable(Refused):
+class UnavailableError(RequestError):
     """A service that this one needs does not answer now; the same request may succeed later."""
 
     error_type = UNAVAILABLE
 
 
-class NotSupported(Refused):
+class NotSupportedError(RequestError):
     """The service or the resource type cannot do this."""
 
     error_type = NOT_SUPPORTED
 
 
-class ExportInUse(NotSupported):
+class ExportInUseError(NotSupportedError):
     """Other stacks import what would go."""
 
 
 def is_final(error: Exception) -> bool:
     """Whether an error is a refusal that no later attempt changes."""
-    return isinstance(error, Refused) and not isinstance(error, Unavailable)
+    return isinstance(error, RequestError) and not isinstance(error, UnavailableError)
 
 
 def fault_reason(fault: BaseException) -> str:

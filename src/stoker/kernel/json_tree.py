@@ -16,20 +16,20 @@ _BYTES_OF_VALUE = 5
 _LEAVES = frozenset((type(None), bool, int, float))
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """A tree has more values than were asked for."""
 
 
 def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[Any]]:
     """The values of a tree, level by level, with the keys of maps if wanted.
 
-    A value in several places counts in each. Raises :class:`TooLarge` beyond ``most`` values.
+    A value in several places counts in each. Raises :class:`TooLargeError` beyond ``most`` values.
     """
     level = [tree]
     while level:
         most -= len(level)
         if most < 0:
-            raise TooLarge
+            raise TooLargeError
         yield level
         below: list[Any] = []
         for item in level:
@@ -40,7 +40,7 @@ def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[
             else:
                 continue
             if len(below) + len(members) > most:
-                raise TooLarge
+                raise TooLargeError
             below.extend(members)
             if keys and isinstance(item, dict):
                 below.extend(item)

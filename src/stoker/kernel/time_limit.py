@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import LimitExceededError
 
 project: ContextVar[str] = ContextVar("project", default="")
 """The id of the project that the task at work works for."""
@@ -51,10 +51,10 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise :class:`LimitExceeded` when the time is up."""
+    """Raise :class:`LimitExceededError` when the time is up."""
     limit: _Limit | None = getattr(_here, "limit", None)
     if limit is not None and limit.is_over():
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"this takes more than {limit.seconds:g} s of computing; make it smaller: fewer"
             " resources, or fewer stacks nested in each other"
         )

@@ -9,7 +9,7 @@ from typing import Any
 from oslo_config import cfg
 from stevedore import named
 
-from stoker.messaging.settings import BusSettings, UnusableBus
+from stoker.messaging.settings import BusSettings, MessageBusError
 
 with warnings.catch_warnings():
     # they are about what it imports itself, and does not use
@@ -25,7 +25,7 @@ class Publisher:
     """Publishes notifications by all drivers that the options name."""
 
     def __init__(self, settings: BusSettings) -> None:
-        """Raises UnusableBus for drivers that do not exist, and whatever the library raises."""
+        """Raises MessageBusError for drivers that do not exist, and whatever the library raises."""
         conf = cfg.ConfigOpts()
         conf(
             [],
@@ -71,4 +71,4 @@ class Publisher:
 
 def _refuse(missing: Iterable[str]) -> None:
     names = ", ".join(sorted(missing))
-    raise UnusableBus(f"[oslo_messaging_notifications] driver names no driver: {names}")
+    raise MessageBusError(f"[oslo_messaging_notifications] driver names no driver: {names}")

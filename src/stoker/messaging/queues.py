@@ -44,7 +44,7 @@ class _Post(Struct, frozen=True):
     messages: list[Message]
 
 
-class Away(Exception):
+class SinkUnavailableError(Exception):
     """The messaging service cannot be reached, or refuses for now. The text says why."""
 
 
@@ -62,7 +62,7 @@ class Queues(Carrier):
             try:
                 await self._put(post)
             except Exception as error:  # noqa: BLE001 - whatever the cloud says, others go on
-                away = isinstance(error, Away)
+                away = isinstance(error, SinkUnavailableError)
                 reason = str(error) if away else self._ports.faults.describe(error)
                 queue = first.body["target"]
                 log.warning("events wait: the queue does not take them", queue=queue, error=reason)
@@ -103,7 +103,9 @@ class Queues(Carrier):
         return posts
 
     async def _put(self, post: _Post) -> None:
-        """Send one request, or, where that is not accepted, one for each message. Raises Away."""
+        """Send one request, or, where that is not accepted, one for each message. Raises
+        SinkUnavailableError.
+        """
         status = await self._ports.workers.run(SERVICE, lambda: self._status(post))
         if status in _NEVER and len(post.messages) > 1:
             for message in post.messages:
@@ -114,7 +116,7 @@ class Queues(Carrier):
                 "an event is dropped: its queue refuses it", message=message.id, status=status
             )
         elif status >= _ERRORS:
-            raise Away(f"HTTP {status}")
+            raise SinkUnavailableError(f"HTTP {status}")
 
     def _status(self, post: _Post) -> int:
         """Blocks; the status of the answer."""

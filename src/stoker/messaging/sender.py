@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from stoker.background import Background
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message
 from stoker.kernel.log import Log
@@ -73,7 +73,7 @@ class Sender:
             pause = LOOK_AGAIN
             try:
                 pause = await self._bite()
-            except StoreFault as fault:
+            except StoreError as fault:
                 log.warning("messages not sent", channel=self._channel, reason=str(fault))
             except Exception:
                 log.exception("messages not sent; it is tried again", channel=self._channel)

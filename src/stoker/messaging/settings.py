@@ -38,24 +38,24 @@ class BusSettings(Struct, frozen=True):
         return not NO_BUS.issuperset(self.drivers)
 
 
-class UnusableBus(ValueError):
+class MessageBusError(ValueError):
     """The options of notifications cannot be used. The text says why, and what to do."""
 
 
 def require_library() -> None:
-    """Raise UnusableBus where oslo.messaging is not installed."""
+    """Raise MessageBusError where oslo.messaging is not installed."""
     if importlib.util.find_spec("oslo_messaging") is None:
-        raise UnusableBus(
+        raise MessageBusError(
             "[oslo_messaging_notifications] driver needs the package oslo.messaging, which is not"
             ' installed: pip install "stoker[notifications]"'
         )
 
 
 def bus_settings(conf: Any) -> BusSettings:
-    """The settings that options give. Raises UnusableBus."""
+    """The settings that options give. Raises MessageBusError."""
     own, level = conf.oslo_messaging_notifications, conf.default_notification_level.upper()
     if level not in LEVELS:
-        raise UnusableBus(
+        raise MessageBusError(
             f"default_notification_level is {level!r}; it has to be one of: {', '.join(LEVELS)}"
         )
     settings = BusSettings(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from stoker import __version__
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.clock import Clock
 from stoker.kernel.load import Load
 from stoker.metrics.counts import Counts
@@ -62,7 +62,7 @@ class Report:
     """By interface."""
 
     async def metrics(self) -> str:
-        """The text that Prometheus reads. Raises StoreFault, or TimeoutError."""
+        """The text that Prometheus reads. Raises StoreError, or TimeoutError."""
         exposition = await asyncio.to_thread(_exposition)
         transactions, seconds = self.commits()
         async with asyncio.timeout(_PATIENCE):
@@ -98,7 +98,7 @@ class Report:
             async with asyncio.timeout(_PATIENCE):
                 open_, size = await self._open_operations(), await self.store.size()
                 work = await self.work()
-        except (StoreFault, TimeoutError) as fault:
+        except (StoreError, TimeoutError) as fault:
             return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}
         operations = {
             status: {"count": count, "oldest_seconds": round(age, 1)}

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from stoker.clouds.collection import Collection, Object
-from stoker.clouds.faults import CloudFault, describe, is_busy, is_conflict, is_out_of_sight
+from stoker.clouds.faults import CloudError, describe, is_busy, is_conflict, is_out_of_sight
 from stoker.clouds.looks import look
 from stoker.kernel.values import replace
 from stoker.resources import declare
@@ -113,7 +113,7 @@ class RestResource(ManagedType):
                 body[self.marker] = marker_text(call)
             version = self.version(call.properties)
             made = self.of(call).create(call.cloud, body, microversion=version)
-        except CloudFault as fault:
+        except CloudError as fault:
             return refusal(fault)
         physical_id = str(made[self.collection.id_field])
         if _wanted_extras(self, call):
@@ -313,7 +313,7 @@ def _told(kind: RestResource, call: Call) -> dict[str, Any]:
             continue
         try:
             told[extra.property] = extra.tell(call)
-        except CloudFault as fault:
+        except CloudError as fault:
             if not is_out_of_sight(fault):
                 raise
     return told
@@ -345,7 +345,7 @@ def renamed(entry: Mapping[str, Any], wire: Mapping[str, str] = MappingProxyType
     return {wire.get(name, name): value for name, value in entry.items() if value is not None}
 
 
-def refusal(fault: CloudFault) -> Failed:
+def refusal(fault: CloudError) -> Failed:
     """The outcome of a create that the cloud refused; raises faults that may pass.
 
     A conflict is final: a quota, or a name or address that is taken. It passes where the service is

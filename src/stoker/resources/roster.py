@@ -17,7 +17,7 @@ from msgspec import Struct
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.batches import Rolling
 from stoker.resources.capacity import adjusted, bounded
-from stoker.schema.resource_type import Adjustment, NestingCall, NoChange, Resized
+from stoker.schema.resource_type import Adjustment, NestingCall, NoChangeError, Resized
 
 _NAME_LENGTH = 12
 _GROUP = ""
@@ -79,12 +79,12 @@ def roster(call: NestingCall, size: int, rolling: Rolling | None = None) -> Rost
 def resized(
     call: NestingCall, adjustment: Adjustment, smallest: int, largest: int, cooldown: int | None
 ) -> Resized:
-    """The data with the new size. Raises NoChange."""
+    """The data with the new size. Raises NoChangeError."""
     _check_cooldown(call, adjustment, cooldown or 0)
     size = len(call.data["names"])
     new = bounded(adjusted(size, adjustment), smallest, largest)
     if new == size:
-        raise NoChange(f"no change: {call.name} has {size} members already")
+        raise NoChangeError(f"no change: {call.name} has {size} members already")
     return Resized({**call.data, "size": new}, f"{call.name}: from {size} to {new} members")
 
 
@@ -114,10 +114,10 @@ def _name(resource_id: str, number: int) -> str:
 
 
 def _check_cooldown(call: NestingCall, adjustment: Adjustment, cooldown: int) -> None:
-    """Raise NoChange during the cooldown of the group or the policy."""
+    """Raise NoChangeError during the cooldown of the group or the policy."""
     scaled: Mapping[str, float] = call.data.get("scaled", {})
     ends = [max(scaled.values(), default=0) + cooldown]
     ends.append(scaled.get(adjustment.policy, 0) + adjustment.cooldown)
     left = max(ends) - call.now
     if scaled and left > 0:
-        raise NoChange(f"no change: {call.name} cools down for {left:.0f} s more")
+        raise NoChangeError(f"no change: {call.name} cools down for {left:.0f} s more")

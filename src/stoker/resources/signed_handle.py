@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.wait_signals import FAILURE, SUCCESS, received
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal
@@ -43,11 +43,11 @@ class SignedHandle(ManagedType):
         return call.data.get(URL, call.name)
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signal as it is stored; raises ``Invalid`` for an incomplete body."""
+        """The signal as it is stored; raises ``ValidationError`` for an incomplete body."""
         if not isinstance(details, Mapping) or sorted(details) != sorted(KEYS):
-            raise Invalid(f"a signal must have exactly the keys {', '.join(KEYS)}")
+            raise ValidationError(f"a signal must have exactly the keys {', '.join(KEYS)}")
         if details["Status"] not in (SUCCESS, FAILURE):
-            raise Invalid(f"the Status of a signal is {SUCCESS} or {FAILURE}")
+            raise ValidationError(f"the Status of a signal is {SUCCESS} or {FAILURE}")
         return {
             "id": str(details["UniqueId"]),
             "status": details["Status"],

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from stoker.clouds.faults import fault_from
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call
 
@@ -33,7 +33,7 @@ class StoredObject(Struct, frozen=True):
     def ensure(self, content: bytes) -> None:
         """Make container and object, the latter with this content unless it is there.
 
-        Raises :class:`stoker.kernel.errors.Refused` for a cloud without an object store.
+        Raises :class:`stoker.kernel.errors.RequestError` for a cloud without an object store.
         """
         endpoint(self.call, "object_store")
         _sent(self.call, "PUT", self._container)
@@ -134,12 +134,12 @@ _EMPTY = (HTTPStatus.NOT_FOUND, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
 def endpoint(call: Call, service: str) -> str:
     """The address of a service that servers use, as the catalog has it.
 
-    Raises :class:`stoker.kernel.errors.Refused` for a cloud without it.
+    Raises :class:`stoker.kernel.errors.RequestError` for a cloud without it.
     """
     found = getattr(call.cloud, service).get_endpoint_data()
     if found is None:
         words = service.replace("_", "-")
-        raise Refused(
+        raise RequestError(
             f"{_transport_of(call)} needs a service of type {words}, and the catalog has none;"
             " choose another transport"
         )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVERS, VOLUMES
-from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.clouds.faults import CloudError, is_not_found
 from stoker.resources.rest import polling_pause, sighted
 from stoker.resources.volumes import READINESS, detach_from
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -109,7 +109,7 @@ class Attachment(ManagedType):
         path = SERVERS.at(server, "/os-volume_attachments")
         try:
             SERVERS.ask(call.cloud, "POST", path, json={"volumeAttachment": body})
-        except CloudFault as fault:
+        except CloudError as fault:
             passes = fault.status_code == _REFUSED and _comes_free(call, volume_id)
             if not passes or call.now - call.started_at > _BUSY_SECONDS:
                 raise
@@ -138,7 +138,7 @@ def _attachment(call: Call, server: str, volume_id: str) -> Object | None:
     try:
         path = SERVERS.at(server, f"/os-volume_attachments/{volume_id}")
         answer = SERVERS.ask(call.cloud, "GET", path)
-    except CloudFault as fault:
+    except CloudError as fault:
         if is_not_found(fault):
             return None
         raise

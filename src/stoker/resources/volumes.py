@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, MESSAGES, SERVERS, VOLUMES
-from stoker.clouds.faults import CloudFault, gone_is_fine
+from stoker.clouds.faults import CloudError, gone_is_fine
 from stoker.resources.rest import Readiness, RestResource, marker_text, polling_pause, went_to
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
@@ -57,7 +57,7 @@ class BlockVolume(RestResource):
             return _held(call, volume)
         try:
             VOLUMES.delete(call.cloud, call.physical_id, params={"cascade": True})
-        except CloudFault as fault:
+        except CloudError as fault:
             if fault.status_code != _BUSY or call.progress.get("refused", 0) >= 3:
                 raise
             refused = call.progress.get("refused", 0) + 1
@@ -94,7 +94,7 @@ class BlockVolume(RestResource):
 def failed(call: Call, volume: Object) -> Failed:
     """Return the failure of a volume. The service keeps its cause apart, as a message to users."""
     volume_id, cause = str(volume["id"]), "Unknown"
-    with suppress(CloudFault):  # a service before 2017 has no messages
+    with suppress(CloudError):  # a service before 2017 has no messages
         listed = MESSAGES.select(call.cloud, resource_uuid=volume_id)
         own = [each for each in listed if each.get("resource_uuid") == volume_id]
         if own:

@@ -21,14 +21,7 @@ from typing import Any, NoReturn
 
 from stoker.sandbox import patterns
 from stoker.sandbox.expressions import Expressions
-from stoker.sandbox.jobs import (
-    HEADER,
-    Answer,
-    Refused,
-    answer_frame,
-    check_size,
-    read_job,
-)
+from stoker.sandbox.jobs import HEADER, Answer, JobError, answer_frame, check_size, read_job
 
 MEBIBYTE = 1024 * 1024
 MEMORY = 256 * MEBIBYTE
@@ -40,12 +33,12 @@ _GRACE = 0.3
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
-class _TimeIsUp(BaseException):
+class _TimeLimitError(BaseException):
     """No exception that an expression could catch."""
 
 
 def _interrupt(signal_number: int, frame: FrameType | None) -> NoReturn:
-    raise _TimeIsUp
+    raise _TimeLimitError
 
 
 def _die_with(parent: int) -> None:
@@ -149,9 +142,9 @@ class Helper:
                 check_size(value)
             finally:
                 _stop_clocks()
-        except Refused as error:
+        except JobError as error:
             refused = (error.kind, error.message)
-        except _TimeIsUp:
+        except _TimeLimitError:
             _stop_clocks()
             refused, last = ("time", ""), True
         except MemoryError:

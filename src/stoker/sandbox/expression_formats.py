@@ -13,7 +13,7 @@ from typing import Any
 
 from yaql.language import specs, yaqltypes
 
-from stoker.sandbox.jobs import Refused
+from stoker.sandbox.jobs import JobError
 
 MAX_CHARACTERS = 1024 * 1024
 """Length of a result."""
@@ -38,26 +38,26 @@ class _PlainFormatter(Formatter):
         """The value of a field: a position or a name, and nothing more."""
         if _FIELD.fullmatch(field_name) is None:
             message = f'format: the field "{field_name:.80}" must be a position or a name'
-            raise Refused("value", message)
+            raise JobError("value", message)
         key: int | str = int(field_name) if field_name.isdecimal() else field_name
         try:
             value = self.get_value(key, args, kwargs)
         except (IndexError, KeyError):
-            raise Refused("value", f'format: the field "{field_name:.80}" has no value') from None
+            raise JobError("value", f'format: the field "{field_name:.80}" has no value') from None
         if not isinstance(value, _PLAIN):
             message = f'format: the field "{field_name:.80}" must be text, a number or a boolean'
-            raise Refused("value", message)
+            raise JobError("value", message)
         return value, key
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """A value in a format of bounded width."""
         is_short = len(format_spec) <= _MAX_SPECIFICATION
         if not is_short or any(int(n) > _MAX_WIDTH for n in _NUMBER.findall(format_spec)):
-            raise Refused("value", f"format: a width is up to {_MAX_WIDTH}")
+            raise JobError("value", f"format: a width is up to {_MAX_WIDTH}")
         text = str(super().format_field(value, format_spec))
         self._length += len(text)
         if self._length > MAX_CHARACTERS:
-            raise Refused("value", f"format: the result has more than {MAX_CHARACTERS} characters")
+            raise JobError("value", f"format: the result has more than {MAX_CHARACTERS} characters")
         return text
 
 

@@ -10,7 +10,7 @@ import yaql as library
 
 from stoker.kernel.json_tree import levels
 from stoker.sandbox import expression_formats, expression_patterns
-from stoker.sandbox.jobs import Refused
+from stoker.sandbox.jobs import JobError
 
 _MAX_BITS = 4096
 """Of a number."""
@@ -40,10 +40,10 @@ class Expressions:
         except MemoryError:
             raise
         except RecursionError:
-            raise Refused("form", "it is nested too deeply") from None
+            raise JobError("form", "it is nested too deeply") from None
         except Exception as error:  # noqa: BLE001 - texts with escapes are decoded while parsing
             reason = str(error) or type(error).__name__
-            raise Refused("form", reason[:_MAX_REASON]) from None
+            raise JobError("form", reason[:_MAX_REASON]) from None
 
     def evaluate(self, expression: str, data: Any) -> Any:
         """The value of an expression over data, which consists of what templates can hold."""
@@ -51,13 +51,13 @@ class Expressions:
         context = self._context.create_child_context()
         try:
             value = statement.evaluate(data={"data": data}, context=context)
-        except (MemoryError, Refused):
+        except (MemoryError, JobError):
             raise
         except RecursionError:
-            raise Refused("value", "it is nested too deeply") from None
+            raise JobError("value", "it is nested too deeply") from None
         except Exception as error:  # noqa: BLE001 - an expression can raise anything
             reason = str(error) or type(error).__name__
-            raise Refused("value", reason[:_MAX_REASON]) from None
+            raise JobError("value", reason[:_MAX_REASON]) from None
         _check(value)
         return value
 
@@ -68,6 +68,6 @@ def _check(value: Any) -> None:
         if isinstance(item, dict | list):
             continue
         if isinstance(item, int) and item.bit_length() > _MAX_BITS:
-            raise Refused("value", f"it gives a number of more than {_MAX_BITS} bits")
+            raise JobError("value", f"it gives a number of more than {_MAX_BITS} bits")
         if item is not None and not isinstance(item, str | int | float):
-            raise Refused("value", f"it gives an object ({type(item).__name__}), not data")
+            raise JobError("value", f"it gives an object ({type(item).__name__}), not data")

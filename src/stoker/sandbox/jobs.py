@@ -12,7 +12,7 @@ import pickle
 import struct
 from typing import Any, NamedTuple
 
-from stoker.kernel.json_tree import TooLarge, levels
+from stoker.kernel.json_tree import TooLargeError, levels
 
 MAX_VALUES = 200_000
 """Values in the data of an expression, and in its result, each as often as it occurs."""
@@ -26,7 +26,7 @@ HEADER = struct.Struct("!I")
 _PAIRS = "\0pairs"
 
 
-class Refused(Exception):
+class JobError(Exception):
     """A job has no result. The kind is ``form``, ``value``, ``time``, ``memory`` or ``size``."""
 
     def __init__(self, kind: str, message: str = "") -> None:
@@ -55,15 +55,15 @@ class Answer(NamedTuple):
 
 
 def check_size(value: Any) -> None:
-    """Raise :class:`Refused` for a value that is too large, or nested too deeply, to be sent."""
+    """Raise :class:`JobError` for a value that is too large, or nested too deeply, to be sent."""
     characters = 0
     try:
         for depth, level in enumerate(levels(value, MAX_VALUES, keys=True)):
             characters += sum(len(item) for item in level if isinstance(item, str))
             if depth >= MAX_DEPTH or characters > MAX_CHARACTERS:
-                raise Refused("size")
-    except TooLarge:
-        raise Refused("size") from None
+                raise JobError("size")
+    except TooLargeError:
+        raise JobError("size") from None
 
 
 def job_frame(job: Job) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 
 import regex
 
-from stoker.sandbox.jobs import Refused
+from stoker.sandbox.jobs import JobError
 
 _MAX_PATTERN = 4096
 """Characters of a pattern."""
@@ -16,15 +16,15 @@ def compiled(pattern: str, flags: int = 0) -> Any:
     """The compiled pattern."""
     if len(pattern) > _MAX_PATTERN:
         message = f"it has {len(pattern)} characters; at most {_MAX_PATTERN} are read"
-        raise Refused("form", message)
+        raise JobError("form", message)
     try:
         return regex.compile(pattern, flags | regex.VERSION0)
     except MemoryError:
         raise
     except RecursionError:
-        raise Refused("form", "it is nested too deeply") from None
+        raise JobError("form", "it is nested too deeply") from None
     except Exception as error:  # noqa: BLE001 - the library raises many kinds for bad patterns
-        raise Refused("form", str(error) or type(error).__name__) from None
+        raise JobError("form", str(error) or type(error).__name__) from None
 
 
 def fitting(pattern: str, *texts: str) -> list[bool]:

@@ -22,7 +22,7 @@ _WARM = 2
 """Helpers that are kept when there is nothing to do."""
 
 
-class Died(Exception):
+class HelperDiedError(Exception):
     """A helper has ended before it has answered."""
 
     def __init__(self, signal_number: int | None) -> None:
@@ -54,19 +54,21 @@ class Process:
             raise
 
     def ask(self, frame: bytes, seconds: float) -> bytes:
-        """The answer to a job. Raises :class:`Died`, :class:`TimeoutError`: end it then."""
+        """The answer to a job. Raises :class:`HelperDiedError`, :class:`TimeoutError`: end it
+        then.
+        """
         deadline = time.monotonic() + seconds
         try:
             self._channel.settimeout(seconds)
             self._channel.sendall(frame)
             (size,) = HEADER.unpack(self._read(HEADER.size, deadline))
             if size > MAX_ANSWER:
-                raise Died(None)
+                raise HelperDiedError(None)
             return self._read(size, deadline)
         except OSError as error:
             if isinstance(error, TimeoutError):
                 raise
-            raise Died(self._signal()) from None
+            raise HelperDiedError(self._signal()) from None
 
     def _read(self, size: int, deadline: float) -> bytes:
         found = bytearray()
@@ -74,7 +76,7 @@ class Process:
             self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
             piece = self._channel.recv(min(size - len(found), _PIECE))
             if not piece:
-                raise Died(self._signal())
+                raise HelperDiedError(self._signal())
             found += piece
         return bytes(found)
 
@@ -124,7 +126,7 @@ class Pool:
     def run(self, frame: bytes, seconds: float) -> tuple[bytes, Process]:
         """The answer to a job, and the helper, to be given back or to be dropped.
 
-        Raises :class:`Died` and :class:`TimeoutError`.
+        Raises :class:`HelperDiedError` and :class:`TimeoutError`.
         """
         if os.getpid() != self._owner:
             self._begin()  # in a process that was forked: the helpers are those of its parent
@@ -140,7 +142,7 @@ class Pool:
         helper = self._take()
         try:
             return helper.ask(frame, seconds), helper
-        except Died as died:
+        except HelperDiedError as died:
             self._end(helper)
             if again and died.signal_number == signal.SIGKILL:
                 return self._run(frame, seconds, again=False)
@@ -183,8 +185,8 @@ class Pool:
             starting = self._starter.submit(Process, *self._options)
         try:
             return starting.result()
-        except (OSError, Died) as error:
-            raise Died(None) from error
+        except (OSError, HelperDiedError) as error:
+            raise HelperDiedError(None) from error
 
     def close(self) -> None:
         """End all helpers that are not at work."""

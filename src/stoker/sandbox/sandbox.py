@@ -15,13 +15,13 @@ from stoker.sandbox.jobs import (
     MAX_DEPTH,
     MAX_VALUES,
     Job,
-    Refused,
+    JobError,
     check_size,
     job_frame,
     read_answer,
 )
-from stoker.sandbox.processes import Died, Pool
-from stoker.schema.helpers import Malformed, NotComputed
+from stoker.sandbox.processes import HelperDiedError, Pool
+from stoker.schema.helpers import ComputationError, MalformedExpressionError
 
 MEMORY = "256 MiB"
 PATIENCE = 20.0
@@ -61,8 +61,8 @@ class Sandbox:
         """The value of an expression over data."""
         try:
             check_size(data)
-        except Refused:
-            raise NotComputed(f"its data {_TOO_LARGE}") from None
+        except JobError:
+            raise ComputationError(f"its data {_TOO_LARGE}") from None
         return self._done(seconds, "evaluate", expression, data)
 
     def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
@@ -94,15 +94,15 @@ class Sandbox:
         try:
             content, helper = self._pool.run(frame, seconds + PATIENCE)
         except TimeoutError:
-            raise NotComputed("the service is too busy to compute it", seconds) from None
-        except Died as died:
+            raise ComputationError("the service is too busy to compute it", seconds) from None
+        except HelperDiedError as died:
             _explain(died, seconds)
         last = True
         try:
             answer = read_answer(content)
             last = answer.last
         except (ValueError, TypeError, IndexError, KeyError, RecursionError):
-            raise NotComputed("its helper has given no answer", seconds) from None
+            raise ComputationError("its helper has given no answer", seconds) from None
         finally:
             (self._pool.drop if last else self._pool.give_back)(helper)
         if answer.refused is not None:
@@ -112,19 +112,19 @@ class Sandbox:
 
 def _refuse(kind: str, message: str, allowed: float, seconds: float) -> NoReturn:
     if kind == "form":
-        raise Malformed(message, seconds)
+        raise MalformedExpressionError(message, seconds)
     reasons = {
         "time": f"it takes more than {allowed:.2g} s of computing",
         "memory": f"it takes more than {MEMORY} of memory",
         "size": f"it {_TOO_LARGE}",
     }
-    raise NotComputed(reasons.get(kind, message), seconds)
+    raise ComputationError(reasons.get(kind, message), seconds)
 
 
-def _explain(died: Died, seconds: float) -> NoReturn:
+def _explain(died: HelperDiedError, seconds: float) -> NoReturn:
     if died.signal_number in _TIME:
         _refuse("time", "", seconds, seconds)
     if died.signal_number is None:
-        raise NotComputed("its helper has ended without an answer", seconds)
+        raise ComputationError("its helper has ended without an answer", seconds)
     name = signal.Signals(died.signal_number).name
-    raise NotComputed(f"its helper was ended by {name}: it may take too much memory", seconds)
+    raise ComputationError(f"its helper was ended by {name}: it may take too much memory", seconds)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from stoker.kernel.diagnostics import Path
 from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
-from stoker.schema.helpers import NotComputed, OwnPatterns, PatternBudget
+from stoker.schema.helpers import ComputationError, OwnPatterns, PatternBudget
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import shown
 
@@ -129,7 +129,7 @@ class AllowedPattern:
         try:
             if self.budget.fits(self.pattern, value):
                 return None
-        except NotComputed as error:
+        except ComputationError as error:
             return (
                 f"{shown(value)} cannot be compared with the pattern {shown(self.pattern)}:"
                 f" {error.message}"

@@ -1,7 +1,7 @@
 """Values into the types that are declared for them. Pure; a value that does not fit is refused.
 
-Every function raises :class:`Mismatch` with a message in words. Values that are not known yet
-never come here.
+Every function raises :class:`TypeMismatchError` with a message in words. Values that are not
+known yet never come here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stoker.schema.words import shown
 MAX_DIGITS = 4000
 
 
-class Mismatch(ValueError):
+class TypeMismatchError(ValueError):
     """A value does not have, and cannot be given, the type that is declared for it."""
 
 
@@ -30,7 +30,7 @@ def to_number(value: Any) -> int | float:
                 return read(value)
             except ValueError:
                 continue
-    raise Mismatch(f"{shown(value)} is not a number")
+    raise TypeMismatchError(f"{shown(value)} is not a number")
 
 
 def to_integer(value: Any) -> int:
@@ -39,13 +39,13 @@ def to_integer(value: Any) -> int:
         try:
             return int(value)
         except (ValueError, OverflowError):
-            raise Mismatch(f"Value '{value}' is not an integer") from None
+            raise TypeMismatchError(f"Value '{value}' is not an integer") from None
     if isinstance(value, str) and len(value) <= MAX_DIGITS:
         try:
             return int(value)
         except ValueError:
             pass
-    raise Mismatch(f"Value '{shown(value).strip(chr(34))}' is not an integer")
+    raise TypeMismatchError(f"Value '{shown(value).strip(chr(34))}' is not an integer")
 
 
 def to_boolean(value: Any) -> bool:
@@ -54,7 +54,7 @@ def to_boolean(value: Any) -> bool:
         return value
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower() == "true"
-    raise Mismatch(f"{shown(value)} is not a valid boolean: it is neither true nor false")
+    raise TypeMismatchError(f"{shown(value)} is not a valid boolean: it is neither true nor false")
 
 
 def to_string(value: Any) -> str:
@@ -63,14 +63,14 @@ def to_string(value: Any) -> str:
         return value
     if isinstance(value, int):
         return str(value)
-    raise Mismatch(f"{shown(value)} is not a string")
+    raise TypeMismatchError(f"{shown(value)} is not a string")
 
 
 def to_list(value: Any) -> list[Any]:
     """A list."""
     if isinstance(value, list):
         return value
-    raise Mismatch(f"{shown(value)} is not a list")
+    raise TypeMismatchError(f"{shown(value)} is not a list")
 
 
 def to_list_parameter(value: Any) -> list[Any]:
@@ -84,7 +84,7 @@ def to_map(value: Any) -> Mapping[str, Any]:
     """A map."""
     if isinstance(value, Mapping):
         return value
-    raise Mismatch(f"{shown(value)} is not a map")
+    raise TypeMismatchError(f"{shown(value)} is not a map")
 
 
 def to_json_parameter(value: Any) -> Any:
@@ -96,4 +96,4 @@ def to_json_parameter(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise Mismatch(f"{shown(value)} is not JSON: {fault_of(error)}") from None
+        raise TypeMismatchError(f"{shown(value)} is not JSON: {fault_of(error)}") from None

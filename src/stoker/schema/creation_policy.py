@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.schema.conversion import Mismatch
+from stoker.schema.conversion import TypeMismatchError
 from stoker.schema.unknown import unknown_in
 
 _DURATION = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?")
@@ -27,15 +27,17 @@ class SignalsWanted(Struct, frozen=True):
 
 
 def signals_wanted(policy: Any) -> SignalsWanted | None:
-    """Return the signals in a policy; None for none. Raises Mismatch."""
+    """Return the signals in a policy; None for none. Raises TypeMismatchError."""
     if unknown_in(policy) is not None:
-        raise Mismatch("a creation policy cannot hang on what a resource gives: write values here")
+        raise TypeMismatchError(
+            "a creation policy cannot hang on what a resource gives: write values here"
+        )
     known = {"ResourceSignal": {"Count", "Timeout"}, _GROUPS: {_PERCENT}}
     if not isinstance(policy, Mapping) or not all(
         section in known and isinstance(body, Mapping) and body.keys() <= known[section]
         for section, body in policy.items()
     ):
-        raise Mismatch(
+        raise TypeMismatchError(
             "a creation policy has the form {ResourceSignal: {Count: number, Timeout: PT5M}},"
             f" with {_GROUPS}: {{{_PERCENT}: number}} for groups"
         )
@@ -54,9 +56,9 @@ _GROUPS, _PERCENT = "AutoScalingCreationPolicy", "MinSuccessfulInstancesPercent"
 def _number(name: str, value: Any, low: int, high: int) -> int:
     text = str(value)
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
-        raise Mismatch(f"{name} is a number, not {text[:80]!r}")
+        raise TypeMismatchError(f"{name} is a number, not {text[:80]!r}")
     if not low <= int(text) <= high:
-        raise Mismatch(f"{name} is a number from {low} to {high}, not {text}")
+        raise TypeMismatchError(f"{name} is a number from {low} to {high}, not {text}")
     return int(text)
 
 
@@ -65,5 +67,7 @@ def _duration(value: Any) -> float:
     parts = [int(part or 0) for part in match.groups()] if match is not None else []
     seconds = sum(part * unit for part, unit in zip(parts, _SECONDS, strict=False))
     if not 0 < seconds <= _LONGEST:
-        raise Mismatch(f"Timeout is a duration such as PT15M, 12 hours at most, not {value!r:.80}")
+        raise TypeMismatchError(
+            f"Timeout is a duration such as PT15M, 12 hours at most, not {value!r:.80}"
+        )
     return float(seconds)

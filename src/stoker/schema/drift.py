@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.schema.checks import moment_of
-from stoker.schema.conversion import Mismatch, to_boolean, to_integer, to_number
+from stoker.schema.conversion import TypeMismatchError, to_boolean, to_integer, to_number
 from stoker.schema.properties import Property, Type
 
 _HARDWARE_ADDRESS = re.compile(
@@ -131,7 +131,7 @@ def _plain(declared: Property | None, value: Any) -> Any:
                 return to_integer(value)
             case Type.NUMBER:
                 return float(to_number(value))
-    except Mismatch:
+    except TypeMismatchError:
         return value
     text = str(value)
     if _HARDWARE_ADDRESS.fullmatch(text):

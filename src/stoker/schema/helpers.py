@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 
-class NotComputed(Exception):
+class ComputationError(Exception):
     """There is no result; the text says why, in words that follow "…: "."""
 
     def __init__(self, message: str, seconds: float = 0.0) -> None:
@@ -24,7 +24,7 @@ class NotComputed(Exception):
         """Computing time that was spent nevertheless."""
 
 
-class Malformed(NotComputed):
+class MalformedExpressionError(ComputationError):
     """The expression or the pattern is not valid, whatever the values are."""
 
 
@@ -32,7 +32,7 @@ class Helpers(Protocol):
     """Compute within limits of time and memory that nothing can get past.
 
     Every method gives its result with the seconds of computing that it took, and raises
-    :class:`Malformed` and :class:`NotComputed`. All block.
+    :class:`MalformedExpressionError` and :class:`ComputationError`. All block.
     """
 
     def parse(self, expression: str, seconds: float) -> tuple[None, float]:
@@ -52,7 +52,7 @@ class NoHelpers:
     """For evaluations that need none."""
 
     def _refuse(self, *job: Any) -> NoReturn:
-        raise NotComputed("this program has no helpers to compute it")
+        raise ComputationError("this program has no helpers to compute it")
 
     parse = evaluate = compile = fit = _refuse
 
@@ -90,13 +90,13 @@ class PatternBudget:
     seconds: float = MAX_TOGETHER
 
     def compile(self, pattern: str) -> None:
-        """Check the form of a pattern. Raises :class:`NotComputed`."""
+        """Check the form of a pattern. Raises :class:`ComputationError`."""
         self._computed(self.helpers.compile, pattern)
 
     def fits(self, pattern: str, text: str) -> bool:
         """Return whether a pattern matches a text from start to end.
 
-        Raises :class:`NotComputed`.
+        Raises :class:`ComputationError`.
         """
         [fits] = self._computed(self.helpers.fit, pattern, [text])
         return bool(fits)
@@ -104,14 +104,14 @@ class PatternBudget:
     def _computed(self, job: Callable[..., tuple[Any, float]], *arguments: Any) -> Any:
         """What a helper gives, within the time that is left."""
         if self.seconds <= 0:
-            raise NotComputed(
+            raise ComputationError(
                 "the patterns of this document take longer together than they may"
                 f" ({MAX_TOGETHER:g} s)"
             )
         spent = 0.0
         try:
             found, spent = job(*arguments, min(MAX_SECONDS, self.seconds))
-        except NotComputed as error:
+        except ComputationError as error:
             spent = error.seconds
             raise
         finally:

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 
 from stoker.kernel.clock import isoformat
 from stoker.kernel.diagnostics import format_path
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.conversion import (
-    Mismatch,
+    TypeMismatchError,
     to_boolean,
     to_json_parameter,
     to_list_parameter,
@@ -145,7 +145,7 @@ NO_SOFTWARE = SoftwareChange()
 
 
 def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Inputs as they are stored. Raises Invalid naming what is wrong with which."""
+    """Inputs as they are stored. Raises ValidationError naming what is wrong with which."""
     found = [_checked("inputs", i, entry, _INPUT_WITH_VALUE) for i, entry in enumerate(given)]
     for number, entry in enumerate(found):
         _check_default(number, entry)
@@ -155,17 +155,17 @@ def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def checked_outputs(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Outputs as they are stored. Raises Invalid naming what is wrong with which."""
+    """Outputs as they are stored. Raises ValidationError naming what is wrong with which."""
     return [_checked("outputs", i, entry, OUTPUT) for i, entry in enumerate(given)]
 
 
 def _checked(what: str, number: int, given: Any, schema: Mapping[str, Property]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
-        raise Invalid(f"{what}[{number}] is a map with a name, not {type(given).__name__}.")
+        raise ValidationError(f"{what}[{number}] is a map with a name, not {type(given).__name__}.")
     checked = check_properties(given, schema, (what, number))
     if checked.errors:
         first = checked.errors[0]
-        raise Invalid(f"{format_path(first.path)}: {first.message}")
+        raise ValidationError(f"{format_path(first.path)}: {first.message}")
     values = checked.values
     kept = {name for name in schema if values[name] is not None or given.get(name) is not None}
     return {name: values[name] for name in schema if name in kept}
@@ -177,6 +177,8 @@ def _check_default(number: int, entry: Mapping[str, Any]) -> None:
         return
     try:
         read(entry["default"])
-    except Mismatch as mismatch:
+    except TypeMismatchError as mismatch:
         name = entry["name"]
-        raise Invalid(f"inputs[{number}].default: the default of {name}: {mismatch}.") from None
+        raise ValidationError(
+            f"inputs[{number}].default: the default of {name}: {mismatch}."
+        ) from None

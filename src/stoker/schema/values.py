@@ -14,7 +14,7 @@ from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.checks import PURE
 from stoker.schema.constraints import AllowedValues, Constraint, Custom, CustomCheck, violation
 from stoker.schema.conversion import (
-    Mismatch,
+    TypeMismatchError,
     to_boolean,
     to_integer,
     to_json_parameter,
@@ -154,7 +154,7 @@ class _Checker:
             return value
         try:
             converted = self._convert(value, declared, path)
-        except Mismatch as mismatch:
+        except TypeMismatchError as mismatch:
             message = "the value has the wrong type" if declared.sensitive else str(mismatch)
             self._error("wrong-type", message, path, advice_on(value, declared))
             return value

@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.log import Log
 from stoker.store.encryption import Cipher
 
@@ -25,7 +25,7 @@ _CANCEL_SECONDS = 1.0
 _here = threading.local()
 
 
-class ReadAbandonedError(StoreFault):
+class ReadAbandonedError(StoreError):
     """A read has ended because no request waits for its result."""
 
     def __init__(self) -> None:

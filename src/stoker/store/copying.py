@@ -13,7 +13,7 @@ from stoker.store import tables
 from stoker.store.databases import SCHEMA_MARK, engine_for, of_one_moment, open_database
 from stoker.store.engine_lock import EngineLock
 from stoker.store.faults import database_faults
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.postgresql import Lock, let_rest, lock, place_of, telling_where
 
 _AT_ONCE = 100
@@ -27,7 +27,8 @@ _ROWS_OF_USERS = {tables.marks: sa.select(tables.marks).where(tables.marks.c.nam
 def copy(source: sa.URL, target: str) -> int:
     """Copy all rows of a database of this release; how many there are.
 
-    Raises :class:`UnusableDatabase` where the target has rows, or a service uses one of the two.
+    Raises :class:`UnusableDatabaseError` where the target has rows, or a service uses one of the
+    two.
     """
     with contextlib.ExitStack() as closing:
         into = open_database(target)
@@ -57,7 +58,7 @@ def _require_empty(connection: sa.Connection, url: sa.URL) -> None:
     ]
     if filled:
         place = url.database if url.get_backend_name() == "sqlite" else place_of(url)
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {place} has rows already (in {', '.join(filled[:3])}); name an empty one"
         )
 

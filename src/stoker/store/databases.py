@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.store import database_file, jobs, postgresql, tables
-from stoker.store.foreign import UnusableDatabase, require_own, require_supported
+from stoker.store.foreign import UnusableDatabaseError, require_own, require_supported
 
 REVISION = "0028"
 """The newest revision in ``migrations/versions``."""
@@ -60,12 +60,14 @@ def _require_schema(engine: sa.Engine, url: sa.URL) -> None:
 
 
 def engine_for(url: sa.URL) -> sa.Engine:
-    """An engine for a database, whatever is in it. Raises UnusableDatabase without its driver."""
+    """An engine for a database, whatever is in it. Raises UnusableDatabaseError without its
+    driver.
+    """
     is_file = url.get_backend_name() == "sqlite"
     try:
         engine = sa.create_engine(url, **(_options(url) if is_file else postgresql.options(url)))
     except ModuleNotFoundError as error:
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"[database] connection needs the Python module {error.name}, which is not installed:"
             ' install stoker with its extra "postgresql"'
         ) from None
@@ -80,7 +82,7 @@ def engine_for(url: sa.URL) -> sa.Engine:
 
 
 def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
-    """The revision of a schema; None for an empty database. Raises UnusableDatabase."""
+    """The revision of a schema; None for an empty database. Raises UnusableDatabaseError."""
     inspector = sa.inspect(connection)
     postgresql.require_able(connection, url)
     require_own(set(inspector.get_table_names()), url)
@@ -99,7 +101,7 @@ def _require_usable(connection: sa.Connection, url: sa.URL) -> None:
     select = sa.select(marks.c.value).where(marks.c.name == SCHEMA_MARK)
     usable_from = connection.execute(select).scalar()
     if usable_from is None or usable_from > REVISION:
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {url.render_as_string(hide_password=True)} was made by a newer"
             " release of Stoker, which this one cannot share it with; install that release"
         )

@@ -12,9 +12,9 @@ import time
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.log import Log
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.postgresql import Lock, place_of
 from stoker.store.session_lock import SessionLock
 
@@ -44,12 +44,12 @@ class EngineLock:
         return self._database.dialect.name == "postgresql"
 
     def acquire(self, patience: float = PATIENCE) -> None:
-        """Take the lock. Raises :class:`UnusableDatabase` where another engine keeps it."""
+        """Take the lock. Raises :class:`UnusableDatabaseError` where another engine keeps it."""
         deadline = time.monotonic() + patience
         while self._is_needed:
             try:
                 return self._take()
-            except UnusableDatabase:
+            except UnusableDatabaseError:
                 if time.monotonic() > deadline:
                     raise
             time.sleep(0.1)
@@ -58,7 +58,7 @@ class EngineLock:
     def hold(self) -> None:
         """Make sure that the lock is ours still, or again after its connection was lost.
 
-        Raises UnusableDatabase where another engine has it, and StoreFault.
+        Raises UnusableDatabaseError where another engine has it, and StoreError.
         """
         with self._looking:
             # A thread may still check after the end of the service. The lock would not be released.
@@ -74,9 +74,9 @@ class EngineLock:
             await asyncio.sleep(every)
             try:
                 await asyncio.to_thread(self.hold)
-            except StoreFault:
+            except StoreError:
                 continue  # no other service can acquire it meanwhile
-            except UnusableDatabase as taken:
+            except UnusableDatabaseError as taken:
                 return str(taken)
         await asyncio.get_running_loop().create_future()
         raise AssertionError
@@ -90,7 +90,7 @@ class EngineLock:
     def _take(self) -> None:
         """Try once."""
         if not self._lock.take():
-            raise UnusableDatabase(
+            raise UnusableDatabaseError(
                 f"a service uses the database {place_of(self._database.url)} already"
                 f" ({self._lock.holder()}); use it or end it, or name another database"
             )

@@ -95,7 +95,7 @@ class SqlEngines:
 def engines_in(url: str) -> Iterator[SqlEngines | None]:
     """Those of the database at a URL; None where one process has it to itself.
 
-    Raises UnusableDatabase.
+    Raises UnusableDatabaseError.
     """
     parsed = require_supported(url)
     if parsed.get_backend_name() == "sqlite":
@@ -128,7 +128,7 @@ class ServerClock:
         """Of this machine's monotonic clock."""
 
     def measure(self) -> None:
-        """Read the server's clock. Blocking. Raises StoreFault."""
+        """Read the server's clock. Blocking. Raises StoreError."""
         before = time.monotonic()
         at = in_transaction(self._engine, server_time)
         # The clock was read at some time between the request and its response.

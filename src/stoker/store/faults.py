@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 
 _PASSING_CODES = frozenset(
     {
@@ -31,7 +31,7 @@ _PASSING_CODES = frozenset(
 
 @contextmanager
 def database_faults() -> Iterator[None]:
-    """Raise faults of the database as :class:`stoker.engine.model.interfaces.StoreFault`."""
+    """Raise faults of the database as :class:`stoker.engine.model.interfaces.StoreError`."""
     try:
         yield
     except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.Error, OSError) as error:
@@ -39,7 +39,7 @@ def database_faults() -> Iterator[None]:
             raise
         first = str(error).partition("\n")[0][:300]
         reason, is_full = f"the database failed: {first}", _is_full(error)
-        raise StoreFault(reason, passing=True, is_full=is_full) from error
+        raise StoreError(reason, passing=True, is_full=is_full) from error
 
 
 _DISK_FULL = "53100"

@@ -28,7 +28,7 @@ _NO_TABLES = frozenset({"alembic_version", "sqlite_sequence", "sqlite_stat1"})
 _CHECK = "key_check"
 
 
-class UnusableDatabase(ValueError):
+class UnusableDatabaseError(ValueError):
     """The database cannot be used. The text has the reason and a remedy, in one line."""
 
 
@@ -37,7 +37,7 @@ def require_supported(url: str) -> sa.URL:
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"[database] connection is not the URL of a database; supported are {SUPPORTED}"
         ) from None
     backend = parsed.get_backend_name()
@@ -45,7 +45,7 @@ def require_supported(url: str) -> sa.URL:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in _DRIVERS:
         named = parsed.drivername if backend in ("sqlite", "postgresql") else backend
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"[database] connection names a {named} database, as Heat's may be;"
             f" supported are {SUPPORTED}. Stoker keeps a database of its own and never uses Heat's"
         )
@@ -59,7 +59,7 @@ def require_own(found: set[str], url: sa.URL) -> None:
     others = found - _NO_TABLES
     if others and not others >= _OURS:
         some = ", ".join(sorted(others)[:3])
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {url.render_as_string(hide_password=True)} belongs to another program"
             f" (it has the tables {some}); name an empty one in [database] connection, or leave it"
             " empty"
@@ -74,7 +74,9 @@ def _tables_of_file(path: Path) -> set[str]:
             rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             return {str(name) for (name,) in rows}
     except sqlite3.Error as error:
-        raise UnusableDatabase(f"{path} cannot be read as an SQLite database: {error}") from None
+        raise UnusableDatabaseError(
+            f"{path} cannot be read as an SQLite database: {error}"
+        ) from None
 
 
 def has_check(engine: sa.Engine) -> bool:
@@ -92,7 +94,7 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
         try:
             cipher.decrypt(kept)
         except (InvalidTag, InvalidToken, ValueError):
-            raise UnusableDatabase(
+            raise UnusableDatabaseError(
                 f"{where} is not the key that the database is encrypted with; bring the old key"
                 " back, or start with an empty database"
             ) from None

@@ -20,13 +20,13 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, Observer, StoreFault
+from stoker.engine.model.interfaces import Change, Observer, StoreError
 from stoker.engine.model.records import Taken
 from stoker.kernel.time_limit import project
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
 from stoker.store.outbox import SqlOutbox
-from stoker.store.patience import TooLate, in_time
+from stoker.store.patience import DatabaseTimeoutError, in_time
 from stoker.store.runners import Runner
 from stoker.store.shares import Behind
 from stoker.store.taking import Defer, Take, take
@@ -59,7 +59,7 @@ class _Entry:
     what: _What
     done: asyncio.Future[Any]
     since: float
-    too_late: TooLate | None = None
+    too_late: DatabaseTimeoutError | None = None
     """Set once the caller got this error: a change that has not started is then dropped."""
 
 
@@ -145,7 +145,7 @@ class GroupCommit:
             self._flushing = asyncio.ensure_future(self._flush())
         try:
             return await in_time(entry.done)
-        except TooLate as too_late:
+        except DatabaseTimeoutError as too_late:
             entry.too_late = too_late
             raise
 
@@ -202,7 +202,7 @@ class GroupCommit:
         def transaction() -> list[Verdict]:
             try:
                 return self._transact(batch)
-            except StoreFault:
+            except StoreError:
                 raise
             except Exception:  # noqa: BLE001 - told to the one whose change it is
                 # what cannot be written must not take with it what shares its transaction
@@ -224,7 +224,7 @@ class GroupCommit:
                 else:
                     entry.done.set_exception(refused)
             certain = refused is None
-            if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreFault)):
+            if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
                     observer.committed(entry.what, certain=certain)
         self.outbox.tell()
@@ -276,7 +276,7 @@ class GroupCommit:
 def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> Verdict:
     try:
         return work(connection), None
-    except (StoreFault, sa.exc.SQLAlchemyError, sqlite3.Error, OSError):
+    except (StoreError, sa.exc.SQLAlchemyError, sqlite3.Error, OSError):
         raise
     except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the work
         return None, refused

@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from stoker.store.databases import REVISION, engine_for
-from stoker.store.foreign import UnusableDatabase, require_supported
+from stoker.store.foreign import UnusableDatabaseError, require_supported
 from stoker.store.postgresql import telling_where
 
 
@@ -19,7 +19,7 @@ class Inspection:
     def __init__(self, url: str | None, data_dir: Path) -> None:
         self.url = require_supported(url or f"sqlite:///{data_dir / 'stoker.db'}")
         if self._file is not None and not self._file.is_file():
-            raise UnusableDatabase(f"there is no database {self._file}")
+            raise UnusableDatabaseError(f"there is no database {self._file}")
 
     @property
     def _file(self) -> Path | None:
@@ -54,11 +54,13 @@ class Inspection:
         return said
 
     def back_up(self, target: Path) -> None:
-        """Copy a database that is a file, whole, while it is in use. Raises UnusableDatabase."""
+        """Copy a database that is a file, whole, while it is in use. Raises
+        UnusableDatabaseError.
+        """
         if self._file is None:
-            raise UnusableDatabase("it is not a file; back it up with pg_dump")
+            raise UnusableDatabaseError("it is not a file; back it up with pg_dump")
         if target.exists():
-            raise UnusableDatabase(f"{target} exists; name a file that does not")
+            raise UnusableDatabaseError(f"{target} exists; name a file that does not")
         partial = target.with_name(f"{target.name}.partial")
         partial.unlink(missing_ok=True)
         partial.touch(mode=0o600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from stoker.store.engines import ServerClock, SqlEngines
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.postgresql import Lock, conninfo_of
 from stoker.store.runners import Runner
 from stoker.store.session_lock import SessionLock
@@ -26,14 +26,14 @@ class Members:
         self.conninfo = conninfo_of(database.url)
 
     async def measure(self) -> None:
-        """Read the server's clock. Raises StoreFault."""
+        """Read the server's clock. Raises StoreError."""
         await self._runner.read(self.clock.measure)
 
 
 def require_shareable(database: sa.Engine) -> None:
-    """Raise :class:`UnusableDatabase` for a file, which one process uses."""
+    """Raise :class:`UnusableDatabaseError` for a file, which one process uses."""
     if database.dialect.name != "postgresql":
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             "several processes can only share a PostgreSQL database: name one with --database, or"
             ' as [database] connection, or use "stoker serve", which needs no other process'
         )

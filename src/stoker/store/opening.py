@@ -10,7 +10,7 @@ from stoker.kernel.clock import Clock, SystemClock
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.engine_lock import EngineLock
-from stoker.store.foreign import UnusableDatabase, has_check, require_key
+from stoker.store.foreign import UnusableDatabaseError, has_check, require_key
 from stoker.store.keys import kept_in, key_file, key_from_passphrase, keys_in
 from stoker.store.members import Members, require_shareable
 from stoker.store.reencryption import Reencryption
@@ -63,7 +63,7 @@ class OpenStore:
         self.reencryption = Reencryption(self._database, self._cipher, self._runner)
 
     def _usable(self, passphrase: str | None, earlier: Sequence[str]) -> ColumnCipher:
-        """A cipher with keys that fit the database. Raises UnusableDatabase."""
+        """A cipher with keys that fit the database. Raises UnusableDatabaseError."""
         if not passphrase and not earlier:
             self._require_key_file()
         keys = keys_of(self._data_dir, passphrase, earlier)
@@ -78,7 +78,7 @@ class OpenStore:
         return SystemClock() if self.members is None else self.members.clock
 
     def renew_keys(self, passphrase: str | None, earlier: Sequence[str] = ()) -> None:
-        """Use the keys as they are now. Raises :class:`UnusableDatabase` where that of the
+        """Use the keys as they are now. Raises :class:`UnusableDatabaseError` where that of the
         database is not among them: nothing is changed then.
         """
         keys = keys_of(self._data_dir, passphrase, earlier)
@@ -88,12 +88,12 @@ class OpenStore:
     def _require_key_file(self) -> None:
         path = key_file(self._data_dir)
         if path.exists() and not kept_in(self._data_dir):
-            raise UnusableDatabase(
+            raise UnusableDatabaseError(
                 f"{path} is empty: bring back the key that the database is encrypted with, or"
                 " remove the file to start with an empty database"
             )
         if has_check(self._database) and not path.exists():
-            raise UnusableDatabase(
+            raise UnusableDatabaseError(
                 f"{key_file(self._data_dir)} is missing, and the database is encrypted with it:"
                 " bring it back (or set auth_encryption_key, if the database was made with it), or"
                 " start with an empty database"

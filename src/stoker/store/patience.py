@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.patience import someone_waits
 
 Result = TypeVar("Result")
@@ -15,12 +15,14 @@ PATIENCE = 5.0
 """Seconds."""
 
 
-class TooLate(StoreFault):
+class DatabaseTimeoutError(StoreError):
     """A request has waited long enough."""
 
 
 async def in_time(answer: Awaitable[Result]) -> Result:
-    """What the database answers. Raises :class:`TooLate` where a request has waited too long."""
+    """What the database answers. Raises :class:`DatabaseTimeoutError` where a request has waited
+    too long.
+    """
     if not someone_waits():
         return await answer
     try:
@@ -28,4 +30,4 @@ async def in_time(answer: Awaitable[Result]) -> Result:
             return await answer
     except TimeoutError:
         words = f"the database has not answered within {PATIENCE:g} s"
-        raise TooLate(words, passing=True) from None
+        raise DatabaseTimeoutError(words, passing=True) from None

@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store.foreign import UnusableDatabase
+from stoker.store.foreign import UnusableDatabaseError
 
 CONNECTIONS = 10
 """The writer's, the readers', that of the lock, and some for commands of a service."""
@@ -159,13 +159,13 @@ def let_rest(connection: sa.Connection) -> None:
 
 @contextmanager
 def telling_where(url: sa.URL) -> Iterator[None]:
-    """Raise refusals of a server as :class:`UnusableDatabase`, with its address."""
+    """Raise refusals of a server as :class:`UnusableDatabaseError`, with its address."""
     try:
         yield
     except sa.exc.OperationalError as error:
         if url.get_backend_name() == "sqlite":
             raise
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {place_of(url)} cannot be used: {_words(error)}. Check that PostgreSQL"
             " runs there and has this database and user, or correct [database] connection"
         ) from None
@@ -177,13 +177,13 @@ def require_able(connection: sa.Connection, url: sa.URL) -> None:
         return
     version: Any = connection.dialect.server_version_info
     if version[0] < OLDEST:
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {place_of(url)} is of PostgreSQL {version[0]}; {OLDEST} is the oldest"
             " that can be used"
         )
     encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
     if encoding != "UTF8":
-        raise UnusableDatabase(
+        raise UnusableDatabaseError(
             f"the database {place_of(url)} has the encoding {encoding}, which cannot hold every"
             " text: make one that can, with createdb -E UTF8 -T template0 NAME, and name it in"
             " [database] connection"

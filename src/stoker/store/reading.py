@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from msgspec import Struct, field
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.time_limit import project
 from stoker.store.abandoned import (
     AbandoningCipher,
@@ -182,7 +182,7 @@ class GroupRead:
             try:
                 with while_wanted(group.is_wanted):
                     return self._together(group)
-            except StoreFault:
+            except StoreError:
                 raise
             except Exception:  # noqa: BLE001 - told to the one whose read it is
                 return [self._alone(entry) for entry in entries]
@@ -237,7 +237,7 @@ def _looked(connection: sa.Connection, entry: _Entry, rows: Sequence[Rows]) -> V
             return entry.query(connection, *rows), None
     except ReadAbandonedError as error:
         return None, error
-    except (StoreFault, sa.exc.SQLAlchemyError, OSError):
+    except (StoreError, sa.exc.SQLAlchemyError, OSError):
         raise  # nothing more can be read in a transaction, if there is one
     except Exception as error:  # noqa: BLE001 - it is told to whoever asked
         return None, error

@@ -20,7 +20,7 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import EventQuery, StackQuery
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.store import queries, rows, tables
 from stoker.store.encryption import Cipher
 from stoker.store.prepared import RowsOf, found
@@ -133,7 +133,7 @@ class SqlReads(Reading):
         return await self._stacks(_CHILDREN, parent=stack_id)
 
     async def input(self, input_id: str) -> Input:
-        """One input. Raises NotFound."""
+        """One input. Raises NotFoundError."""
 
         def query(connection: sa.Connection, some: Rows) -> Input:
             # A content is missing if the input was dropped since its row was read.
@@ -141,7 +141,7 @@ class SqlReads(Reading):
                 contents = contents_of(connection, some, self._cipher)
                 for row in some:
                     return rows.to_input(row, contents, self._cipher)
-            raise NotFound(f"there is no input {input_id}")
+            raise NotFoundError(f"there is no input {input_id}")
 
         return await self._read_rows(INPUT, input_id, query)
 

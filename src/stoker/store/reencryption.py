@@ -76,7 +76,7 @@ class Reencryption:
         return self._for == self._cipher.newest and self._place < len(PLACES)
 
     async def bite(self) -> bool:
-        """Process some more rows; return whether any are left. Raises StoreFault."""
+        """Process some more rows; return whether any are left. Raises StoreError."""
         if self._for != self._cipher.newest:  # other keys: start again
             done = await self._runner.read(self._noted)
             self._for = self._cipher.newest

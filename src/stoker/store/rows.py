@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from msgspec import Struct, structs
 
-from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
 from stoker.engine.model.records import (
@@ -175,7 +175,7 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
     for name, read, empty in form.reads:
         try:
             values[name] = read(cipher, values[name])
-        except StoreFault:
+        except StoreError:
             raise  # the read was abandoned
         except Exception:
             if kind in _WHOLE:
@@ -261,7 +261,7 @@ def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
     """Return the signal of a row; None if it cannot be decrypted."""
     try:
         return _record(StoredSignal, row, cipher)
-    except StoreFault:
+    except StoreError:
         raise
     except Exception:
         log.exception("signal not readable", signal=row["id"])

@@ -19,7 +19,7 @@ _HOLDER = sa.text(
 
 
 class SessionLock:
-    """Some locks, by one process, with a session of their own. Blocking; raises StoreFault."""
+    """Some locks, by one process, with a session of their own. Blocking; raises StoreError."""
 
     def __init__(self, database: sa.Engine, locks: Sequence[Lock], *, shared: bool = False) -> None:
         """``shared`` locks may be held by many, as long as no session has them exclusively."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
 from stoker.engine.model.software import SoftwareInside, SoftwareReads
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.json_text import dumps, loads
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import queries, rows, tables
@@ -49,11 +49,11 @@ class SqlSoftware(Reading, SoftwareReads):
         )
 
     async def _require_short(self, select: sa.Select[Any], sized: sa.Table) -> None:
-        """Raise LimitExceeded for rows whose content is too long for one answer."""
+        """Raise LimitExceededError for rows whose content is too long for one answer."""
         size = sa.select(sa.func.sum(select.with_only_columns(sized.c.size).subquery().c.size))
         found = await self._read(lambda connection: connection.execute(size).scalar_one())
         if found is not None and found > _MOST_CONTENT:
-            raise LimitExceeded(
+            raise LimitExceededError(
                 f"The deployments have more than {_MOST_CONTENT} bytes together, the limit of one"
                 " answer; list them in pages, with limit and marker"
             )

@@ -76,7 +76,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         return await self._commits.take(stack_id)
 
     async def count_take_up(self, stack: Stack) -> None:
-        """Count one more take-up. Raises Fenced."""
+        """Count one more take-up. Raises FencedError."""
         await self._commits.run(lambda connection: taking.count(connection, stack))
 
     async def forget_take_ups(self, stack: Stack) -> None:
@@ -84,7 +84,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         await self._commits.run(lambda connection: taking.forget(connection, stack))
 
     async def hand_over(self, stack: Stack) -> None:
-        """Release a stack. Raises Fenced."""
+        """Release a stack. Raises FencedError."""
         await self._commits.run(lambda connection: taking.hand_over(connection, stack))
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:

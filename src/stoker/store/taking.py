@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, Fenced
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, FencedError
 from stoker.engine.model.records import Input, Open, Operation, Stack, Taken, foremost
 from stoker.store import queries, reads, rows
 from stoker.store.encryption import Cipher
@@ -149,17 +149,17 @@ def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
 
 
 def count(connection: sa.Connection, stack: Stack) -> None:
-    """One more. Raises Fenced."""
+    """One more. Raises FencedError."""
     _set(connection, stack, take_ups=stacks.c.take_ups + 1)
 
 
 def forget(connection: sa.Connection, stack: Stack) -> None:
-    """None so far. Raises Fenced."""
+    """None so far. Raises FencedError."""
     _set(connection, stack, take_ups=0)
 
 
 def hand_over(connection: sa.Connection, stack: Stack) -> None:
-    """Release the stack after driving without failure. Raises Fenced."""
+    """Release the stack after driving without failure. Raises FencedError."""
     _set(connection, stack, take_ups=0, handed_over=stack.fencing_token)
 
 
@@ -170,4 +170,4 @@ def _set(connection: sa.Connection, stack: Stack, **values: object) -> None:
         .values(**values)
     )
     if connection.execute(statement).rowcount != 1:
-        raise Fenced(stack.id)
+        raise FencedError(stack.id)

@@ -22,7 +22,7 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
     """Return the result of work in a transaction of its own.
 
     The work is retried after a conflict with another transaction, and once after its connection
-    broke before the commit. Faults of the database are raised as StoreFault.
+    broke before the commit. Faults of the database are raised as StoreError.
     """
     for attempt in range(_ATTEMPTS):
         done = False

@@ -7,7 +7,14 @@ from operator import itemgetter
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Append, Change, Fenced, Guard, OwnedWrite, StoreFault
+from stoker.engine.model.interfaces import (
+    Append,
+    Change,
+    FencedError,
+    Guard,
+    OwnedWrite,
+    StoreError,
+)
 from stoker.store import rows, tables
 from stoker.store.bulk import delete, insert
 from stoker.store.encryption import Cipher, EncryptOnce
@@ -57,7 +64,7 @@ def _refusal(inside: InTransaction, guard: Guard) -> Exception | None:
     """Return the error for which a guard refuses a change, or None."""
     try:
         guard(inside)
-    except (StoreFault, sa.exc.SQLAlchemyError):
+    except (StoreError, sa.exc.SQLAlchemyError):
         raise
     except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the change
         return refused
@@ -88,7 +95,7 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     return [
         None
         if isinstance(change, Append) or tokens.get(change.stack_id) == change.fencing_token
-        else Fenced(change.stack_id)
+        else FencedError(change.stack_id)
         for change in changes
     ]
 

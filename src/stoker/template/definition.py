@@ -21,7 +21,7 @@ class DeletionPolicy(StrEnum):
     SNAPSHOT = "Snapshot"
 
 
-class TooMuch(Exception):
+class TooMuchWorkError(Exception):
     """This is not the little work that it was asked for."""
 
 

@@ -18,7 +18,7 @@ hidden_stack_tags = hidden
 """What the recorded service was set to, where that is not the default."""
 
 
-class DidNotStart(Exception):
+class DidNotStartError(Exception):
     """The service did not get ready. The text has what it printed."""
 
 
@@ -59,7 +59,7 @@ async def _ready(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         line = b""
     if not line.startswith(b"ready"):
-        raise DidNotStart(f"the service did not start; it printed: {line.decode()!r}")
+        raise DidNotStartError(f"the service did not start; it printed: {line.decode()!r}")
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

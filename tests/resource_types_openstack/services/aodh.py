@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service
 from tests.resource_types_openstack.harness import Case
 
@@ -35,14 +35,14 @@ def _checked(body: Object) -> None:
     """Refuse an alarm whose rule is not that of its type."""
     rule = body.get(f"{body['type']}_rule")
     if rule is None or sum(body.get(f"{kind}_rule") is not None for kind in _RULES) != 1:
-        raise Refusal(400, f"an alarm of type {body['type']} needs its own rule")
+        raise RefusalError(400, f"an alarm of type {body['type']} needs its own rule")
     names = _RULES[body["type"]].split()
     if missing := {name[:-1] for name in names if name.endswith("!")} - rule.keys():
-        raise Refusal(400, f"{missing} must be given")
+        raise RefusalError(400, f"{missing} must be given")
     if unknown := rule.keys() - {name.rstrip("!") for name in names}:
-        raise Refusal(400, f"{unknown} cannot be given")
+        raise RefusalError(400, f"{unknown} cannot be given")
     if any(not isinstance(body[name], bool) for name in ("enabled", "repeat_actions")):
-        raise Refusal(400, "a boolean must be given")
+        raise RefusalError(400, "a boolean must be given")
 
 
 def _made(body: Object) -> Object:
@@ -75,9 +75,9 @@ def _change(service: Service, match: Any, body: Any) -> Object:
     """The whole alarm takes the place of the old one."""
     alarm = service.objects("/alarms").get(match[1])
     if alarm is None:
-        raise Refusal(404, "Alarm not found")
+        raise RefusalError(404, "Alarm not found")
     if "name" not in body or "type" not in body:
-        raise Refusal(400, "the whole alarm must be given")
+        raise RefusalError(400, "the whole alarm must be given")
     _checked(body)
     alarm.update({**dict.fromkeys([*alarm][:-2]), **body, "alarm_id": match[1]})
     return _told(alarm)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import FakeResponse, Refusal
+from tests.clouds.fake_cloud import FakeResponse, RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -21,7 +21,7 @@ class PlainText(FakeResponse):
 def _payload(service: Service, match: Any, body: Any) -> PlainText:
     secret = service.objects("/secrets").get(match[1])
     if secret is None or secret.get("payload") is None:
-        raise Refusal(404, "Not Found. Sorry but your secret has no payload.")
+        raise RefusalError(404, "Not Found. Sorry but your secret has no payload.")
     return PlainText(secret["payload"])
 
 
@@ -35,7 +35,7 @@ def _without_payload(item: Object) -> Object:
 def _container(body: Object) -> Object:
     refs = [entry["secret_ref"] for entry in body.get("secret_refs") or ()]
     if len(refs) != len(set(refs)):
-        raise Refusal(400, "Duplicate secret ids are not allowed.")
+        raise RefusalError(400, "Duplicate secret ids are not allowed.")
     return {"status": "ACTIVE", "consumers": []}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -16,7 +16,7 @@ class NameService(Service):
 
     def _object(self, kind: Kind, method: str, path: str, key: str, body: Any) -> Any:
         if method == "PATCH" and path == "/zones" and body.get("ttl", 0) is None:
-            raise Refusal(500, "unknown")
+            raise RefusalError(500, "unknown")
         return super()._object(kind, method, path, key, body)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -30,7 +30,7 @@ IMAGE = Kind(
 def _import(service: Service, match: Any, body: Any) -> None:
     item = service.objects("/images")[match[1]]
     if body["method"]["name"] != "web-download" or item["status"] != "queued":
-        raise Refusal(409, "the image cannot be imported now")
+        raise RefusalError(409, "the image cannot be imported now")
     if body["method"]["uri"].endswith("missing"):
         item["os_glance_failed_import"] = "local"
         return
@@ -41,7 +41,7 @@ def _import(service: Service, match: Any, body: Any) -> None:
 def _act(service: Service, match: Any, body: Any) -> None:
     item = service.objects("/images")[match[1]]
     if item["status"] not in ("active", "deactivated"):
-        raise Refusal(403, "the image is not active")
+        raise RefusalError(403, "the image is not active")
     item["status"] = "deactivated" if match[2] == "deactivate" else "active"
 
 
@@ -53,7 +53,7 @@ def _members(service: Service, match: Any, body: Any) -> Object:
 def _share(service: Service, match: Any, body: Any) -> Object:
     found = service.objects(f"/images/{match[1]}/members")
     if body["member"] in found:
-        raise Refusal(409, "the image is shared already")
+        raise RefusalError(409, "the image is shared already")
     found[body["member"]] = {}
     return {"member_id": body["member"]}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
 
 def _sized(body: Object) -> Object:
     if body.get("docker_storage_driver") == "devicemapper" and not body.get("docker_volume_size"):
-        raise Refusal(400, "docker volume size None GB is not valid")
+        raise RefusalError(400, "docker volume size None GB is not valid")
     return {}
 
 
@@ -42,7 +42,7 @@ class ClusterService(Service):
     def _collection(self, kind: Kind, method: str, path: str, body: Any, params: Any) -> Any:
         if kind.key == "cluster" and method == "GET" and self.without_masters:
             self.without_masters = False
-            raise Refusal(400, "Invalid input for field/attribute master_count. Value: '0'.")
+            raise RefusalError(400, "Invalid input for field/attribute master_count. Value: '0'.")
         self.without_masters |= kind.key == "cluster" and method == "POST"
         return super()._collection(kind, method, path, body, params)
 
@@ -50,15 +50,15 @@ class ClusterService(Service):
         item = self.objects(path).get(key, {})
         going = item.get("status") == "DELETE_IN_PROGRESS"
         if going and self.under_way[str(id(item))][2] == 0:
-            raise Refusal(400, "Invalid input for field/attribute master_count. Value: '0'.")
+            raise RefusalError(400, "Invalid input for field/attribute master_count. Value: '0'.")
         if method != "PATCH":
             return super()._object(kind, method, path, key, body)
         for change in body:
             name = change["path"].lstrip("/")
             if change["op"] == "add" and item.get(name) is not None:
-                raise Refusal(400, f"The attribute /{name} has existed, please use 'replace'")
+                raise RefusalError(400, f"The attribute /{name} has existed, please use 'replace'")
             if name not in kind.mutable:
-                raise Refusal(400, f"cannot change cluster property(ies) {name}.")
+                raise RefusalError(400, f"cannot change cluster property(ies) {name}.")
         if kind.key != "cluster":
             return super()._object(kind, method, path, key, body)
         if not item["status"].endswith("IN_PROGRESS"):

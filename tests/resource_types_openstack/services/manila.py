@@ -6,7 +6,7 @@ import copy
 import uuid
 from typing import Any
 
-from tests.clouds.fake_cloud import FakeResponse, Refusal
+from tests.clouds.fake_cloud import FakeResponse, RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -16,7 +16,7 @@ def _network_action(service: Service, match: Any, body: Any) -> Object:
     present = service.objects(f"/share-networks/{match[1]}/services")
     name = arguments["security_service_id"]
     if (name in present) == (action == "add_security_service"):
-        raise Refusal(409, "the security service is, or is not, there")
+        raise RefusalError(409, "the security service is, or is not, there")
     if action == "add_security_service":
         present[name] = {"id": name}
     else:
@@ -40,7 +40,7 @@ def _share_action(service: Any, match: Any, body: Any) -> Object | None:
         return {"access": rules[made]}
     rule = rules[arguments["access_id"]]
     if rule["state"] == "denying":
-        raise Refusal(400, "the rule is being taken away")
+        raise RefusalError(400, "the rule is being taken away")
     rules[rule["id"]] = {**rule, "state": "denying"}
     return None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service
 from tests.resource_types_openstack.harness import Case
 
@@ -43,14 +43,14 @@ def service() -> Service:
 def _create(service: Service, match: Any, body: bytes) -> Object:
     name = _named(body)
     if name in service.objects("/workflows"):
-        raise Refusal(409, f"Duplicate entry for WorkflowDefinition: {name}")
+        raise RefusalError(409, f"Duplicate entry for WorkflowDefinition: {name}")
     return _written(service, name, body)
 
 
 def _replace(service: Service, match: Any, body: bytes) -> Object:
     name = _named(body)
     if name not in service.objects("/workflows"):
-        raise Refusal(404, f"Workflow not found [workflow_identifier={name}]")
+        raise RefusalError(404, f"Workflow not found [workflow_identifier={name}]")
     return _written(service, name, body)
 
 
@@ -65,18 +65,18 @@ def _named(body: bytes) -> str:
     """The name of the one workflow that a document defines."""
     document = yaml.safe_load(body)
     if document.pop("version", None) != "2.0":
-        raise Refusal(400, "Invalid DSL: the version is 2.0")
+        raise RefusalError(400, "Invalid DSL: the version is 2.0")
     [(name, workflow)] = document.items()
     if not workflow.get("tasks") or workflow.get("type") not in ("direct", "reverse"):
-        raise Refusal(400, "Invalid DSL")
+        raise RefusalError(400, "Invalid DSL")
     if workflow.get("output") == {}:
-        raise Refusal(400, "Invalid DSL: {} should be non-empty")
+        raise RefusalError(400, "Invalid DSL: {} should be non-empty")
     following = {each for task in workflow["tasks"].values() for each in task.get("on-success", ())}
     if absent := following - workflow["tasks"].keys():
-        raise Refusal(400, f"Task {absent} not found.")
+        raise RefusalError(400, f"Task {absent} not found.")
     unknown = {key for task in workflow["tasks"].values() for key in task} & {"name", "on_success"}
     if unknown:
-        raise Refusal(400, f"Invalid DSL: {unknown}")
+        raise RefusalError(400, f"Invalid DSL: {unknown}")
     return str(name)
 
 
@@ -87,7 +87,7 @@ def _start(service: Service, match: Any, body: Object) -> Object:
         flows = service.objects("/workflows").values()
         flow = next((each for each in flows if wanted in (each["id"], each["name"])), None)
         if flow is None:
-            raise Refusal(404, f"Workflow not found [workflow_identifier={wanted}]")
+            raise RefusalError(404, f"Workflow not found [workflow_identifier={wanted}]")
         texts = {name: json.dumps(body[name]) for name in ("input", "params")}
         given = {**body, **texts, "workflow_name": flow["name"]}
         runs[body["id"]] = {**given, "state": "RUNNING", "output": "{}"}
@@ -97,7 +97,7 @@ def _start(service: Service, match: Any, body: Object) -> Object:
 def _look(service: Service, match: Any, body: None) -> Object:
     run = service.objects("/executions").get(match[1])
     if run is None:
-        raise Refusal(404, f"WorkflowExecution not found [id={match[1]}]")
+        raise RefusalError(404, f"WorkflowExecution not found [id={match[1]}]")
     fails = "fail" in json.loads(run["input"])
     told = {"state_info": "Failure caused by error in tasks: hello"} if fails else {}
     run.update(told, state="ERROR" if fails else "SUCCESS", output=run["input"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -25,9 +25,9 @@ def _rule(key: str, *fields: str) -> Kind:
 def _enabled(service: Service, key: str) -> Object:
     trunk = service.objects("/trunks").get(key)
     if trunk is None:
-        raise Refusal(404, f"Trunk {key} could not be found.")
+        raise RefusalError(404, f"Trunk {key} could not be found.")
     if trunk["admin_state_up"] is False:
-        raise Refusal(409, f"Trunk {key} is currently disabled.")
+        raise RefusalError(409, f"Trunk {key} is currently disabled.")
     return trunk
 
 
@@ -42,7 +42,7 @@ def _subports(service: Service, match: Any, body: Any) -> Object:
     for port in body["sub_ports"]:
         there = [each for each in present if each["port_id"] == port["port_id"]]
         if bool(there) == (match[2] == "add"):
-            raise Refusal(409, f"Port {port['port_id']} is, or is not, part of the trunk.")
+            raise RefusalError(409, f"Port {port['port_id']} is, or is not, part of the trunk.")
         present = [each for each in present if each not in there]
         present += [port] if match[2] == "add" else []
     trunk["sub_ports"] = present
@@ -53,7 +53,7 @@ def _connection(service: Service, match: Any, body: Any) -> Object:
     gateway = service.objects("/network-gateways")[match[1]]
     there = [each for each in gateway["ports"] if each["network_id"] == body["network_id"]]
     if bool(there) == (match[2] == "connect"):
-        raise Refusal(409, "the network is, or is not, connected")
+        raise RefusalError(409, "the network is, or is not, connected")
     gateway["ports"] = [each for each in gateway["ports"] if each not in there]
     gateway["ports"] += [{**body, "port_id": "p"}] if match[2] == "connect" else []
     return {"connection_info": body}
@@ -69,7 +69,9 @@ def _routes(service: Service, match: Any, body: Any) -> Object:
 
 def _connected(body: Object) -> Object:
     if unknown := (body.get("dpd") or {}).keys() - {"action", "interval", "timeout"}:
-        raise Refusal(400, f"Invalid input for dpd. Reason: Unexpected keys supplied: {unknown}.")
+        raise RefusalError(
+            400, f"Invalid input for dpd. Reason: Unexpected keys supplied: {unknown}."
+        )
     return {"status": "PENDING_CREATE", "auth_mode": "psk"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -44,7 +44,7 @@ def _set_quota(service: Service, match: Any, body: Any) -> Any:
         "health_monitor", "listener", "load_balancer", "member", "pool",
     }  # fmt: skip
     if unknown:
-        raise Refusal(400, f"{unknown} cannot be given")
+        raise RefusalError(400, f"{unknown} cannot be given")
     service.objects("/lbaas/quotas").setdefault(match[1], {}).update(body["quota"])
     return {"quota": service.objects("/lbaas/quotas")[match[1]]}
 
@@ -56,7 +56,7 @@ def _quota(service: Service, match: Any, body: Any) -> Any:
 
 def _reset_quota(service: Service, match: Any, body: Any) -> Any:
     if service.objects("/lbaas/quotas").pop(match[1], None) is None:
-        raise Refusal(404, "there is no quota")
+        raise RefusalError(404, "there is no quota")
 
 
 _QUOTA = r"/lbaas/quotas/([^/]+)"

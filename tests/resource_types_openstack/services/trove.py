@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -31,10 +31,10 @@ INSTANCE = Kind(
 def _act(service: Service, match: Any, body: Any) -> None:
     item = service.objects("/instances")[match[1]]
     if item["status"] != "ACTIVE":
-        raise Refusal(422, "the instance is busy")
+        raise RefusalError(422, "the instance is busy")
     resize = body["resize"]
     if ("flavorRef" in resize) == ("volume" in resize):
-        raise Refusal(400, "either flavor or volume")
+        raise RefusalError(400, "either flavor or volume")
     item.update(resize)
     item["status"] = "RESIZE"
     service.under_way[str(id(item))] = (INSTANCE, item, 2, "ACTIVE")
@@ -48,7 +48,7 @@ def _add(service: Service, match: Any, body: Any) -> None:
     item = service.objects("/instances")[match[1]]
     present = item[match[2]] or []
     if {each["name"] for each in present} & {each["name"] for each in body[match[2]]}:
-        raise Refusal(409, "it is there already")
+        raise RefusalError(409, "it is there already")
     item[match[2]] = [*present, *body[match[2]]]
 
 

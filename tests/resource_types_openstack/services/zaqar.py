@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Object, Service
 from tests.resource_types_openstack.harness import Case
 
@@ -26,7 +26,7 @@ def _asked(service: Service, match: Any, body: Any) -> Object:
 def _subscribe(service: Service, match: Any, body: Any) -> Object:
     table = service.objects(f"/queues/{match[1]}/subscriptions")
     if any(item["subscriber"] == body["subscriber"] for item in table.values()):
-        raise Refusal(409, "Such subscription already exists.")
+        raise RefusalError(409, "Such subscription already exists.")
     made = str(uuid.uuid4())
     table[made] = {"id": made, "options": {}, "ttl": 3600, "source": match[1], "age": 0, **body}
     return {"subscription_id": made}
@@ -34,7 +34,7 @@ def _subscribe(service: Service, match: Any, body: Any) -> Object:
 
 def _share(service: Service, match: Any, body: Any) -> Object:
     if unknown := body.keys() - {"paths", "methods", "expires"}:
-        raise Refusal(400, f"{unknown} cannot be given")
+        raise RefusalError(400, f"{unknown} cannot be given")
     paths = [f"/v2/queues/{match[1]}/{part}" for part in body.get("paths") or ["messages"]]
     methods, expires = body.get("methods") or ["GET"], body.get("expires") or "2030-01-01T00:00:00"
     return {

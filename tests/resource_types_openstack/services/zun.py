@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.clouds.fake_cloud import Refusal
+from tests.clouds.fake_cloud import RefusalError
 from tests.clouds.fake_services import Kind, Service, States
 from tests.resource_types_openstack.harness import Case
 
@@ -37,7 +37,7 @@ def _plug(service: Service, match: Any, body: Any) -> None:
     query = service.calls[-1][1].partition("?")[2]
     net = dict(part.split("=", 1) for part in query.split("&"))
     if (net in item["nets"]) == (match[2] == "attach"):
-        raise Refusal(400, "the network is, or is not, attached")
+        raise RefusalError(400, "the network is, or is not, attached")
     item["nets"] = [each for each in item["nets"] if each != net]
     item["nets"] += [net] if match[2] == "attach" else []
 

@@ -32,7 +32,7 @@ _DELETE = "delete"
 
 
 def parsed(name: str, given: Any) -> list[str]:
-    """Return the actions of a request; raises BadRequest."""
+    """Return the actions of a request; raises BadRequestError."""
     if not isinstance(given, list) or len(given) > _MOST:
         raise invalid(name, given, f"A list of at most {_MOST} addresses is expected.")
     for each in given:

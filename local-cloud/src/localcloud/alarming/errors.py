@@ -2,20 +2,20 @@
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequest, NotFound
+from localcloud.http import ApiError, BadRequestError, NotFoundError
 
 _SERVER = 500
 
 
-def invalid(name: str, value: object, reason: str) -> BadRequest:
+def invalid(name: str, value: object, reason: str) -> BadRequestError:
     """Return the error for a field that is not what it must be."""
     told = f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
-    return BadRequest(told)
+    return BadRequestError(told)
 
 
-def not_found(alarm_id: str) -> NotFound:
+def not_found(alarm_id: str) -> NotFoundError:
     """Return the error for an alarm that is not there, or not the caller's."""
-    return NotFound(f"Alarm {alarm_id} not found")
+    return NotFoundError(f"Alarm {alarm_id} not found")
 
 
 def aodh_error(error: ApiError, request_id: str) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.alarming.errors import invalid
-from localcloud.http import ApiError, BadRequest
+from localcloud.http import ApiError, BadRequestError
 from localcloud.metrics.search import search
 from localcloud.metrics.series import METHODS
 from localcloud.store import Document
@@ -161,9 +161,9 @@ def field_of(kind: str) -> str:
 
 
 def parsed(kind: str, rule: Any) -> Document:
-    """Return the rule of an alarm, with defaults; raises BadRequest."""
+    """Return the rule of an alarm, with defaults; raises BadRequestError."""
     if not isinstance(rule, dict):
-        raise BadRequest(f"{field_of(kind)} must be set for {kind} type alarm")
+        raise BadRequestError(f"{field_of(kind)} must be set for {kind} type alarm")
     if kind == COMPOSITE:
         return _composite(rule, 0, [])
     return _simple(kind, rule)
@@ -173,7 +173,7 @@ def _simple(kind: str, rule: Document) -> Document:
     fields = _FIELDS[kind]
     unknown = sorted(rule.keys() - fields.keys())
     if unknown:
-        raise BadRequest(f"Unknown attribute: {unknown[0][:100]} of {field_of(kind)}")
+        raise BadRequestError(f"Unknown attribute: {unknown[0][:100]} of {field_of(kind)}")
     found = {}
     for name, each in fields.items():
         value = rule.get(name)

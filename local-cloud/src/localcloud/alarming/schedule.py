@@ -22,7 +22,7 @@ def _croniter() -> Any:
 
 
 def parsed(given: Any) -> list[Document]:
-    """Return the times of a request; raises BadRequest."""
+    """Return the times of a request; raises BadRequestError."""
     if not isinstance(given, list) or len(given) > _MOST:
         raise invalid("time_constraints", given, f"A list of at most {_MOST} is expected.")
     found = [_one(each) for each in given]

@@ -40,7 +40,7 @@ class State:
         return list(self.alarms.find(project_id=who.require_project()))
 
     def found(self, who: RequestContext, alarm_id: str) -> Document:
-        """Return an alarm; raises NotFound."""
+        """Return an alarm; raises NotFoundError."""
         alarm = self.alarms.get(alarm_id)
         if alarm is None or not (who.is_admin or alarm["project_id"] == who.project_id):
             raise not_found(alarm_id)

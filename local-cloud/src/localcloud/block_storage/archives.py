@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.object_store.data import DataFiles, Part
 from localcloud.object_store.records import ACCOUNT_PREFIX, Records
 from localcloud.object_store.uploads import Uploads
@@ -70,14 +70,16 @@ class Archives:
         return {"object_count": count, "sha256": checksum}
 
     async def get(self, backup: Document, archive: Path) -> None:
-        """Put the pieces together; raises :class:`BadRequest` if one is missing or was changed."""
+        """Put the pieces together; raises :class:`BadRequestError` if one is missing or was
+        changed.
+        """
         names = [_piece(backup, number) for number in range(backup["object_count"])]
         items = [self._records.object(name) for name in names]
         missing = [name for name, item in zip(names, items, strict=True) if item is None]
         if missing:
-            raise BadRequest(f"The object {missing[0]} of the backup is gone.")
+            raise BadRequestError(f"The object {missing[0]} of the backup is gone.")
         if any(item["size"] > _PIECE for item in filter(None, items)):
-            raise BadRequest(_CHANGED)
+            raise BadRequestError(_CHANGED)
         with archive.open("wb") as file:
             for item in filter(None, items):
                 async for bite in self._files.stream([Part(item["data"], 0, item["size"])]):
@@ -85,7 +87,7 @@ class Archives:
         # Backups of earlier clouds have no checksum; what they hold is unpacked as any archive is.
         known = backup.get("sha256")
         if known is not None and await asyncio.to_thread(_sha256, archive) != known:
-            raise BadRequest(_CHANGED)
+            raise BadRequestError(_CHANGED)
 
     async def remove(self, backup: Document) -> None:
         """Remove the objects of a backup; those that are gone are fine."""

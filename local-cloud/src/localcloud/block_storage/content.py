@@ -14,7 +14,7 @@ from typing import Any
 from localcloud.block_storage.state import State
 from localcloud.fabric.interface import Volume
 from localcloud.fabric.stillness import still
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.image.data import chunks
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
 from localcloud.image.roots import Roots
@@ -88,7 +88,8 @@ class Content:
     async def take_image(self, volume_id: str, image_id: str) -> dict[str, Any]:
         """Make the content of a volume of an image; returns what the volume has by that.
 
-        Raises :class:`BadRequest` for an image without data, FabricError where it is unreadable.
+        Raises :class:`BadRequestError` for an image without data, FabricError where it is
+        unreadable.
         """
         image = self._images.known(image_id)
         properties, base = image["properties"], self._roots.base(image_id)
@@ -97,7 +98,7 @@ class Content:
             await self.blank(volume_id)
             return {"base": image_id}
         if archive is None:
-            raise BadRequest(f"The image {image_id} has no data.")
+            raise BadRequestError(f"The image {image_id} has no data.")
         if base != image_id or DATA_KIND.items() <= properties.items():
             await self.unpack(archive, volume_id)
             return {"base": None if base == image_id else base}

@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from localcloud.block_storage import volumes
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.block_storage.tools import Tools
-from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
+from localcloud.http import ApiError, BadRequestError, NotFoundError, RequestContext
 from localcloud.image.images import Images
 from localcloud.store import Document
 
@@ -19,7 +19,7 @@ _BROKEN = frozenset({"error", "deleting", "error_deleting"})
 
 
 def check(tools: Tools, who: RequestContext, devices: list[Document]) -> None:
-    """Raise :class:`BadRequest` where a new server cannot have these devices."""
+    """Raise :class:`BadRequestError` where a new server cannot have these devices."""
     for device in devices:
         source, key = device.get("source_type"), str(device.get("uuid"))
         try:
@@ -29,26 +29,26 @@ def check(tools: Tools, who: RequestContext, devices: list[Document]) -> None:
                 tools.state.snapshot(who, key)
             elif source == "image":
                 tools.state.cloud.one(Images).visible(who, key)
-        except NotFound:
-            raise BadRequest(f"{_INVALID}: failed to get {source} {key}.") from None
+        except NotFoundError:
+            raise BadRequestError(f"{_INVALID}: failed to get {source} {key}.") from None
         if source == "image" and not device.get("volume_size"):
-            raise BadRequest(
+            raise BadRequestError(
                 f"{_INVALID}: Images with destination_type 'volume' need to have a non-zero size "
                 "specified"
             )
         if source == "blank" and not device.get("volume_size"):
-            raise BadRequest(
+            raise BadRequestError(
                 f"{_INVALID}: Blank volumes (source: 'blank', dest: 'volume') need to have "
                 "non-zero size"
             )
         if source not in {"volume", "snapshot", "image", "blank"}:
-            raise BadRequest(f"{_INVALID}: Invalid source_type field.")
+            raise BadRequestError(f"{_INVALID}: Invalid source_type field.")
 
 
 def _check_volume(tools: Tools, who: RequestContext, volume_id: str) -> None:
     volume = tools.state.volume(who, volume_id)
     if volume["status"] != "available" and not volume["multiattach"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {volume_id} status must be available or downloading to "
             f"reserve, but the current status is {volume['status']}."
         )

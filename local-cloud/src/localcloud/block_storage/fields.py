@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 
 LONGEST = 255
 _LARGEST = 2**31 - 1
@@ -14,9 +14,9 @@ _TRUE = frozenset({"true", "1", "on", "yes", "y", "t"})
 _FALSE = frozenset({"false", "0", "off", "no", "n", "f"})
 
 
-def refused(name: str, value: Any, why: str) -> BadRequest:
+def refused(name: str, value: Any, why: str) -> BadRequestError:
     """Return the refusal of a field."""
-    return BadRequest(f"Invalid input for field/attribute {name}. Value: {value}. {why}")
+    return BadRequestError(f"Invalid input for field/attribute {name}. Value: {value}. {why}")
 
 
 def allowed(body: Mapping[str, Any], names: Collection[str], where: str) -> None:
@@ -45,7 +45,7 @@ def text(body: Mapping[str, Any], name: str, default: str | None = None) -> str 
     if not isinstance(value, str):
         raise refused(name, value, f"{value!r} is not of type 'string', 'null'")
     if len(value) > LONGEST:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: {name} has {len(value)} characters, more than {LONGEST}."
         )
     return value

@@ -11,7 +11,7 @@ from typing import Any
 
 from localcloud.block_storage.tools import Tools
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError, NotFound
+from localcloud.http import ApiError, NotFoundError
 from localcloud.image.images import Images
 from localcloud.store import Collection, Document
 
@@ -53,7 +53,7 @@ async def _create(tools: Tools, volume: Document) -> Changes:
 async def _restore_backup(tools: Tools, backup_id: str, volume_id: str) -> None:
     backup = tools.state.backups.get(backup_id)
     if backup is None:
-        raise NotFound(f"Backup {backup_id} could not be found.")
+        raise NotFoundError(f"Backup {backup_id} could not be found.")
     archive = tools.content.archive(volume_id)
     try:
         await tools.archives.get(backup, archive)

@@ -1,7 +1,7 @@
 """Types of volumes: who may use them, and which one a new volume has."""
 
 from localcloud.block_storage.state import State
-from localcloud.http import NotFound, RequestContext
+from localcloud.http import NotFoundError, RequestContext
 from localcloud.store import Document
 
 DEFAULT_TYPE = "__DEFAULT__"
@@ -34,18 +34,18 @@ def sees(who: RequestContext, kind: Document) -> bool:
 
 
 def find(state: State, who: RequestContext, type_id: str) -> Document:
-    """Return a type by its id; raises NotFound."""
+    """Return a type by its id; raises NotFoundError."""
     kind = state.types.get(type_id)
     if kind is None or not sees(who, kind):
-        raise NotFound(f"Volume type {type_id} could not be found.")
+        raise NotFoundError(f"Volume type {type_id} could not be found.")
     return kind
 
 
 def named(state: State, who: RequestContext, name: str) -> Document:
-    """Return a type by its id or name; raises NotFound."""
+    """Return a type by its id or name; raises NotFoundError."""
     kind = state.types.get(name) or next(state.types.find(name=name), None)
     if kind is None or not sees(who, kind):
-        raise NotFound(f"Volume type with name {name} could not be found.")
+        raise NotFoundError(f"Volume type with name {name} could not be found.")
     return kind
 
 

@@ -30,7 +30,7 @@ _SIZES = {
 }
 
 
-class OverQuota(ApiError):
+class OverQuotaError(ApiError):
     """The project has as much as it may have."""
 
     status = 413
@@ -84,11 +84,11 @@ def usage(state: State, project: str) -> dict[str, int]:
 
 
 def check(state: State, project: str, kind: Document | None, **more: int) -> None:
-    """Raise :class:`OverQuota` where the project may not have this much more."""
+    """Raise :class:`OverQuotaError` where the project may not have this much more."""
     allowed, used = limits(state, project), usage(state, project)
     largest = allowed["per_volume_gigabytes"]
     if "volumes" in more and _UNLIMITED != largest < more["gigabytes"]:
-        raise OverQuota(
+        raise OverQuotaError(
             "VolumeSizeExceedsLimit",
             f"Requested volume size {more['gigabytes']}G is larger than maximum allowed "
             f"limit {largest}G.",
@@ -100,11 +100,11 @@ def check(state: State, project: str, kind: Document | None, **more: int) -> Non
                 raise _exceeded(name, key, amount, limit, used.get(key, 0))
 
 
-def _exceeded(name: str, key: str, amount: int, limit: int, used: int) -> OverQuota:
+def _exceeded(name: str, key: str, amount: int, limit: int, used: int) -> OverQuotaError:
     if name in _SIZES:
-        return OverQuota(
+        return OverQuotaError(
             _KINDS.get(name, "VolumeSizeExceedsAvailableQuota"),
             f"{_SIZES[name]} Requested {amount}G, quota is {limit}G and {used}G has been consumed.",
         )
     message = f"Maximum number of {name} allowed ({limit}) exceeded for quota '{key}'."
-    return OverQuota(_KINDS[name], message)
+    return OverQuotaError(_KINDS[name], message)

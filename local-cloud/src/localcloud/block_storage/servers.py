@@ -10,7 +10,7 @@ from msgspec import Struct
 from localcloud.block_storage import jobs
 from localcloud.block_storage.tools import Tools
 from localcloud.fabric.interface import FabricError, Volume
-from localcloud.http import ApiError, BadRequest, Conflict, NotFound, RequestContext
+from localcloud.http import ApiError, BadRequestError, ConflictError, NotFoundError, RequestContext
 from localcloud.store import Document
 
 _DEVICE = "/dev/vd"
@@ -75,12 +75,12 @@ class ServerVolumes:
     def _check_free(self, volume: Document, server_id: str) -> None:
         attached = self._state.attached(volume["id"])
         if any(each["server_id"] == server_id for each in attached):
-            raise BadRequest(
+            raise BadRequestError(
                 f"Invalid volume: Volume {volume['id']} is already attached to this instance."
             )
         shared = volume["multiattach"] and volume["status"] in SHARED
         if volume["status"] != "available" and not shared:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Invalid volume: Volume {volume['id']} status must be available or downloading "
                 f"to reserve, but the current status is {volume['status']}."
             )
@@ -130,18 +130,20 @@ class ServerVolumes:
             state.change(state.volumes, volume_id, status=jobs.settled(self._tools, volume_id))
 
     def detach(self, server: Document, volume_id: str) -> None:
-        """Begin to detach a volume. Raises NotFound for one that is not attached, BadRequest."""
+        """Begin to detach a volume. Raises NotFoundError for one that is not attached,
+        BadRequestError.
+        """
         attachment = self.attachment(server["id"], volume_id)
         if attachment["boots"]:
-            raise BadRequest("Cannot detach a root device volume")
+            raise BadRequestError("Cannot detach a root device volume")
         self._let_go(attachment)
 
     def attachment(self, server_id: str, volume_id: str) -> Document:
-        """Return the attachment of a volume to a server; raises NotFound."""
+        """Return the attachment of a volume to a server; raises NotFoundError."""
         for attachment in self.attachments(server_id):
             if attachment["volume_id"] == volume_id:
                 return attachment
-        raise NotFound(f"volume_id not found: {volume_id}")
+        raise NotFoundError(f"volume_id not found: {volume_id}")
 
     def _let_go(self, attachment: Document) -> None:
         with self._state.cloud.store.transaction():
@@ -154,7 +156,7 @@ class ServerVolumes:
         self._forget(attachment)
 
     def keep_on_termination(self, server_id: str, volume_id: str, deleted: bool) -> None:
-        """Say whether a volume is deleted with the server; raises NotFound."""
+        """Say whether a volume is deleted with the server; raises NotFoundError."""
         attachment = self.attachment(server_id, volume_id)
         self._state.attachments.put({**attachment, "delete_on_termination": deleted})
 
@@ -171,18 +173,18 @@ class ServerVolumes:
     def boot_volume(self, server_id: str) -> BootVolume:
         """Return the volume that a server without an image of its own boots from.
 
-        Raises :class:`BadRequest` where it holds no root file system.
+        Raises :class:`BadRequestError` where it holds no root file system.
         """
         for attachment in self.attachments(server_id):
             volume = self._state.volumes.get(attachment["volume_id"])
             if attachment["boots"] and volume is not None:
                 if volume["base"] is None:
-                    raise BadRequest(
+                    raise BadRequestError(
                         f"Volume {volume['id']} holds no root file system that could be booted: "
                         "make it of an image that is one."
                     )
                 return BootVolume(self._state.directory(volume["id"]), volume["base"])
-        raise Conflict(f"Instance {server_id} has no volume to boot from.")
+        raise ConflictError(f"Instance {server_id} has no volume to boot from.")
 
     def release(self, server_id: str) -> None:
         """Detach all volumes of a deleted server, and delete those that end with it."""
@@ -202,12 +204,12 @@ def _device(wanted: Any, taken: set[Any], boots: bool, has_disk: bool) -> str:
         return f"{_DEVICE}a"
     free = [f"{_DEVICE}{letter}" for letter in _LETTERS[1:] if f"{_DEVICE}{letter}" not in taken]
     if not free:
-        raise BadRequest("The maximum number of disk devices (26) has been attached.")
+        raise BadRequestError("The maximum number of disk devices (26) has been attached.")
     if not wanted:
         return free[0]
     name = f"{_DEVICE}{str(wanted)[-1]}"
     if name in taken or (name == f"{_DEVICE}a" and has_disk):
-        raise Conflict(f"The supplied device path ({wanted}) is in use.")
+        raise ConflictError(f"The supplied device path ({wanted}) is in use.")
     if name not in free:
-        raise BadRequest(f"The supplied device path ({wanted}) is invalid.")
+        raise BadRequestError(f"The supplied device path ({wanted}) is invalid.")
     return name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.cloud import Cloud
-from localcloud.http import NotFound, RequestContext
+from localcloud.http import NotFoundError, RequestContext
 from localcloud.store import Collection, Document
 
 ZONE = "nova"
@@ -43,22 +43,22 @@ class State:
         return self.cloud.settings.cloud_dir / "volumes" / object_id
 
     def volume(self, who: RequestContext, volume_id: str) -> Document:
-        """Return a volume that the caller may see; raises NotFound."""
+        """Return a volume that the caller may see; raises NotFoundError."""
         return _seen(self.volumes, who, volume_id, "Volume")
 
     def snapshot(self, who: RequestContext, snapshot_id: str) -> Document:
-        """Return a snapshot that the caller may see; raises NotFound."""
+        """Return a snapshot that the caller may see; raises NotFoundError."""
         return _seen(self.snapshots, who, snapshot_id, "Snapshot")
 
     def backup(self, who: RequestContext, backup_id: str) -> Document:
-        """Return a backup that the caller may see; raises NotFound."""
+        """Return a backup that the caller may see; raises NotFoundError."""
         return _seen(self.backups, who, backup_id, "Backup")
 
     def attachment(self, who: RequestContext, attachment_id: str) -> Document:
-        """Return an attachment that the caller may see; raises NotFound."""
+        """Return an attachment that the caller may see; raises NotFoundError."""
         found = self.attachments.get(attachment_id)
         if found is None or not (who.is_admin or found["project_id"] == who.project_id):
-            raise NotFound(
+            raise NotFoundError(
                 "Volume attachment could not be found with filter: "
                 f"attachment_id = {attachment_id}."
             )
@@ -81,5 +81,5 @@ class State:
 def _seen(collection: Collection, who: RequestContext, object_id: str, words: str) -> Document:
     found = collection.get(object_id)
     if found is None or not (who.is_admin or found["project_id"] == who.project_id):
-        raise NotFound(f"{words} {object_id} could not be found.")
+        raise NotFoundError(f"{words} {object_id} could not be found.")
     return found

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from localcloud.block_storage import jobs, kinds, quotas
 from localcloud.block_storage.state import HOST, ZONE
 from localcloud.block_storage.tools import Tools
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.image.images import Images
 from localcloud.image.roots import Roots
 from localcloud.store import Document
@@ -39,14 +39,14 @@ def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
     """Write a new volume; it is made afterwards. Raises ApiError."""
     state, project = tools.state, who.require_project()
     if wish.zone not in (None, "", ZONE):
-        raise BadRequest(f"Availability zone '{wish.zone}' is invalid.")
+        raise BadRequestError(f"Availability zone '{wish.zone}' is invalid.")
     taken = _taken(tools, who, wish)
     kind = kinds.chosen(state, who, wish.type_name or taken.pop("type_id", None))
     taken.pop("type_id", None)
     smallest = taken.pop("size", None)
     size = wish.size if wish.size is not None else smallest
     if size is None:
-        raise BadRequest(
+        raise BadRequestError(
             "The server could not comply with the request since it is either malformed or "
             "otherwise incorrect."
         )
@@ -108,11 +108,11 @@ _INHERITED = ("size", "base", "bootable", "image_metadata")
 def _from_snapshot(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
     snapshot = tools.state.snapshot(who, str(wish.snapshot_id))
     if snapshot["status"] != "available":
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid snapshot: Originating snapshot status must be one of 'available' values"
         )
     if wish.size is not None and wish.size < snapshot["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Volume size '{wish.size}'GB cannot be smaller than the "
             f"snapshot size {snapshot['size']}GB. They must be >= original snapshot size."
         )
@@ -123,11 +123,11 @@ def _from_snapshot(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, A
 def _from_volume(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
     source = tools.state.volume(who, str(wish.source_volid))
     if source["status"] not in _USABLE:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid volume: Source volume status must be one of 'available' or 'in-use' values"
         )
     if wish.size is not None and wish.size < source["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Volume size '{wish.size}'GB cannot be smaller than original "
             f"volume size  {source['size']}GB. They must be >= original volume size."
         )
@@ -138,19 +138,21 @@ def _from_volume(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any
 def _from_image(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
     try:
         image = tools.state.cloud.one(Images).visible(who, str(wish.image_id))
-    except NotFound:
-        raise BadRequest("Invalid image identifier or unable to access requested image.") from None
+    except NotFoundError:
+        raise BadRequestError(
+            "Invalid image identifier or unable to access requested image."
+        ) from None
     tools.state.cloud.one(Roots).check_base(who, image)
     if image["status"] != "active":
-        raise BadRequest(f"Invalid input received: Image {wish.image_id} is not active.")
+        raise BadRequestError(f"Invalid input received: Image {wish.image_id} is not active.")
     needed = -(-max(image["size"] or 0, image["virtual_size"] or 0) // _GIB)
     if wish.size is not None and wish.size < needed:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Size of specified image {needed}GB is larger than volume "
             f"size {wish.size}GB."
         )
     if wish.size is not None and wish.size < image["min_disk"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Volume size {wish.size}GB cannot be smaller than the image "
             f"minDisk size {image['min_disk']}GB."
         )
@@ -168,9 +170,9 @@ def _from_image(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]
 def _from_backup(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
     backup = tools.state.backup(who, str(wish.backup_id))
     if backup["status"] != "available":
-        raise BadRequest("Invalid backup: Backup status must be available")
+        raise BadRequestError("Invalid backup: Backup status must be available")
     if wish.size is not None and wish.size < backup["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Volume size '{wish.size}'GB cannot be smaller than the "
             f"backup size {backup['size']}GB. It must be >= backup size."
         )

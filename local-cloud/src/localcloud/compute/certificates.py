@@ -8,17 +8,17 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 
 _TEN_YEARS = timedelta(days=3650)
 
 
 def read(public_key: str) -> KeyMaterial:
-    """Return an X.509 certificate in PEM with its fingerprint; raises :class:`BadRequest`."""
+    """Return an X.509 certificate in PEM with its fingerprint; raises :class:`BadRequestError`."""
     try:
         certificate = x509.load_pem_x509_certificate(public_key.encode())
     except ValueError as error:
-        raise BadRequest("Keypair data is invalid: it is not an X.509 certificate.") from error
+        raise BadRequestError("Keypair data is invalid: it is not an X.509 certificate.") from error
     digest = certificate.fingerprint(hashes.SHA1()).hex()  # noqa: S303  (the API's own choice)
     return KeyMaterial(public_key, colons(digest))
 

@@ -9,7 +9,7 @@ from localcloud.compute.request import ServerRequest
 from localcloud.compute.servers import NO_STATE
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.http import BadRequest, RequestContext
+from localcloud.http import BadRequestError, RequestContext
 from localcloud.store import Document
 
 
@@ -33,7 +33,7 @@ def create(tools: Tools, context: RequestContext, request: ServerRequest) -> lis
     count = _affordable(state, project, template["flavor"], request)
     plugs = tools.plugs.choose(context, request.networks)
     if request.placement.most > 1 and any(p["wanted_port_id"] or p["fixed_ip"] for p in plugs):
-        raise BadRequest("A port or a fixed address can be given to one server only.")
+        raise BadRequestError("A port or a fixed address can be given to one server only.")
     group = groups.chosen(state, context, request.placement.hints or {})
     template |= {"plugs": plugs, "group_id": group["id"] if group else None}
     with state.cloud.store.transaction():
@@ -62,9 +62,9 @@ def _zone(state: State, context: RequestContext, request: ServerRequest) -> None
     zone, host = request.placement.zone, request.placement.host
     hosts.require_zone(state, zone)
     if host is not None and not context.is_admin:
-        raise BadRequest("Only an administrator may choose the host of a server.")
+        raise BadRequestError("Only an administrator may choose the host of a server.")
     if host is not None and host not in hosts.HOSTS:
-        raise BadRequest(f"Compute host {host} could not be found.")
+        raise BadRequestError(f"Compute host {host} could not be found.")
 
 
 def _needs_storage(device: Document) -> bool:

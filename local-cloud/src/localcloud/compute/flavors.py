@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.compute.state import State
-from localcloud.http import BadRequest, Conflict, NotFound, RequestContext
+from localcloud.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 from localcloud.store import Document
 
 _FIRST = (
@@ -51,28 +51,28 @@ def visible(flavor: Document, context: RequestContext) -> bool:
 
 
 def find(state: State, context: RequestContext, key: str) -> Document:
-    """Return a flavor by id; raises :class:`NotFound`, also for flavors of others."""
+    """Return a flavor by id; raises :class:`NotFoundError`, also for flavors of others."""
     flavor = state.flavors.get(key)
     if flavor is None or not visible(flavor, context):
-        raise NotFound(f"Flavor {key} could not be found.")
+        raise NotFoundError(f"Flavor {key} could not be found.")
     return flavor
 
 
 def chosen(state: State, context: RequestContext, key: str) -> Document:
-    """Return the flavor that a body names; raises :class:`BadRequest` for an unknown one."""
+    """Return the flavor that a body names; raises :class:`BadRequestError` for an unknown one."""
     try:
         return find(state, context, key)
-    except NotFound as error:
-        raise BadRequest(error.message) from error
+    except NotFoundError as error:
+        raise BadRequestError(error.message) from error
 
 
 def create(state: State, key: str | None, values: dict[str, Any]) -> Document:
     """Make a flavor; ids and names are unique."""
     flavor = _document(key or str(uuid4()), values)
     if flavor["id"] in state.flavors:
-        raise Conflict(f"Flavor with ID {flavor['id']} already exists.")
+        raise ConflictError(f"Flavor with ID {flavor['id']} already exists.")
     if next(state.flavors.find(name=flavor["name"]), None) is not None:
-        raise Conflict(f"Flavor with name {flavor['name']} already exists.")
+        raise ConflictError(f"Flavor with name {flavor['name']} already exists.")
     state.flavors.put(flavor)
     return flavor
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from localcloud.compute import quotas, values
 from localcloud.compute.state import State
-from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext
+from localcloud.http import BadRequestError, ForbiddenError, NotFoundError, RequestContext
 from localcloud.store import Document
 
 POLICIES = ("affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity")
@@ -14,19 +14,21 @@ def find(state: State, context: RequestContext, group_id: str) -> Document:
     """Return a group of the caller's project, any for an administrator."""
     group = state.groups.get(group_id)
     if group is None or not (context.is_admin or group["project_id"] == context.project_id):
-        raise NotFound(f"Instance group {group_id} could not be found.")
+        raise NotFoundError(f"Instance group {group_id} could not be found.")
     return group
 
 
 def chosen(state: State, context: RequestContext, hints: dict[str, Any]) -> Document | None:
-    """Return the group that scheduler hints name; raises :class:`BadRequest` for an unknown one."""
+    """Return the group that scheduler hints name; raises :class:`BadRequestError` for an unknown
+    one.
+    """
     hint = hints.get("group")
     if hint is None:
         return None
     try:
         return find(state, context, values.uuid(hint, "group"))
-    except NotFound as error:
-        raise BadRequest(error.message) from error
+    except NotFoundError as error:
+        raise BadRequestError(error.message) from error
 
 
 def join(state: State, group: Document, server_ids: list[str], project_id: str) -> None:
@@ -34,5 +36,5 @@ def join(state: State, group: Document, server_ids: list[str], project_id: str) 
     members = [*group["members"], *server_ids]
     most = quotas.limits(state, project_id)["server_group_members"]
     if most != quotas.UNLIMITED and len(members) > most:
-        raise Forbidden("Quota exceeded, too many servers in group")
+        raise ForbiddenError("Quota exceeded, too many servers in group")
     state.groups.put({**group, "members": members})

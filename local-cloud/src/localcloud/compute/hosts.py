@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec import Struct
 
 from localcloud.compute.state import State
-from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.http import BadRequestError, ConflictError, NotFoundError
 from localcloud.store import Document
 
 HOSTS = ("compute-1", "compute-2", "compute-3")
@@ -66,11 +66,11 @@ def capacity(directory: Path) -> Capacity:
 
 
 def aggregate(state: State, key: str) -> Document:
-    """Return an aggregate by id or UUID; raises :class:`NotFound`."""
+    """Return an aggregate by id or UUID; raises :class:`NotFoundError`."""
     for found in state.aggregates.values():
         if key in {found["id"], found["uuid"]}:
             return found
-    raise NotFound(f"Aggregate {key} could not be found.")
+    raise NotFoundError(f"Aggregate {key} could not be found.")
 
 
 def zone_of(state: State, host: str) -> str:
@@ -91,9 +91,9 @@ def zones(state: State) -> dict[str, list[str]]:
 
 
 def require_zone(state: State, zone: str | None) -> None:
-    """Raise :class:`BadRequest` for an availability zone that does not exist."""
+    """Raise :class:`BadRequestError` for an availability zone that does not exist."""
     if zone is not None and zone not in zones(state):
-        raise BadRequest("The requested availability zone is not available")
+        raise BadRequestError("The requested availability zone is not available")
 
 
 def usable(state: State, host: str) -> bool:
@@ -114,7 +114,7 @@ def load(state: State) -> dict[str, int]:
 def choose(state: State, server: Document) -> str:
     """Return the host for a server: allowed by zone and group, with the fewest servers.
 
-    Raises :class:`Conflict` where there is none.
+    Raises :class:`ConflictError` where there is none.
     """
     wanted = server["availability_zone"]
     counts = load(state)
@@ -125,7 +125,7 @@ def choose(state: State, server: Document) -> str:
         candidates = [h for h in candidates if zone_of(state, h) == wanted]
     candidates = _by_group(state, server, candidates)
     if not candidates:
-        raise Conflict("No valid host was found. There are not enough hosts available.")
+        raise ConflictError("No valid host was found. There are not enough hosts available.")
     return min(candidates, key=lambda h: counts[h])
 
 

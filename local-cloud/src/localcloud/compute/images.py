@@ -5,12 +5,12 @@ from pathlib import Path
 
 from localcloud.block_storage.servers import BootVolume
 from localcloud.cloud import Cloud
-from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
+from localcloud.http import ApiError, BadRequestError, NotFoundError, RequestContext
 from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
 from localcloud.image.presentation import RESERVED
-from localcloud.image.roots import BASE, Roots, UnusableImage
+from localcloud.image.roots import BASE, Roots, UnusableImageError
 from localcloud.store import Document
 
 
@@ -25,18 +25,20 @@ class Images:
         self.all.holders.append(self._is_held)
 
     def check_bootable(self, context: RequestContext, image_id: str, flavor: Document) -> None:
-        """Raise :class:`BadRequest` where the caller cannot boot this flavor from the image."""
+        """Raise :class:`BadRequestError` where the caller cannot boot this flavor from the
+        image.
+        """
         try:
             image = self.all.visible(context, image_id)
-        except NotFound:
-            raise BadRequest(f"Can not find requested image {image_id}") from None
+        except NotFoundError:
+            raise BadRequestError(f"Can not find requested image {image_id}") from None
         self._roots.check_base(context, image)
         if image["status"] != "active":
-            raise BadRequest(f"Image {image_id} is not active.")
+            raise BadRequestError(f"Image {image_id} is not active.")
         if image["min_ram"] > flavor["ram"]:
-            raise BadRequest("Flavor's memory is too small for requested image.")
+            raise BadRequestError("Flavor's memory is too small for requested image.")
         if flavor["disk"] and image["min_disk"] > flavor["disk"]:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Flavor's disk is too small for requested image: {flavor['disk']} GiB, "
                 f"and the image needs {image['min_disk']} GiB."
             )
@@ -44,12 +46,12 @@ class Images:
     async def root(self, image_id: str) -> Path | None:
         """Return the root file system; None for the built-in image.
 
-        Raises :class:`BadRequest` where no server can be made of the image.
+        Raises :class:`BadRequestError` where no server can be made of the image.
         """
         try:
             return await self._roots.root(self._roots.base(image_id))
-        except UnusableImage as error:
-            raise BadRequest(str(error)) from error
+        except UnusableImageError as error:
+            raise BadRequestError(str(error)) from error
 
     def _is_held(self, image_id: str) -> bool:
         """Return whether servers or images of servers need the image, which may be deleted."""
@@ -62,13 +64,13 @@ class Images:
     async def seed(self, image_id: str, disk: Path) -> None:
         """Make a disk with the content of a snapshot; other images leave nothing on the disk.
 
-        Raises :class:`BadRequest` where the image has no data that fits.
+        Raises :class:`BadRequestError` where the image has no data that fits.
         """
         if self._roots.base(image_id) == image_id or await asyncio.to_thread(disk.exists):
             return
         archive = self.all.path(image_id)
         if archive is None:
-            raise BadRequest(f"The image {image_id} has no data.")
+            raise BadRequestError(f"The image {image_id} has no data.")
         fresh = disk.with_suffix(".fresh")
         await self._fabric.storage.unpack(archive, fresh)
         fresh.rename(disk)
@@ -83,12 +85,12 @@ class Images:
     ) -> str:
         """Make the record of a snapshot of a server's disk to come; returns its id.
 
-        ``metadata`` becomes properties; raises :class:`BadRequest` for names that the cloud keeps
-        to itself.
+        ``metadata`` becomes properties; raises :class:`BadRequestError` for names that the cloud
+        keeps to itself.
         """
         reserved = [key for key in metadata if key.startswith(RESERVED)]
         if reserved:
-            raise BadRequest(f"The metadata '{reserved[0]}' is reserved.")
+            raise BadRequestError(f"The metadata '{reserved[0]}' is reserved.")
         properties = {
             "image_type": "snapshot",
             **metadata,

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
 from localcloud.compute.state import State
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.store import Document
 
 
@@ -23,20 +23,22 @@ def _ssh_fingerprint(public_key: str) -> str:
 
 
 def read_ssh(public_key: str) -> KeyMaterial:
-    """Return an SSH public key with its fingerprint; raises :class:`BadRequest`."""
+    """Return an SSH public key with its fingerprint; raises :class:`BadRequestError`."""
     try:
         serialization.load_ssh_public_key(public_key.strip().encode())
     except (ValueError, UnsupportedAlgorithm) as error:
         if not public_key.startswith(("sk-ssh-", "sk-ecdsa-")):
-            raise BadRequest("Keypair data is invalid: it is not an SSH public key.") from error
+            raise BadRequestError(
+                "Keypair data is invalid: it is not an SSH public key."
+            ) from error
     try:
         return KeyMaterial(public_key, _ssh_fingerprint(public_key))
     except (ValueError, IndexError) as error:
-        raise BadRequest("Keypair data is invalid: it is not an SSH public key.") from error
+        raise BadRequestError("Keypair data is invalid: it is not an SSH public key.") from error
 
 
 def read_x509(public_key: str) -> KeyMaterial:
-    """Return an X.509 certificate in PEM with its fingerprint; raises :class:`BadRequest`."""
+    """Return an X.509 certificate in PEM with its fingerprint; raises :class:`BadRequestError`."""
     material: KeyMaterial = _certificates().read(public_key)
     return material
 
@@ -66,16 +68,18 @@ async def generate(kind: str, user_id: str) -> KeyMaterial:
 
 
 def find(state: State, user_id: str, name: str) -> Document:
-    """Return a user's key pair; raises :class:`NotFound`."""
+    """Return a user's key pair; raises :class:`NotFoundError`."""
     keypair = state.keypairs.get(f"{user_id}/{name}")
     if keypair is None:
-        raise NotFound(f"Keypair {name} not found for user {user_id}")
+        raise NotFoundError(f"Keypair {name} not found for user {user_id}")
     return keypair
 
 
 def chosen(state: State, context: RequestContext, name: str) -> Document:
-    """Return what a server keeps of a key pair; raises :class:`BadRequest` for an unknown one."""
+    """Return what a server keeps of a key pair; raises :class:`BadRequestError` for an unknown
+    one.
+    """
     keypair = state.keypairs.get(f"{context.user_id}/{name}")
     if keypair is None:
-        raise BadRequest("Invalid key_name provided.")
+        raise BadRequestError("Invalid key_name provided.")
     return {k: keypair[k] for k in ("name", "type", "public_key")}

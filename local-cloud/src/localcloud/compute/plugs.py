@@ -10,7 +10,7 @@ from localcloud.compute.request import NetworkWish
 from localcloud.compute.servers import change, get
 from localcloud.compute.state import State
 from localcloud.fabric.interface import Port
-from localcloud.http import BadRequest, Conflict, NotFound, RequestContext
+from localcloud.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
 from localcloud.store import Document
 
@@ -66,11 +66,11 @@ class Plugs:
         known = self.network.available_networks(context)
         known = [n for n in known if self.network.state.subnets(n["id"])]
         if len(known) > 1:
-            raise Conflict(
+            raise ConflictError(
                 "Multiple possible networks found, use a Network ID to be more specific."
             )
         if not known and wanted == "auto":
-            raise BadRequest(
+            raise BadRequestError(
                 "The project has no network with a subnet to connect the server to; create one, "
                 "or ask for 'none'."
             )
@@ -81,22 +81,22 @@ class Plugs:
         plug = _plug(wish)
         try:
             self.network.check_port_request(context, _request(plug))
-        except NotFound as error:
-            raise BadRequest(error.message) from error
-        except Conflict as error:
+        except NotFoundError as error:
+            raise BadRequestError(error.message) from error
+        except ConflictError as error:
             if wish.fixed_ip is not None:
-                raise BadRequest(error.message) from error
+                raise BadRequestError(error.message) from error
             if error.type == "PortInUse":
-                raise Conflict(f"Port {wish.port_id} is still in use.") from error
+                raise ConflictError(f"Port {wish.port_id} is still in use.") from error
             raise
         return plug
 
     def group_ids(self, context: RequestContext, names: tuple[str, ...]) -> list[str] | None:
-        """Return the ids of security groups; raises :class:`BadRequest` for unknown ones."""
+        """Return the ids of security groups; raises :class:`BadRequestError` for unknown ones."""
         try:
             found = [self.network.find_security_group(context, name)["id"] for name in names]
-        except NotFound as error:
-            raise BadRequest(error.message) from error
+        except NotFoundError as error:
+            raise BadRequestError(error.message) from error
         return list(dict.fromkeys(found)) or None
 
     async def connect(self, server: Document) -> Document:
@@ -169,11 +169,11 @@ class Plugs:
             change(self._state, server_id, plugs=kept)
 
     def port(self, server_id: str, port_id: str) -> Document:
-        """Return the document of a server's port; raises :class:`NotFound`."""
+        """Return the document of a server's port; raises :class:`NotFoundError`."""
         for port in self.documents(server_id):
             if port["id"] == port_id:
                 return port
-        raise NotFound(f"Instance {server_id} has no interface with the port {port_id}.")
+        raise NotFoundError(f"Instance {server_id} has no interface with the port {port_id}.")
 
     def documents(self, server_id: str) -> list[Document]:
         """Return the documents of the server's ports, in order."""

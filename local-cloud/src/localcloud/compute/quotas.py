@@ -1,7 +1,7 @@
 """Quotas: how much each project may have, and how much it has."""
 
 from localcloud.compute.state import State
-from localcloud.http import QuotaExceeded
+from localcloud.http import QuotaExceededError
 
 UNLIMITED = -1
 DEFAULTS = {
@@ -76,26 +76,26 @@ def allows(state: State, project_id: str, requested: dict[str, int]) -> bool:
 
 
 def check(state: State, project_id: str, requested: dict[str, int]) -> None:
-    """Raise :class:`QuotaExceeded` where the project may not have that much more."""
+    """Raise :class:`QuotaExceededError` where the project may not have that much more."""
     over = _over(state, project_id, requested)
     if over:
         sources = (requested, usage(state, project_id), limits(state, project_id))
         wanted, had, most = (", ".join(str(source[n]) for n in over) for source in sources)
-        raise QuotaExceeded(
+        raise QuotaExceededError(
             f"Quota exceeded for {', '.join(over)}: Requested {wanted}, "
             f"but already used {had} of {most} {', '.join(over)}"
         )
 
 
 def check_keypairs(state: State, project_id: str | None, user_id: str) -> None:
-    """Raise :class:`QuotaExceeded` where the user has all the key pairs allowed."""
+    """Raise :class:`QuotaExceededError` where the user has all the key pairs allowed."""
     most = limits(state, project_id or "")["key_pairs"]
     if most != UNLIMITED and sum(1 for _ in state.keypairs.find(user_id=user_id)) >= most:
-        raise QuotaExceeded(f"Quota exceeded, too many key pairs: the limit is {most}.")
+        raise QuotaExceededError(f"Quota exceeded, too many key pairs: the limit is {most}.")
 
 
 def check_metadata(state: State, project_id: str, items: int) -> None:
-    """Raise :class:`QuotaExceeded` for more metadata items than a server may have."""
+    """Raise :class:`QuotaExceededError` for more metadata items than a server may have."""
     most = limits(state, project_id)["metadata_items"]
     if most != UNLIMITED and items > most:
-        raise QuotaExceeded(f"Maximum number of metadata items exceeds {most}")
+        raise QuotaExceededError(f"Maximum number of metadata items exceeds {most}")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.compute import values
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.microversions import Microversion
 
 USER_DATA_LIMIT = 65535
@@ -72,9 +72,9 @@ class ServerRequest(Struct, frozen=True):
 
 
 def read(body: dict[str, Any], version: Microversion) -> ServerRequest:
-    """Return the request of a ``POST /servers``; raises :class:`BadRequest`."""
+    """Return the request of a ``POST /servers``; raises :class:`BadRequestError`."""
     if "server" not in body:
-        raise BadRequest("The request body must have an object 'server'.")
+        raise BadRequestError("The request body must have an object 'server'.")
     server = values.mapping(body, "server")
     known = version.names(_FIELDS, _LATER_FIELDS)
     if not version.since(57):
@@ -137,7 +137,7 @@ def disk_config(server: dict[str, Any]) -> str:
     """Return how the disk is to be partitioned: AUTO or MANUAL."""
     value = server.get("OS-DCF:diskConfig", "MANUAL")
     if value not in {"AUTO", "MANUAL"}:
-        raise BadRequest("Invalid input for 'OS-DCF:diskConfig': it must be AUTO or MANUAL.")
+        raise BadRequestError("Invalid input for 'OS-DCF:diskConfig': it must be AUTO or MANUAL.")
     return str(value)
 
 
@@ -145,7 +145,7 @@ def personality(server: dict[str, Any]) -> list[dict[str, str]]:
     """Return the files to put into a server: path and base64 contents."""
     files = values.objects(server, "personality")
     if len(files) > _PERSONALITY_LIMIT:
-        raise BadRequest(f"More than {_PERSONALITY_LIMIT} personality files are not allowed.")
+        raise BadRequestError(f"More than {_PERSONALITY_LIMIT} personality files are not allowed.")
     return [
         {
             "path": values.text(file, "path"),
@@ -158,10 +158,10 @@ def personality(server: dict[str, Any]) -> list[dict[str, str]]:
 def tags(value: Any) -> list[str]:
     """Return the tags of a server, each once."""
     if not isinstance(value, list) or len(value) > 50:
-        raise BadRequest("Invalid input for 'tags': it must be a list of up to 50 tags.")
+        raise BadRequestError("Invalid input for 'tags': it must be a list of up to 50 tags.")
     for tag in value:
         if not isinstance(tag, str) or not _TAG.fullmatch(tag):
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid input for 'tags': a tag has 1 to 60 characters, without ',' and '/'."
             )
     return list(dict.fromkeys(value))
@@ -177,7 +177,7 @@ def _placement(server: dict[str, Any], body: dict[str, Any]) -> Placement:
     least = values.integer(server, "min_count", 1, least=1)
     most = values.integer(server, "max_count", max(least, 1), least=1)
     if least > most:
-        raise BadRequest("min_count must be <= max_count")
+        raise BadRequestError("min_count must be <= max_count")
     hints: dict[str, Any] = {}
     for key in _HINT_KEYS:
         hints |= values.mapping(body, key)
@@ -197,10 +197,12 @@ def _networks(
     wanted = server.get("networks")
     if version.since(37):
         if wanted is None:
-            raise BadRequest("'networks' is a required property.")
+            raise BadRequestError("'networks' is a required property.")
         if isinstance(wanted, str):
             if wanted not in {"auto", "none"}:
-                raise BadRequest("Invalid input for 'networks': it must be a list, auto or none.")
+                raise BadRequestError(
+                    "Invalid input for 'networks': it must be a list, auto or none."
+                )
             return wanted
     if wanted is None:
         return None
@@ -218,7 +220,7 @@ def _wish(network: dict[str, Any], version: Microversion) -> NetworkWish:
             port_id=values.uuid(port, "port"), tag=values.optional_text(network, "tag", 60)
         )
     if uuid is None:
-        raise BadRequest("Invalid input for 'networks': each needs a 'uuid' or a 'port'.")
+        raise BadRequestError("Invalid input for 'networks': each needs a 'uuid' or a 'port'.")
     return NetworkWish(
         network_id=values.uuid(uuid, "networks"),
         fixed_ip=values.optional_text(network, "fixed_ip"),
@@ -231,10 +233,10 @@ def _devices(server: dict[str, Any]) -> list[dict[str, Any]]:
     newer = values.objects(server, "block_device_mapping_v2")
     older = values.objects(server, "block_device_mapping")
     if newer and older:
-        raise BadRequest("Using different block_device_mapping syntaxes is not allowed.")
+        raise BadRequestError("Using different block_device_mapping syntaxes is not allowed.")
     for device in newer:
         if device.get("source_type") not in _SOURCES:
-            raise BadRequest("Block Device Mapping is Invalid: Invalid source_type field.")
+            raise BadRequestError("Block Device Mapping is Invalid: Invalid source_type field.")
         device.setdefault(
             "destination_type", "volume" if device["source_type"] in _VOLUMES else "local"
         )
@@ -246,7 +248,9 @@ def _newer(device: dict[str, Any], has_image: bool) -> dict[str, Any]:
     name = values.text(device, "device_name")
     source = next((each for each in _VOLUMES if device.get(f"{each}_id")), None)
     if source is None:
-        raise BadRequest("Block Device Mapping is Invalid: it names no volume and no snapshot.")
+        raise BadRequestError(
+            "Block Device Mapping is Invalid: it names no volume and no snapshot."
+        )
     root = not has_image and name.removeprefix("/dev/") in {"vda", "sda", "hda"}
     return {
         "source_type": source,
@@ -267,7 +271,9 @@ def _is_local_image(device: dict[str, Any]) -> bool:
 def _image(reference: Any, devices: list[dict[str, Any]]) -> str:
     roots = [d for d in devices if str(d.get("boot_index")) == "0"]
     if len(roots) > 1:
-        raise BadRequest("Block Device Mapping is Invalid: more than one device has boot_index 0.")
+        raise BadRequestError(
+            "Block Device Mapping is Invalid: more than one device has boot_index 0."
+        )
     if reference:
         image_id = values.uuid(values.reference(reference, "imageRef"), "imageRef")
     elif roots and _is_local_image(roots[0]):
@@ -275,7 +281,11 @@ def _image(reference: Any, devices: list[dict[str, Any]]) -> str:
     elif roots:
         return ""
     else:
-        raise BadRequest("Invalid imageRef provided: a server needs an image or a boot volume.")
+        raise BadRequestError(
+            "Invalid imageRef provided: a server needs an image or a boot volume."
+        )
     if roots and _is_local_image(roots[0]) and roots[0].get("uuid") != image_id:
-        raise BadRequest("Block Device Mapping is Invalid: it names another image than imageRef.")
+        raise BadRequestError(
+            "Block Device Mapping is Invalid: it names another image than imageRef."
+        )
     return image_id

@@ -7,7 +7,7 @@ works it off, after a restart as well.
 from typing import Any
 
 from localcloud.compute.state import State
-from localcloud.http import Conflict, NotFound, RequestContext
+from localcloud.http import ConflictError, NotFoundError, RequestContext
 from localcloud.store import Document
 
 NO_STATE, RUNNING, PAUSED, SHUTDOWN = 0, 1, 3, 4
@@ -47,10 +47,10 @@ def status(server: Document) -> str:
 
 
 def get(state: State, server_id: str) -> Document:
-    """Return the server as it is now; raises :class:`NotFound` where it is gone."""
+    """Return the server as it is now; raises :class:`NotFoundError` where it is gone."""
     server = state.servers.get(server_id)
     if server is None:
-        raise NotFound(f"Instance {server_id} could not be found.")
+        raise NotFoundError(f"Instance {server_id} could not be found.")
     return server
 
 
@@ -58,14 +58,14 @@ def find(state: State, context: RequestContext, server_id: str) -> Document:
     """Return a server of the caller's project, any for an administrator."""
     server = get(state, server_id)
     if not (context.is_admin or server["project_id"] == context.project_id):
-        raise NotFound(f"Instance {server_id} could not be found.")
+        raise NotFoundError(f"Instance {server_id} could not be found.")
     return server
 
 
 def change(state: State, server_id: str, **changes: Any) -> Document:
     """Write changes to a server and return it; a deletion that has begun stays what it is.
 
-    Raises :class:`NotFound` where the server is gone.
+    Raises :class:`NotFoundError` where the server is gone.
     """
     server = get(state, server_id)
     if server["task_state"] == DELETING:
@@ -82,9 +82,11 @@ def fault(state: State, code: int, message: str, details: str = "") -> Document:
 
 
 def require_unlocked(server: Document, context: RequestContext) -> None:
-    """Raise :class:`Conflict` where the server is locked and the caller may not override that."""
+    """Raise :class:`ConflictError` where the server is locked and the caller may not override
+    that.
+    """
     if server["locked"] and not context.is_admin:
-        raise Conflict(f"Instance {server['id']} is locked")
+        raise ConflictError(f"Instance {server['id']} is locked")
 
 
 def require_free(
@@ -94,7 +96,9 @@ def require_free(
     vm_states: frozenset[str],
     busy: frozenset[str] = frozenset(),
 ) -> None:
-    """Raise :class:`Conflict` where the caller cannot do this now: by a lock or by its state."""
+    """Raise :class:`ConflictError` where the caller cannot do this now: by a lock or by its
+    state.
+    """
     require_unlocked(server, context)
     require_state(server, action, vm_states, busy=busy)
 
@@ -102,17 +106,17 @@ def require_free(
 def require_state(
     server: Document, action: str, vm_states: frozenset[str], *, busy: frozenset[str] = frozenset()
 ) -> None:
-    """Raise :class:`Conflict` where the action is not possible now.
+    """Raise :class:`ConflictError` where the action is not possible now.
 
     ``busy`` names the task states in which it is possible nevertheless.
     """
     if server["vm_state"] not in vm_states:
-        raise Conflict(
+        raise ConflictError(
             f"Cannot '{action}' instance {server['id']} while it is in vm_state "
             f"{server['vm_state']}"
         )
     task = server["task_state"]
     if task is not None and task not in busy:
-        raise Conflict(
+        raise ConflictError(
             f"Cannot '{action}' instance {server['id']} while it is in task_state {task}"
         )

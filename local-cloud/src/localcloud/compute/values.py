@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 
 _PRINTABLE = re.compile(r"[^\x00-\x1f\x7f]*")
 _METADATA_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")
@@ -22,18 +22,20 @@ def allowed(body: dict[str, Any], names: Collection[str], where: str) -> None:
     """Refuse fields that the API does not have in this version."""
     unknown = sorted(set(body) - set(names))
     if unknown:
-        raise BadRequest(f"Additional properties are not allowed in {where}: {', '.join(unknown)}.")
+        raise BadRequestError(
+            f"Additional properties are not allowed in {where}: {', '.join(unknown)}."
+        )
 
 
 def text(body: dict[str, Any], key: str, *, shortest: int = 1, longest: int = 255) -> str:
     """Return the text under ``key``, which must be there."""
     if key not in body:
-        raise BadRequest(f"'{key}' is a required property.")
+        raise BadRequestError(f"'{key}' is a required property.")
     value = body[key]
     if not isinstance(value, str):
-        raise BadRequest(f"Invalid input for '{key}': it must be a string.")
+        raise BadRequestError(f"Invalid input for '{key}': it must be a string.")
     if not shortest <= len(value) <= longest:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input for '{key}': it must have {shortest} to {longest} characters."
         )
     return value
@@ -43,7 +45,7 @@ def name(body: dict[str, Any], key: str = "name") -> str:
     """Return a name: 1 to 255 printable characters, without blanks around it."""
     value = text(body, key).strip()
     if not value or not _PRINTABLE.fullmatch(value):
-        raise BadRequest(f"Invalid input for '{key}': it must have printable characters.")
+        raise BadRequestError(f"Invalid input for '{key}': it must have printable characters.")
     return value
 
 
@@ -63,11 +65,11 @@ def integer(
     """Return a whole number; numbers in text are taken, too."""
     value = body.get(key, default)
     if value is None:
-        raise BadRequest(f"'{key}' is a required property.")
+        raise BadRequestError(f"'{key}' is a required property.")
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,10}", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise BadRequest(f"Invalid input for '{key}': it must be a number, {least} to {most}.")
+        raise BadRequestError(f"Invalid input for '{key}': it must be a number, {least} to {most}.")
     return value
 
 
@@ -81,7 +83,7 @@ def boolean(body: dict[str, Any], key: str, default: bool) -> bool:
         return True
     if lowered in {"false", "0", "off", "no"}:
         return False
-    raise BadRequest(f"Invalid input for '{key}': '{value}' is not a boolean.")
+    raise BadRequestError(f"Invalid input for '{key}': '{value}' is not a boolean.")
 
 
 def mapping(body: dict[str, Any], key: str) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def mapping(body: dict[str, Any], key: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadRequest(f"Invalid input for '{key}': it must be an object.")
+        raise BadRequestError(f"Invalid input for '{key}': it must be an object.")
     return value
 
 
@@ -100,7 +102,7 @@ def objects(body: dict[str, Any], key: str) -> list[dict[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise BadRequest(f"Invalid input for '{key}': it must be a list of objects.")
+        raise BadRequestError(f"Invalid input for '{key}': it must be a list of objects.")
     return value
 
 
@@ -109,12 +111,14 @@ def metadata(value: Any, where: str = "metadata") -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadRequest(f"Invalid input for '{where}': it must be an object.")
+        raise BadRequestError(f"Invalid input for '{where}': it must be an object.")
     for key, item in value.items():
         if not _METADATA_KEY.fullmatch(key):
-            raise BadRequest(f"Invalid input for '{where}': the key '{key[:64]}' is not allowed.")
+            raise BadRequestError(
+                f"Invalid input for '{where}': the key '{key[:64]}' is not allowed."
+            )
         if not isinstance(item, str) or len(item) > 255:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Invalid input for '{where}': '{key}' must be a string of up to 255 characters."
             )
     return dict(value)
@@ -125,7 +129,7 @@ def uuid(value: Any, where: str) -> str:
     try:
         return str(UUID(value))
     except (ValueError, AttributeError, TypeError):
-        raise BadRequest(f"Invalid input for '{where}': '{value}' is not a UUID.") from None
+        raise BadRequestError(f"Invalid input for '{where}': '{value}' is not a UUID.") from None
 
 
 def moment(text: str) -> datetime:
@@ -133,34 +137,34 @@ def moment(text: str) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"'{text[:64]}' is not a point in time.") from None
+        raise BadRequestError(f"'{text[:64]}' is not a point in time.") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def hostname(value: Any) -> str:
     """Return a host name or a qualified domain name."""
     if not isinstance(value, str) or not _HOSTNAME.fullmatch(value):
-        raise BadRequest(f"Invalid input for 'hostname': '{value}' is not a host name.")
+        raise BadRequestError(f"Invalid input for 'hostname': '{value}' is not a host name.")
     return value
 
 
 def encoded(value: Any, where: str, longest: int) -> str:
     """Return base64 text of up to ``longest`` characters, as it came."""
     if not isinstance(value, str) or len(value) > longest:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input for '{where}': it must be base64 text of up to {longest} characters."
         )
     try:
         base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"Invalid input for '{where}': it is not valid base64.") from None
+        raise BadRequestError(f"Invalid input for '{where}': it is not valid base64.") from None
     return value
 
 
 def reference(value: Any, where: str) -> str:
     """Return the id in a reference, which is an id or a URL that ends with one."""
     if not isinstance(value, str) or not value or len(value) > 2048:
-        raise BadRequest(f"Invalid {where} provided.")
+        raise BadRequestError(f"Invalid {where} provided.")
     return value.rstrip("/").rsplit("/", 1)[-1]
 
 
@@ -172,10 +176,12 @@ def pattern(value: str, where: str) -> re.Pattern[str]:
     plain = value.replace("\\", "")
     repetitions = sum(plain.count(sign) for sign in "*+{")
     if len(value) > 255 or _COSTLY.search(value) or repetitions > _REPETITION_LIMIT:
-        raise BadRequest(f"Invalid input for '{where}': the regular expression is too complex.")
+        raise BadRequestError(
+            f"Invalid input for '{where}': the regular expression is too complex."
+        )
     try:
         return re.compile(value)
     except re.error:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input for '{where}': '{value}' is not a regular expression."
         ) from None

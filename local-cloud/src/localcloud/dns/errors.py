@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from localcloud.http import ApiError
 
 
-class Fault(ApiError):
+class DnsError(ApiError):
     """An error of a type that clients know."""
 
     def __init__(
@@ -18,27 +18,27 @@ class Fault(ApiError):
         self.errors = errors
 
 
-def bad_request(message: str, kind: str = "bad_request") -> Fault:
+def bad_request(message: str, kind: str = "bad_request") -> DnsError:
     """Return the error for what is not allowed."""
-    return Fault(400, kind, message)
+    return DnsError(400, kind, message)
 
 
-def invalid(path: Sequence[str | int], message: str) -> Fault:
+def invalid(path: Sequence[str | int], message: str) -> DnsError:
     """Return the error for a field that is not what it must be."""
     errors = [{"path": list(path), "message": message}]
-    return Fault(400, "invalid_object", "Provided object does not match schema", errors)
+    return DnsError(400, "invalid_object", "Provided object does not match schema", errors)
 
 
 def designate_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the DNS service shows it."""
-    kind = error.type if isinstance(error, Fault) else _KINDS.get(error.status, "unknown")
+    kind = error.type if isinstance(error, DnsError) else _KINDS.get(error.status, "unknown")
     body = {
         "code": error.status,
         "type": kind,
         "message": error.message,
         "request_id": request_id,
     }
-    if isinstance(error, Fault) and error.errors:
+    if isinstance(error, DnsError) and error.errors:
         body["errors"] = {"errors": list(error.errors)}
     return JSONResponse(body, error.status, error.headers)
 

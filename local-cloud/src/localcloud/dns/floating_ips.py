@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.dns import values
-from localcloud.dns.errors import Fault, bad_request, invalid
+from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.server import NameServer
 from localcloud.dns.state import DEFAULT_TTL, PREFIX, State
 from localcloud.http import context, read_json, route
@@ -79,7 +79,7 @@ class FloatingIPNames:
         here = region == self._state.cloud.settings.region
         if found is None or found["project_id"] != project or not here:
             told = f"FloatingIP {floating_ip_id} in {region} is not associated for project"
-            raise Fault(404, "not_found", f'{told} "{project}"')
+            raise DnsError(404, "not_found", f'{told} "{project}"')
         return found
 
     def _shown(self, floating_ip: Document) -> Document:

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.dns.errors import Fault, invalid
+from localcloud.dns.errors import DnsError, invalid
 from localcloud.dns.state import State
 from localcloud.http import context, read_json, route
 from localcloud.store import Document
@@ -26,10 +26,10 @@ def limits(state: State, project: str) -> dict[str, int]:
 
 
 def check(state: State, project: str, name: str, count: int) -> None:
-    """Raise Fault for more than a project may have."""
+    """Raise DnsError for more than a project may have."""
     limit = limits(state, project)[name]
     if limit != _UNLIMITED and count > limit:
-        raise Fault(413, "over_quota", f"Quota exceeded for {name}.")
+        raise DnsError(413, "over_quota", f"Quota exceeded for {name}.")
 
 
 class Quotas:
@@ -82,5 +82,5 @@ class Quotas:
         who = context(request)
         project = str(request.path_params.get("id") or who.require_project())
         if not who.is_admin and (change or project != who.project_id):
-            raise Fault(403, "forbidden", "Forbidden")
+            raise DnsError(403, "forbidden", "Forbidden")
         return project

@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.dns import quotas, values
-from localcloud.dns.errors import Fault, bad_request, invalid
+from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.listing import listed
 from localcloud.dns.publishing import Publishing
 from localcloud.dns.state import PREFIX, State
@@ -121,18 +121,18 @@ class RecordSets:
         if zone["action"] == "DELETE":
             raise bad_request("Can not update a deleting zone")
         if zone["type"] == "SECONDARY":
-            raise Fault(403, "forbidden", "Forbidden")
+            raise DnsError(403, "forbidden", "Forbidden")
         return zone
 
     def _check_place(self, zone: Document, name: str, kind: str) -> None:
-        """Raise Fault for a name that cannot have records of a type."""
+        """Raise DnsError for a name that cannot have records of a type."""
         if name != zone["name"] and not name.endswith(f".{zone['name']}"):
             raise bad_request("RecordSet is not contained within it's parent zone", _PLACE)
         if kind == "CNAME" and name == zone["name"]:
             raise bad_request("CNAME recordsets may not be created at the zone apex", _PLACE)
         others = list(self._state.recordsets.find(zone_id=zone["id"], name=name))
         if any(each["type"] == kind for each in others):
-            raise Fault(409, "duplicate_recordset", "Duplicate RecordSet")
+            raise DnsError(409, "duplicate_recordset", "Duplicate RecordSet")
         if others and (kind == "CNAME" or any(e["type"] == "CNAME" for e in others)):
             message = "CNAME recordsets may not share a name with any other records"
             raise bad_request(message, _PLACE)

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from localcloud.cloud import Cloud
-from localcloud.dns.errors import Fault, bad_request
+from localcloud.dns.errors import DnsError, bad_request
 from localcloud.http import RequestContext
 from localcloud.store import Document
 
@@ -58,19 +58,19 @@ class State:
         }
 
     def zone(self, who: RequestContext, zone_id: str) -> Document:
-        """Return a zone that the caller may see; raises Fault."""
+        """Return a zone that the caller may see; raises DnsError."""
         check_id("zone_id", zone_id)
         found = self.zones.get(zone_id)
         if found is None or not (who.is_admin or found["project_id"] == who.project_id):
-            raise Fault(404, "zone_not_found", "Could not find Zone")
+            raise DnsError(404, "zone_not_found", "Could not find Zone")
         return found
 
     def recordset(self, zone: Document, recordset_id: str) -> Document:
-        """Return a record set of a zone; raises Fault."""
+        """Return a record set of a zone; raises DnsError."""
         check_id("recordset_id", recordset_id)
         found = self.recordsets.get(recordset_id)
         if found is None or found["zone_id"] != zone["id"]:
-            raise Fault(404, "recordset_not_found", "Could not find RecordSet")
+            raise DnsError(404, "recordset_not_found", "Could not find RecordSet")
         return found
 
     def of_zone(self, zone: Document) -> Iterator[Document]:
@@ -99,7 +99,7 @@ def start_of(zone: Document) -> str:
 
 
 def check_id(name: str, text: str) -> None:
-    """Raise Fault for a text that can be no id."""
+    """Raise DnsError for a text that can be no id."""
     try:
         UUID(text)
     except ValueError as error:

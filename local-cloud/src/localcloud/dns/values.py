@@ -24,7 +24,7 @@ _MOST_SECONDS = 2**31 - 1
 
 
 def zone_name(value: Any) -> str:
-    """Return the name of a zone; raises Fault."""
+    """Return the name of a zone; raises DnsError."""
     name = _name(value, _ZONE, "domain")
     if name.count(".") <= 1:
         raise bad_request("More than one label is required", "invalid_zone_name")
@@ -32,7 +32,7 @@ def zone_name(value: Any) -> str:
 
 
 def host_name(value: Any) -> str:
-    """Return the name of a record set; raises Fault."""
+    """Return the name of a record set; raises DnsError."""
     return _name(value, _HOST, "hostname")
 
 
@@ -45,7 +45,7 @@ def _name(value: Any, pattern: re.Pattern[str], word: str) -> str:
 
 
 def email(value: Any) -> str:
-    """Return the address of whom a zone belongs to; raises Fault."""
+    """Return the address of whom a zone belongs to; raises DnsError."""
     if value is None:
         raise invalid(["type"], "'email' is a required property")
     if not isinstance(value, str) or len(value) > _LONGEST or not _EMAIL.fullmatch(value):
@@ -54,7 +54,7 @@ def email(value: Any) -> str:
 
 
 def ttl(value: Any) -> int | None:
-    """Return for how many seconds answers hold; raises Fault."""
+    """Return for how many seconds answers hold; raises DnsError."""
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
@@ -65,14 +65,14 @@ def ttl(value: Any) -> int | None:
 
 
 def description(value: Any) -> str | None:
-    """Return what users say of an object; raises Fault."""
+    """Return what users say of an object; raises DnsError."""
     if value is not None and (not isinstance(value, str) or len(value) > 160):
         raise invalid(["description"], f"{value!r} is too long")
     return value
 
 
 def texts(fields: Mapping[str, Any], name: str) -> list[str]:
-    """Return a field that is a list of texts; raises Fault."""
+    """Return a field that is a list of texts; raises DnsError."""
     value = fields.get(name) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise invalid([name], f"'{value}' is not a valid list of {name}")
@@ -80,7 +80,7 @@ def texts(fields: Mapping[str, Any], name: str) -> list[str]:
 
 
 def check_records(kind: str, records: list[str]) -> None:
-    """Raise Fault for records that are none of their type."""
+    """Raise DnsError for records that are none of their type."""
     for number, record in enumerate(records):
         try:
             dns.rdata.from_text(
@@ -92,7 +92,7 @@ def check_records(kind: str, records: list[str]) -> None:
 
 
 def known_fields(body: Mapping[str, Any], known: frozenset[str], word: str) -> None:
-    """Raise Fault for fields that an object does not have."""
+    """Raise DnsError for fields that an object does not have."""
     unknown = sorted(body.keys() - known)
     if unknown:
         message = f"Additional properties are not allowed ('{unknown[0]}' was unexpected)"

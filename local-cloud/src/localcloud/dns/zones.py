@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.dns import quotas, values
-from localcloud.dns.errors import Fault, bad_request, invalid
+from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.listing import listed
 from localcloud.dns.publishing import Publishing
 from localcloud.dns.state import DEFAULT_TTL, NAME_SERVER, POOL, PREFIX, State, start_of
@@ -120,17 +120,17 @@ class Zones:
         return zone
 
     def _check_name(self, project: str, name: str) -> None:
-        """Raise Fault for a name that is taken, or lies in or above a zone of others."""
+        """Raise DnsError for a name that is taken, or lies in or above a zone of others."""
         for zone in self._state.zones.values():
             theirs = zone["project_id"] != project
             if zone["name"] == name:
-                raise Fault(409, "duplicate_zone", "Duplicate Zone")
+                raise DnsError(409, "duplicate_zone", "Duplicate Zone")
             if theirs and name.endswith(f".{zone['name']}"):
                 message = "Unable to create subzone in another tenants zone"
-                raise Fault(403, "illegal_child", message)
+                raise DnsError(403, "illegal_child", message)
             if theirs and zone["name"].endswith(f".{name}"):
                 message = "Unable to create zone because another tenant owns a subzone of the zone"
-                raise Fault(403, "illegal_parent", message)
+                raise DnsError(403, "illegal_parent", message)
 
     def _first(self, zone: Document, kind: str, record: str) -> Document:
         fields = {"name": zone["name"], "type": kind, "records": [record], "ttl": None}
@@ -157,7 +157,7 @@ def seen(state: State, request: Request) -> list[Document]:
     who: RequestContext = context(request)
     if request.headers.get("x-auth-all-projects", "").lower() == "true":
         if not who.is_admin:
-            raise Fault(403, "forbidden", "Forbidden")
+            raise DnsError(403, "forbidden", "Forbidden")
         return list(state.zones.values())
     return list(state.zones.find(project_id=who.require_project()))
 

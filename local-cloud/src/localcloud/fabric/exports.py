@@ -29,7 +29,7 @@ class MountRequest(Struct, frozen=True):
     options: str
 
 
-class MountRefused(Exception):
+class MountRefusedError(Exception):
     """A server cannot mount the requested share. The text is for the requesting program."""
 
 
@@ -38,7 +38,9 @@ class Exports:
 
     def __init__(self) -> None:
         self.mount: Callable[[MountRequest], Awaitable[None]] | None = None
-        """Mounts a share for a server; set by the service that has shares. Raises MountRefused."""
+        """Mounts a share for a server; set by the service that has shares. Raises
+        MountRefusedError.
+        """
         self._tasks: set[asyncio.Task[None]] = set()
         self._asking: Counter[str] = Counter()
 
@@ -66,7 +68,7 @@ class Exports:
     async def _said(self, server_id: str, question: str) -> str:
         try:
             if self.mount is None or self._asking[server_id] > _MOST_AT_ONCE:
-                raise MountRefused("the cloud has no answer now")
+                raise MountRefusedError("the cloud has no answer now")
             words = json.loads(question)
             await self.mount(MountRequest(server_id, *(str(words[word]) for word in WORDS)))
         except Exception as error:  # noqa: BLE001 - whoever waits is told

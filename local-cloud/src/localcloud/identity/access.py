@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from localcloud.http import RequestContext, Unauthorized
+from localcloud.http import RequestContext, UnauthorizedError
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.directory import Directory
 from localcloud.identity.times import is_past
@@ -38,7 +38,7 @@ class AccessControl:
         self._revision = -1
 
     def validate(self, token: str) -> RequestContext:
-        """Return who the bearer is; raises :class:`Unauthorized`.
+        """Return who the bearer is; raises :class:`UnauthorizedError`.
 
         Answers are kept until something changes that decides on access. No token outlives the
         trust or application credential that it stands on, so its own end is all that time decides.
@@ -52,7 +52,7 @@ class AccessControl:
         return self._contexts[token]
 
     def access(self, token: Token) -> Access:
-        """Return what the token gives access to; raises :class:`Unauthorized` if nothing."""
+        """Return what the token gives access to; raises :class:`UnauthorizedError` if nothing."""
         user = self.active_user(token.user_id)
         if user.get("tokens_valid_from", "") > token.issued_at:
             raise unknown_token()
@@ -69,30 +69,30 @@ class AccessControl:
             **self._scope(kind, target),
         )
         if kind != "none" and not access.roles:
-            raise Unauthorized("The user has no role on the requested scope.")
+            raise UnauthorizedError("The user has no role on the requested scope.")
         return access
 
     def active_user(self, user_id: str) -> Document:
-        """Return the user; raises :class:`Unauthorized` if it is gone or disabled."""
+        """Return the user; raises :class:`UnauthorizedError` if it is gone or disabled."""
         user = self._directory.users.get(user_id)
         if user is None or not user["enabled"]:
-            raise Unauthorized("The user does not exist or is disabled.")
+            raise UnauthorizedError("The user does not exist or is disabled.")
         if not self._directory.active_domain(user["domain_id"]):
-            raise Unauthorized("The domain of the user is disabled.")
+            raise UnauthorizedError("The domain of the user is disabled.")
         return user
 
     def _scope(self, kind: str, target: str) -> dict[str, Document]:
         if kind == "project":
             project = self._directory.projects.get(target)
             if project is None or not project["enabled"]:
-                raise Unauthorized("The project does not exist or is disabled.")
+                raise UnauthorizedError("The project does not exist or is disabled.")
             if not self._directory.active_domain(project["domain_id"]):
-                raise Unauthorized("The domain of the project is disabled.")
+                raise UnauthorizedError("The domain of the project is disabled.")
             domain = self._directory.domain(project["domain_id"])
             return {"project": project, "project_domain": domain}
         if kind == "domain":
             if not self._directory.active_domain(target):
-                raise Unauthorized("The domain does not exist or is disabled.")
+                raise UnauthorizedError("The domain does not exist or is disabled.")
             return {"domain": self._directory.domain(target)}
         return {}
 
@@ -108,7 +108,7 @@ class AccessControl:
         if limited is not None:
             asked = self._assignments.with_implied(limited["role_ids"])
             if trust and not asked <= available:
-                raise Unauthorized("The trustor no longer has the roles of the trust.")
+                raise UnauthorizedError("The trustor no longer has the roles of the trust.")
             available &= asked
         return self._assignments.token_roles(available)
 
@@ -117,7 +117,7 @@ class AccessControl:
             return None
         trust = self._directory.trusts.get(token.trust_id)
         if trust is None or is_past(trust["expires_at"], self._directory.clock.now()):
-            raise Unauthorized("The trust does not exist or has expired.")
+            raise UnauthorizedError("The trust does not exist or has expired.")
         for party in (trust["trustor_user_id"], trust["trustee_user_id"]):
             self.active_user(party)
         return trust
@@ -127,9 +127,11 @@ class AccessControl:
             return None
         credential = self._directory.application_credentials.get(token.application_credential_id)
         if credential is None or is_past(credential["expires_at"], self._directory.clock.now()):
-            raise Unauthorized("The application credential does not exist or has expired.")
+            raise UnauthorizedError("The application credential does not exist or has expired.")
         if credential["access_rules"]:  # an earlier release accepted them
-            raise Unauthorized("The access rules of the application credential are not enforced.")
+            raise UnauthorizedError(
+                "The access rules of the application credential are not enforced."
+            )
         return credential
 
 

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.http import (
-    BadRequest,
-    Conflict,
-    Forbidden,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
     RequestContext,
     context,
     read_object,
@@ -83,11 +83,11 @@ class ApplicationCredentials:
         policy.require(who.user_id == user_id, "create_application_credential")
         self._refuse_restricted(who)
         if who.project_id is None or who.trust_id is not None:
-            raise Forbidden("An application credential is made with a token for a project.")
+            raise ForbiddenError("An application credential is made with a token for a project.")
         body = checked(await read_object(request, "application_credential"), _FIELDS)
         known = self._directory.application_credentials
         for _ in known.find(user_id=user_id, name=body["name"]):
-            raise Conflict(f"There is already an application credential '{body['name']}'.")
+            raise ConflictError(f"There is already an application credential '{body['name']}'.")
         _require_no_access_rules(body.get("access_rules"))
         secret = body.get("secret") or secrets.token_hex(43)
         credential = {
@@ -136,7 +136,7 @@ class ApplicationCredentials:
         chosen = []
         for reference in references:
             if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
-                raise BadRequest("A role must be given by its id or name.")
+                raise BadRequestError("A role must be given by its id or name.")
             match = [
                 role["id"]
                 for role in available
@@ -144,14 +144,14 @@ class ApplicationCredentials:
                 and reference.get("name", role["name"]) == role["name"]
             ]
             if not match:
-                raise BadRequest("The requested role is not one of the token's roles.")
+                raise BadRequestError("The requested role is not one of the token's roles.")
             chosen.append(match[0])
         return chosen
 
     def _refuse_restricted(self, who: RequestContext) -> None:
         current = self._directory.application_credentials.get(who.application_credential_id or "")
         if current is not None and not current["unrestricted"]:
-            raise Forbidden("A restricted application credential cannot manage others.")
+            raise ForbiddenError("A restricted application credential cannot manage others.")
 
     def _named(self, request: Request, user: Document) -> Document:
         key = request.path_params["id"]
@@ -174,6 +174,6 @@ class ApplicationCredentials:
 
 
 def _require_no_access_rules(rules: list[Any] | None) -> None:
-    """Raise :class:`BadRequest` for access rules: no service of the cloud enforces them."""
+    """Raise :class:`BadRequestError` for access rules: no service of the cloud enforces them."""
     if rules:
-        raise BadRequest("Access rules are refused: this cloud does not enforce them.")
+        raise BadRequestError("Access rules are refused: this cloud does not enforce them.")

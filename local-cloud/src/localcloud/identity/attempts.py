@@ -11,7 +11,7 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 
 from localcloud.clock import Clock
-from localcloud.http import Unauthorized
+from localcloud.http import UnauthorizedError
 
 MOST_WRONG = 10
 """Wrong passwords of a user within the window."""
@@ -29,14 +29,14 @@ class Attempts:
         self._proved: dict[str, bytes] = {}
 
     def begin(self, user_id: str, password: str) -> None:
-        """Raise :class:`Unauthorized` where too many passwords were wrong lately."""
+        """Raise :class:`UnauthorizedError` where too many passwords were wrong lately."""
         known = self._proved.get(user_id)
         if known is not None and hmac.compare_digest(known, self._digest(password)):
             return
         since = self._clock.now() - WINDOW
         wrong = [moment for moment in self._wrong.get(user_id, ()) if moment > since]
         if len(wrong) >= MOST_WRONG:
-            raise Unauthorized(
+            raise UnauthorizedError(
                 "Too many passwords of this user were wrong; none is looked at for"
                 f" {WINDOW.seconds} seconds."
             )

@@ -7,7 +7,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, NotFound, Unauthorized, boolean, context, read_object, route
+from localcloud.http import (
+    BadRequestError,
+    NotFoundError,
+    UnauthorizedError,
+    boolean,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import domains, policy, projects
 from localcloud.identity.authentication import Issued
 from localcloud.identity.catalog import catalog
@@ -55,7 +63,7 @@ class Auth:
         who = context(request)
         text = request.headers.get("x-subject-token")
         if not text:
-            raise BadRequest("The header X-Subject-Token is missing.")
+            raise BadRequestError("The header X-Subject-Token is missing.")
         if text != who.token:
             policy.require(policy.serves(who), action)
         expired = policy.serves(who) and boolean(request.query_params.get("allow_expired", "0"))
@@ -63,8 +71,8 @@ class Auth:
         try:
             token = self._identity.tokens.open(text, grace)
             return Issued(text, self._identity.control.access(token))
-        except Unauthorized as error:
-            raise NotFound("There is no such token.") from error
+        except UnauthorizedError as error:
+            raise NotFoundError("There is no such token.") from error
 
     async def _catalog(self, request: Request) -> dict[str, Any]:
         who = context(request)

@@ -4,7 +4,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
+from localcloud.http import (
+    ApiError,
+    BadRequestError,
+    ForbiddenError,
+    NotFoundError,
+    UnauthorizedError,
+)
 from localcloud.identity.access import Access, AccessControl
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.attempts import Attempts
@@ -54,7 +60,7 @@ class Authentication:
         """Return a token for the content of ``auth``; raises an :class:`ApiError`."""
         identity = auth.get("identity")
         if not isinstance(identity, dict):
-            raise BadRequest("The object 'auth' must have an object 'identity'.")
+            raise BadRequestError("The object 'auth' must have an object 'identity'.")
         proof = self._prove(identity)
         return self.issue(proof, auth.get("scope"))
 
@@ -71,14 +77,14 @@ class Authentication:
 
     def _issue_for_trust(self, proof: Proof, reference: Any) -> Issued:
         if not isinstance(reference, dict) or not isinstance(reference.get("id"), str):
-            raise BadRequest("A trust must be given by its id.")
+            raise BadRequestError("A trust must be given by its id.")
         trust = self._directory.trusts.get(reference["id"])
         if trust is None:
-            raise Unauthorized("The trust does not exist or has expired.")
+            raise UnauthorizedError("The trust does not exist or has expired.")
         if proof.user_id != trust["trustee_user_id"]:
-            raise Forbidden("Only the trustee may use a trust.")
+            raise ForbiddenError("Only the trustee may use a trust.")
         if proof.parent is not None and proof.parent.trust_id is not None:
-            raise Forbidden("A token of a trust cannot be exchanged for another one.")
+            raise ForbiddenError("A token of a trust cannot be exchanged for another one.")
         project = trust["project_id"]
         text, token = self._tokens.issue(
             trust["trustor_user_id"] if trust["impersonation"] else proof.user_id,
@@ -90,8 +96,8 @@ class Authentication:
         )
         try:
             access = self._control.access(token)
-        except Unauthorized as error:
-            raise Forbidden(error.message) from error
+        except UnauthorizedError as error:
+            raise ForbiddenError(error.message) from error
         self._use_once(trust)
         return Issued(text, access)
 
@@ -100,13 +106,13 @@ class Authentication:
         if remaining is None:
             return
         if remaining <= 0:
-            raise Forbidden("The trust has been used as often as it may be.")
+            raise ForbiddenError("The trust has been used as often as it may be.")
         self._directory.trusts.put({**trust, "remaining_uses": remaining - 1})
 
     def _issue_for_credential(self, proof: Proof, credential: Document, scope: Any) -> Issued:
         target = Scope("project", credential["project_id"])
         if scope is not None and self._scope(scope) != target:
-            raise Unauthorized("An application credential is good for its own project alone.")
+            raise UnauthorizedError("An application credential is good for its own project alone.")
         text, token = self._tokens.issue(
             proof.user_id,
             proof.methods,
@@ -135,17 +141,17 @@ class Authentication:
                 return Scope("project", self._directory.find_project(scope["project"])["id"])
             if isinstance(scope, dict) and scope.keys() == {"domain"}:
                 return Scope("domain", self._directory.find_domain(scope["domain"])["id"])
-        except NotFound as error:
-            raise Unauthorized("The requested scope does not exist.") from error
-        raise BadRequest("The scope must be one of project, domain, system, OS-TRUST:trust.")
+        except NotFoundError as error:
+            raise UnauthorizedError("The requested scope does not exist.") from error
+        raise BadRequestError("The scope must be one of project, domain, system, OS-TRUST:trust.")
 
     def _prove(self, identity: dict[str, Any]) -> Proof:
         methods = identity.get("methods")
         if not isinstance(methods, list) or not 0 < len(methods) <= _METHOD_LIMIT:
-            raise BadRequest("The object 'identity' must have a list 'methods'.")
+            raise BadRequestError("The object 'identity' must have a list 'methods'.")
         proofs = [self._prove_by(method, identity.get(method)) for method in methods]
         if len({proof.user_id for proof in proofs}) > 1:
-            raise Unauthorized("The authentication methods speak of different users.")
+            raise UnauthorizedError("The authentication methods speak of different users.")
         return Proof(
             proofs[0].user_id,
             tuple(method for proof in proofs for method in proof.methods),
@@ -155,9 +161,9 @@ class Authentication:
 
     def _prove_by(self, method: Any, content: Any) -> Proof:
         if method not in {"password", "token", "application_credential"}:
-            raise Unauthorized(f"The authentication method '{method}' is not supported.")
+            raise UnauthorizedError(f"The authentication method '{method}' is not supported.")
         if not isinstance(content, dict):
-            raise BadRequest(f"The object 'identity' must have an object '{method}'.")
+            raise BadRequestError(f"The object 'identity' must have an object '{method}'.")
         if method == "password":
             return self._by_password(content)
         return self._by_token(content) if method == "token" else self._by_credential(content)
@@ -165,7 +171,9 @@ class Authentication:
     def _by_password(self, content: dict[str, Any]) -> Proof:
         reference = content.get("user")
         if not isinstance(reference, dict) or not isinstance(reference.get("password"), str):
-            raise BadRequest("The object 'password' must have an object 'user' with a password.")
+            raise BadRequestError(
+                "The object 'password' must have an object 'user' with a password."
+            )
         user = self._claimed_user(reference)
         password = reference["password"]
         self._attempts.begin(user["id"], password)
@@ -178,17 +186,17 @@ class Authentication:
     def _by_token(self, content: dict[str, Any]) -> Proof:
         text = content.get("id")
         if not isinstance(text, str):
-            raise BadRequest("The object 'token' must have an id.")
+            raise BadRequestError("The object 'token' must have an id.")
         token = self._tokens.open(text)
         access = self._control.access(token)
         if token.trust_id is not None:
-            raise Forbidden("A token of a trust cannot be exchanged for another one.")
+            raise ForbiddenError("A token of a trust cannot be exchanged for another one.")
         return Proof(token.user_id, (*token.methods, "token"), token, access.application_credential)
 
     def _by_credential(self, content: dict[str, Any]) -> Proof:
         secret = content.get("secret")
         if not isinstance(secret, str):
-            raise BadRequest("The object 'application_credential' must have a secret.")
+            raise BadRequestError("The object 'application_credential' must have a secret.")
         credential = self._claimed_credential(content)
         expired = is_past(credential["expires_at"], self._directory.clock.now())
         if expired or not verify(secret, credential["secret_hash"]):
@@ -205,7 +213,7 @@ class Authentication:
             user = self._claimed_user(content.get("user"))
             found = next(credentials.find(user_id=user["id"], name=content["name"]), None)
         else:
-            raise BadRequest("An application credential needs an id, or a name and a user.")
+            raise BadRequestError("An application credential needs an id, or a name and a user.")
         if found is None:
             raise _refused()
         return found
@@ -213,13 +221,13 @@ class Authentication:
     def _claimed_user(self, reference: Any) -> Document:
         try:
             user = self._directory.find_user(reference)
-        except NotFound as error:
+        except NotFoundError as error:
             raise _refused() from error
         try:
             return self._control.active_user(user["id"])
-        except Unauthorized as error:
+        except UnauthorizedError as error:
             raise _refused() from error
 
 
 def _refused() -> ApiError:
-    return Unauthorized("The request you have made requires authentication.")
+    return UnauthorizedError("The request you have made requires authentication.")

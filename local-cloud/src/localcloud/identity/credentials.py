@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.http import (
-    BadRequest,
-    Conflict,
-    Forbidden,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
     RequestContext,
     context,
     read_json,
@@ -98,7 +98,7 @@ class Credentials:
         blob = _ec2_blob(credential["blob"])
         credential["id"] = credential_id(blob["access"])
         if credential["id"] in self._directory.credentials:
-            raise Conflict("There is already a credential with this access key.")
+            raise ConflictError("There is already a credential with this access key.")
         return {**credential, "blob": json.dumps(_limited(blob, who))}
 
     def _change(self, who: RequestContext, old: Document, changes: Document) -> Document:
@@ -114,23 +114,23 @@ class Credentials:
     def _check_blob(self, old: Document, changed: Document) -> None:
         blob = _ec2_blob(changed["blob"])
         if credential_id(blob["access"]) != old["id"]:
-            raise BadRequest("The access key of a credential cannot be changed.")
+            raise BadRequestError("The access key of a credential cannot be changed.")
         limits = json.loads(old["blob"]) if old["type"] == "ec2" else {}
         for name in _LIMITS:
             if blob.get(name) != limits.get(name):
-                raise BadRequest(f"'{name}' of a credential cannot be changed.")
+                raise BadRequestError(f"'{name}' of a credential cannot be changed.")
 
     def _check_project(self, who: RequestContext, credential: Document) -> None:
         """Refuse a project in which the user has no role, unless an administrator sets it."""
         project_id = credential["project_id"]
         if project_id is None:
             if credential["type"] == "ec2":
-                raise BadRequest("An EC2 credential needs a 'project_id'.")
+                raise BadRequestError("An EC2 credential needs a 'project_id'.")
             return
         if who.is_admin:
             self._directory.project(project_id)
         elif not self._assignments.role_ids(credential["user_id"], "project", project_id):
-            raise Forbidden("The user of a credential must have a role in its project.")
+            raise ForbiddenError("The user of a credential must have a role in its project.")
 
     async def _list_keys(self, request: Request) -> Document:
         user = owned(self._directory, request, "ec2_list_credentials", policy.reads_all)
@@ -148,7 +148,7 @@ class Credentials:
         body = await read_json(request)
         project_id = body.get("tenant_id", body.get("project_id"))
         if not isinstance(project_id, str):
-            raise BadRequest("'tenant_id' must be the id of a project.")
+            raise BadRequestError("'tenant_id' must be the id of a project.")
         who = context(request)
         access, secret = secrets.token_hex(16), secrets.token_hex(16)
         credential = {
@@ -204,10 +204,12 @@ def _ec2_blob(text: str) -> dict[str, Any]:
     try:
         blob = json.loads(text)
     except ValueError as error:
-        raise BadRequest("The blob of an EC2 credential must be JSON.") from error
+        raise BadRequestError("The blob of an EC2 credential must be JSON.") from error
     keys = ("access", "secret")
     if not isinstance(blob, dict) or not all(isinstance(blob.get(key), str) for key in keys):
-        raise BadRequest("The blob of an EC2 credential must have strings 'access' and 'secret'.")
+        raise BadRequestError(
+            "The blob of an EC2 credential must have strings 'access' and 'secret'."
+        )
     return blob
 
 
@@ -235,5 +237,5 @@ def _limited(blob: dict[str, Any], who: RequestContext) -> dict[str, Any]:
     held = _delegation(who)
     for name in _LIMITS:
         if blob.get(name) not in {None, held.get(name)}:
-            raise BadRequest(f"'{name}' must be the one of the token.")
+            raise BadRequestError(f"'{name}' must be the one of the token.")
     return {**blob, **held}

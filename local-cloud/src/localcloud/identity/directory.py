@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.clock import Clock
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import BadRequestError, NotFoundError
 from localcloud.settings import Settings
 from localcloud.store import Collection, Document, Store
 
@@ -77,11 +77,13 @@ class Directory:
         return {"self": self.url(path), "next": None, "previous": None}
 
     def domain(self, id: str) -> Document:  # noqa: A002
-        """Return the domain; raises :class:`NotFound`."""
+        """Return the domain; raises :class:`NotFoundError`."""
         return self._get(self.domains, "domain", id)
 
     def project(self, id: str) -> Document:  # noqa: A002
-        """Return the project, or the domain in the shape of a project; raises :class:`NotFound`."""
+        """Return the project, or the domain in the shape of a project; raises
+        :class:`NotFoundError`.
+        """
         project = self.projects.get(id)
         if project is None and (domain := self.domains.get(id)):
             project = {**domain, "domain_id": None, "parent_id": None, "is_domain": True}
@@ -90,25 +92,25 @@ class Directory:
         return project
 
     def user(self, id: str) -> Document:  # noqa: A002
-        """Return the user; raises :class:`NotFound`."""
+        """Return the user; raises :class:`NotFoundError`."""
         return self._get(self.users, "user", id)
 
     def group(self, id: str) -> Document:  # noqa: A002
-        """Return the group; raises :class:`NotFound`."""
+        """Return the group; raises :class:`NotFoundError`."""
         return self._get(self.groups, "group", id)
 
     def role(self, id: str) -> Document:  # noqa: A002
-        """Return the role; raises :class:`NotFound`."""
+        """Return the role; raises :class:`NotFoundError`."""
         return self._get(self.roles, "role", id)
 
     def trust(self, id: str) -> Document:  # noqa: A002
-        """Return the trust; raises :class:`NotFound`."""
+        """Return the trust; raises :class:`NotFoundError`."""
         return self._get(self.trusts, "trust", id)
 
     def require_domain(self, id: str | None) -> str:  # noqa: A002
-        """Return the id of a domain that a body names; raises :class:`BadRequest`."""
+        """Return the id of a domain that a body names; raises :class:`BadRequestError`."""
         if id is None or id not in self.domains:
-            raise BadRequest(f"There is no domain '{id}'.")
+            raise BadRequestError(f"There is no domain '{id}'.")
         return id
 
     def find_domain(self, reference: Any) -> Document:
@@ -158,10 +160,10 @@ class Directory:
 
     def _find(self, collection: Collection, noun: str, reference: Any) -> Document:
         if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
-            raise BadRequest(f"A {noun} must be given by its id, or by its name and domain.")
+            raise BadRequestError(f"A {noun} must be given by its id, or by its name and domain.")
         key = reference.get("id", reference.get("name"))
         if not isinstance(key, str):
-            raise BadRequest(f"The id and the name of a {noun} must be strings.")
+            raise BadRequestError(f"The id and the name of a {noun} must be strings.")
         if "id" in reference:
             return self._get(collection, noun, key)
         within = {}
@@ -178,6 +180,6 @@ class Directory:
         return document
 
 
-def missing(noun: str, key: str) -> NotFound:
+def missing(noun: str, key: str) -> NotFoundError:
     """Return the error for an object that does not exist."""
-    return NotFound(f"There is no {noun} '{key}'.")
+    return NotFoundError(f"There is no {noun} '{key}'.")

@@ -1,6 +1,6 @@
 """Domains: the owners of users, groups and projects."""
 
-from localcloud.http import Forbidden, RequestContext
+from localcloud.http import ForbiddenError, RequestContext
 from localcloud.identity import policy
 from localcloud.identity.directory import DEFAULT_DOMAIN, Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, NAME, OPTIONS
@@ -22,9 +22,9 @@ def domains(directory: Directory, removal: Removal) -> Resource:
 
     def remove(domain: Document) -> None:
         if domain["enabled"]:
-            raise Forbidden("A domain must be disabled before it can be deleted.")
+            raise ForbiddenError("A domain must be disabled before it can be deleted.")
         if domain["id"] == DEFAULT_DOMAIN:
-            raise Forbidden("The default domain cannot be deleted.")
+            raise ForbiddenError("The default domain cannot be deleted.")
         removal.domain(domain)
 
     rules = Rules(

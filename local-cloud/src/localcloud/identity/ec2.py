@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Unauthorized, context, read_json, route
+from localcloud.http import BadRequestError, UnauthorizedError, context, read_json, route
 from localcloud.identity import policy
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
@@ -41,7 +41,7 @@ class Ec2:
         content = await read_json(request)
         given = content.get("credentials", content.get("ec2Credentials"))
         if not isinstance(given, dict):
-            raise BadRequest("The request body must have an object 'ec2Credentials'.")
+            raise BadRequestError("The request body must have an object 'ec2Credentials'.")
         access, signature = _string(given, "access"), _string(given, "signature")
         credential = self._credential(access)
         signed = SignedRequest(
@@ -54,7 +54,7 @@ class Ec2:
             body_hash=_string(given, "body_hash", EMPTY_HASH),
         )
         if not signed.verify(json.loads(credential["blob"])["secret"]):
-            raise Unauthorized("The signature is wrong.")
+            raise UnauthorizedError("The signature is wrong.")
         self._check_time(signed)
         return token_answer(self._directory, self._issue(credential))
 
@@ -62,34 +62,34 @@ class Ec2:
         policy.require(policy.is_service(context(request)), "s3tokens")
         given = (await read_json(request)).get("credentials")
         if not isinstance(given, dict):
-            raise BadRequest("The request body must have an object 'credentials'.")
+            raise BadRequestError("The request body must have an object 'credentials'.")
         credential = self._credential(_string(given, "access"))
         secret = json.loads(credential["blob"])["secret"]
         try:
             right = verify_string(secret, _string(given, "token"), _string(given, "signature"))
         except ValueError as error:
-            raise BadRequest("'token' must be a string to sign in base64.") from error
+            raise BadRequestError("'token' must be a string to sign in base64.") from error
         if not right:
-            raise Unauthorized("The signature is wrong.")
+            raise UnauthorizedError("The signature is wrong.")
         return token_answer(self._directory, self._issue(credential))
 
     def _credential(self, access: str) -> Document:
         credential = self._directory.credentials.get(credential_id(access))
         if credential is None or credential["type"] != "ec2":
-            raise Unauthorized("The access key is unknown.")
+            raise UnauthorizedError("The access key is unknown.")
         return credential
 
     def _check_time(self, signed: SignedRequest) -> None:
         try:
             moment, expiry = signed.timestamp, signed.expiry
         except ValueError as error:
-            raise BadRequest("The timestamp of the request is not a time.") from error
+            raise BadRequestError("The timestamp of the request is not a time.") from error
         lifetime = timedelta(seconds=self._directory.settings.ec2_auth_seconds)
         now = self._directory.clock.now()
         if moment is not None and moment + lifetime <= now:
-            raise Unauthorized("The timestamp of the request has expired.")
+            raise UnauthorizedError("The timestamp of the request has expired.")
         if expiry is not None and expiry <= now:
-            raise Unauthorized("The request has expired.")
+            raise UnauthorizedError("The request has expired.")
 
     def _issue(self, credential: Document) -> Issued:
         blob = json.loads(credential["blob"])
@@ -99,13 +99,15 @@ class Ec2:
         if blob.get("trust_id"):
             trust = self._directory.trusts.get(blob["trust_id"])
             if trust is None:
-                raise Unauthorized("The trust of the access key does not exist.")
+                raise UnauthorizedError("The trust of the access key does not exist.")
             user_id, scope = trust["trustee_user_id"], {"OS-TRUST:trust": {"id": trust["id"]}}
         elif blob.get("app_cred_id"):
             known = self._directory.application_credentials
             application_credential = known.get(blob["app_cred_id"])
             if application_credential is None or application_credential["user_id"] != user_id:
-                raise Unauthorized("The application credential of the access key does not exist.")
+                raise UnauthorizedError(
+                    "The application credential of the access key does not exist."
+                )
         proof = Proof(user_id, ("ec2credential",), application_credential=application_credential)
         return self._authentication.issue(proof, scope)
 
@@ -113,12 +115,12 @@ class Ec2:
 def _string(given: dict[str, Any], name: str, default: str | None = None) -> str:
     value = given.get(name, default)
     if not isinstance(value, str):
-        raise BadRequest(f"'{name}' must be a string.")
+        raise BadRequestError(f"'{name}' must be a string.")
     return value
 
 
 def _strings(given: dict[str, Any], name: str) -> dict[str, str]:
     values = given.get(name) or {}
     if not isinstance(values, dict):
-        raise BadRequest(f"'{name}' must be an object.")
+        raise BadRequestError(f"'{name}' must be an object.")
     return {str(key): str(value) for key, value in values.items()}

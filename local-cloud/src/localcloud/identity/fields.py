@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 
 
 class Field(Struct, frozen=True):
@@ -28,7 +28,7 @@ _NOUNS = {str: "a string", bool: "a boolean", int: "an integer", list: "a list",
 def checked(
     body: dict[str, Any], fields: Sequence[Field], old: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the body if it is right; raises :class:`BadRequest` naming the first fault.
+    """Return the body if it is right; raises :class:`BadRequestError` naming the first fault.
 
     With ``old``, the body holds changes to that object: nothing is required, and fixed members
     must be as they were.
@@ -36,12 +36,12 @@ def checked(
     for field in fields:
         if field.name not in body:
             if field.required and old is None:
-                raise BadRequest(f"'{field.name}' is a required property.")
+                raise BadRequestError(f"'{field.name}' is a required property.")
             continue
         value = body[field.name]
         _check(field, value)
         if old is not None and field.fixed and value != old.get(field.name):
-            raise BadRequest(f"'{field.name}' cannot be changed.")
+            raise BadRequestError(f"'{field.name}' cannot be changed.")
     return body
 
 
@@ -49,16 +49,16 @@ def _check(field: Field, value: Any) -> None:
     if value is None:
         if field.nullable and not field.required:
             return
-        raise BadRequest(f"'{field.name}' must not be null.")
+        raise BadRequestError(f"'{field.name}' must not be null.")
     wrong_number = isinstance(value, bool) and field.type is int
     if not isinstance(value, field.type) or wrong_number:
-        raise BadRequest(f"'{field.name}' must be {_NOUNS[field.type]}.")
+        raise BadRequestError(f"'{field.name}' must be {_NOUNS[field.type]}.")
     if isinstance(value, str | list) and len(value) > field.longest:
-        raise BadRequest(f"'{field.name}' is longer than {field.longest}.")
+        raise BadRequestError(f"'{field.name}' is longer than {field.longest}.")
     if field.required and isinstance(value, str) and not value.strip():
-        raise BadRequest(f"'{field.name}' must not be empty.")
+        raise BadRequestError(f"'{field.name}' must not be empty.")
     if field.choices and value not in field.choices:
-        raise BadRequest(f"'{field.name}' must be one of {', '.join(field.choices)}.")
+        raise BadRequestError(f"'{field.name}' must be one of {', '.join(field.choices)}.")
 
 
 NAME = Field("name", required=True)

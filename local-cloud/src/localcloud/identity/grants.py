@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFound, RequestContext, context, route
+from localcloud.http import NotFoundError, RequestContext, context, route
 from localcloud.identity import policy, roles
 from localcloud.identity.assignments import SYSTEM, Assignments, Grant
 from localcloud.identity.directory import Directory
@@ -87,7 +87,7 @@ class Grants:
         pattern = self._pattern(request, action, allowed)
         grant = replace(pattern, role_id=self._role(request)["id"])
         if grant.id not in self._directory.assignments:
-            raise NotFound("There is no such role assignment.")
+            raise NotFoundError("There is no such role assignment.")
         return grant
 
     def _role(self, request: Request) -> Document:

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFound, RequestContext, context, route
+from localcloud.http import NotFoundError, RequestContext, context, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME
@@ -79,7 +79,7 @@ class Groups:
 
     def _require_member(self, key: str) -> None:
         if key not in self._directory.memberships:
-            raise NotFound("The user is not in the group.")
+            raise NotFoundError("The user is not in the group.")
 
     def _complete(self, who: RequestContext, body: Document) -> Document:
         own = body.get("domain_id") or who.domain_id or who.user_domain_id

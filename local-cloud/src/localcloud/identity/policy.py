@@ -5,7 +5,7 @@ do everything; the administrator or manager of a domain (that role on the domain
 belongs to the domain; everybody may see and change some things of their own.
 """
 
-from localcloud.http import STACK_USER, Forbidden, RequestContext
+from localcloud.http import STACK_USER, ForbiddenError, RequestContext
 from localcloud.identity.assignments import Assignments
 from localcloud.permissions import Permit
 
@@ -15,9 +15,9 @@ MANAGED_ROLES = frozenset({"manager", "member", "reader"})
 """Roles that the manager of a domain may grant in it."""
 
 
-def refuse(action: str) -> Forbidden:
+def refuse(action: str) -> ForbiddenError:
     """Return the error for something that the caller may not do."""
-    return Forbidden(f"You are not authorized to perform the requested action: {action}.")
+    return ForbiddenError(f"You are not authorized to perform the requested action: {action}.")
 
 
 def refuse_guests(assignments: Assignments) -> Permit:
@@ -37,7 +37,7 @@ def refuse_guests(assignments: Assignments) -> Permit:
 
 
 def require(allowed: bool, action: str) -> None:
-    """Raise :class:`Forbidden`, naming the action, unless it is allowed."""
+    """Raise :class:`ForbiddenError`, naming the action, unless it is allowed."""
     if not allowed:
         raise refuse(action)
 

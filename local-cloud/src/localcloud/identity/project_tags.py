@@ -6,7 +6,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import Resource
@@ -32,8 +32,8 @@ def tag_routes(directory: Directory, projects: Resource) -> list[BaseRoute]:
     def shown(project: Document, tags: list[str]) -> Document:
         return {"tags": tags, "links": directory.links(f"projects/{project['id']}/tags")}
 
-    def missing(tag: str) -> NotFound:
-        return NotFound(f"The project has no tag '{tag}'.")
+    def missing(tag: str) -> NotFoundError:
+        return NotFoundError(f"The project has no tag '{tag}'.")
 
     return Tags("/v3/projects/{id}/tags", readable, writable, put, missing, shown).routes()
 
@@ -51,12 +51,12 @@ def writes(who: RequestContext, project: Document) -> bool:
 
 
 def checked_tags(tags: Any) -> list[str]:
-    """Return the tags, each once; raises :class:`BadRequest`."""
+    """Return the tags, each once; raises :class:`BadRequestError`."""
     if not isinstance(tags, list) or len(tags) > 80:
-        raise BadRequest("'tags' must be a list of at most 80 tags.")
+        raise BadRequestError("'tags' must be a list of at most 80 tags.")
     for tag in tags:
         if not isinstance(tag, str) or not 0 < len(tag) <= 255 or set(tag) & {"/", ","}:
-            raise BadRequest("A tag must have 1 to 255 characters, without slash and comma.")
+            raise BadRequestError("A tag must have 1 to 255 characters, without slash and comma.")
     return list(dict.fromkeys(tags))
 
 

@@ -7,7 +7,14 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext, boolean, route
+from localcloud.http import (
+    BadRequestError,
+    ForbiddenError,
+    NotFoundError,
+    RequestContext,
+    boolean,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
@@ -92,7 +99,7 @@ class Projects:
 
     def _complete(self, who: RequestContext, body: Document) -> Document:
         if body.get("is_domain"):
-            raise BadRequest("A project that acts as a domain is made by POST /v3/domains.")
+            raise BadRequestError("A project that acts as a domain is made by POST /v3/domains.")
         parent_id = body.get("parent_id")
         domain_id = body.get("domain_id") or self._domain_for(who, parent_id)
         self._directory.require_domain(domain_id)
@@ -119,29 +126,31 @@ class Projects:
             return
         parent = self._directory.projects.get(parent_id)
         if parent is None:
-            raise NotFound(f"There is no project '{parent_id}'.")
+            raise NotFoundError(f"There is no project '{parent_id}'.")
         if parent["domain_id"] != domain_id:
-            raise BadRequest("A project must be in the domain of its parent.")
+            raise BadRequestError("A project must be in the domain of its parent.")
         if not parent["enabled"]:
-            raise Forbidden("The parent project is disabled.")
+            raise ForbiddenError("The parent project is disabled.")
         if len(self._directory.ancestors(parent)) + 2 >= _DEPTH_LIMIT:
-            raise Forbidden(f"Projects may be nested {_DEPTH_LIMIT} deep, domain included.")
+            raise ForbiddenError(f"Projects may be nested {_DEPTH_LIMIT} deep, domain included.")
 
     def _change(self, who: RequestContext, old: Document, changes: Document) -> Document:
         if old["is_domain"]:
-            raise Forbidden("A project that acts as a domain is changed by PATCH /v3/domains.")
+            raise ForbiddenError("A project that acts as a domain is changed by PATCH /v3/domains.")
         if "tags" in changes:
             checked_tags(changes["tags"])
         children = self._directory.descendants(old["id"])
         if changes.get("enabled") is False and any(child["enabled"] for child in children):
-            raise Forbidden("A project with enabled projects below it cannot be disabled.")
+            raise ForbiddenError("A project with enabled projects below it cannot be disabled.")
         return {**old, **changes}
 
     def _remove(self, project: Document) -> None:
         if project["is_domain"]:
-            raise Forbidden("A project that acts as a domain is deleted by DELETE /v3/domains.")
+            raise ForbiddenError(
+                "A project that acts as a domain is deleted by DELETE /v3/domains."
+            )
         if self._directory.descendants(project["id"]):
-            raise Forbidden("A project with projects below it cannot be deleted.")
+            raise ForbiddenError("A project with projects below it cannot be deleted.")
         self._removal.project(project)
 
 

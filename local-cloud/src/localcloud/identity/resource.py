@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.http import (
-    BadRequest,
-    Conflict,
+    BadRequestError,
+    ConflictError,
     PageQuery,
     RequestContext,
     boolean,
@@ -96,7 +96,7 @@ class Resource:
         query = request.query_params
         unknown = [name for name in query if name not in self._kind.filters]
         if unknown and self._kind.refuses_others:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Additional properties are not allowed ('{unknown[0]}' was unexpected)"
             )
         choose = self._rules.candidates
@@ -132,7 +132,7 @@ class Resource:
         changes = checked(body, self._kind.fields, document)
         self._refuse_links(changes)
         if changes.get("id", document["id"]) != document["id"]:
-            raise BadRequest("'id' cannot be changed.")
+            raise BadRequestError("'id' cannot be changed.")
         changed = self._rules.change(context(request), document, changes)
         self._require_free_name(changed)
         self._collection.put(changed)
@@ -180,11 +180,13 @@ class Resource:
         for other in self._collection.find(name=name, domain_id=domain_id):
             if other["id"] != document["id"]:
                 where = " in this domain" if domain_id else ""
-                raise Conflict(f"There is already a {self._kind.singular} named '{name}'{where}.")
+                raise ConflictError(
+                    f"There is already a {self._kind.singular} named '{name}'{where}."
+                )
 
     def _refuse_links(self, body: Document) -> None:
         for name in self._kind.hidden & body.keys():
-            raise BadRequest(f"'{name}' cannot be set.")
+            raise BadRequestError(f"'{name}' cannot be set.")
         body.pop("links", None)
 
 

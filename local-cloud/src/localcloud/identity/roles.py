@@ -5,7 +5,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext, context, route
+from localcloud.http import (
+    BadRequestError,
+    ForbiddenError,
+    NotFoundError,
+    RequestContext,
+    context,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory
@@ -73,13 +80,13 @@ class Roles:
         prior, implied = self._pair(request)
         policy.require(_writes(context(request), prior), "create_implied_role")
         if implied["domain_id"] is not None and prior["domain_id"] != implied["domain_id"]:
-            raise Forbidden("A global role cannot imply a role of a domain.")
+            raise ForbiddenError("A global role cannot imply a role of a domain.")
         reached = self._assignments.with_implied([implied["id"]])
         names = {role["name"] for role in map(self._directory.roles.get, reached) if role}
         if "admin" in names or (names & policy.CLOUD_ROLES and not context(request).is_admin):
-            raise Forbidden("A role that counts in the whole cloud cannot be implied.")
+            raise ForbiddenError("A role that counts in the whole cloud cannot be implied.")
         if prior["id"] in reached:
-            raise BadRequest("A role cannot imply itself, directly or through others.")
+            raise BadRequestError("A role cannot imply itself, directly or through others.")
         rule = {"prior_id": prior["id"], "implied_id": implied["id"]}
         self._directory.implied_roles.put({"id": f"{prior['id']}:{implied['id']}", **rule})
         return self._rule(prior, implied)
@@ -96,7 +103,7 @@ class Roles:
     def _existing(self, prior: Document, implied: Document) -> str:
         key = f"{prior['id']}:{implied['id']}"
         if key not in self._directory.implied_roles:
-            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
+            raise NotFoundError(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
         return key
 
     def _rule(self, prior: Document, implied: Document) -> dict[str, Any]:

@@ -3,7 +3,14 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, Forbidden, context, read_object, route
+from localcloud.http import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, Field, checked
@@ -89,11 +96,11 @@ class Services:
 
     def _endpoint(self, endpoint: Document, given: Document) -> Document:
         if endpoint["service_id"] not in self._directory.services:
-            raise BadRequest(f"There is no service '{endpoint['service_id']}'.")
+            raise BadRequestError(f"There is no service '{endpoint['service_id']}'.")
         region_id = given.get("region_id", given.get("region", endpoint.get("region_id")))
         if region_id is not None and region_id not in self._directory.regions:
             if "region_id" in given:
-                raise BadRequest(f"There is no region '{region_id}'.")
+                raise BadRequestError(f"There is no region '{region_id}'.")
             self._directory.regions.put(self._region({"id": region_id}))
         kept = {name: value for name, value in endpoint.items() if name != "region"}
         return {**kept, "region_id": region_id}
@@ -103,24 +110,24 @@ class Services:
         key = request.path_params["id"]
         body = checked(await read_object(request, "region"), REGION.fields)
         if body.get("id", key) != key:
-            raise BadRequest("The id in the body is not the one in the path.")
+            raise BadRequestError("The id in the body is not the one in the path.")
         region = self._new_region({**body, "id": key})
         self._directory.regions.put(region)
         return {"region": self._regions.presented(region)}
 
     def _new_region(self, body: Document) -> Document:
         if body["id"] in self._directory.regions:
-            raise Conflict(f"There is already a region '{body['id']}'.")
+            raise ConflictError(f"There is already a region '{body['id']}'.")
         return self._region(body)
 
     def _region(self, body: Document) -> Document:
         parent = body.get("parent_region_id")
         if parent is not None and parent not in self._directory.regions:
-            raise BadRequest(f"There is no region '{parent}'.")
+            raise BadRequestError(f"There is no region '{parent}'.")
         return {"description": "", "parent_region_id": None, **body}
 
     def _remove_region(self, region: Document) -> None:
         used = any(e["region_id"] == region["id"] for e in self._directory.endpoints.values())
         if used or list(self._directory.regions.find(parent_region_id=region["id"])):
-            raise Forbidden("A region with endpoints or regions in it cannot be deleted.")
+            raise ForbiddenError("A region with endpoints or regions in it cannot be deleted.")
         self._directory.regions.delete(region["id"])

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.identity.directory import precise
 
 
@@ -14,16 +14,16 @@ def is_past(expires_at: str | None, now: datetime) -> bool:
 def future(text: str | None, now: datetime) -> str | None:
     """Return the moment with microseconds, as all expiry times are kept; None for None.
 
-    Raises :class:`BadRequest` for what is not an ISO 8601 time, or lies in the past.
+    Raises :class:`BadRequestError` for what is not an ISO 8601 time, or lies in the past.
     """
     if text is None:
         return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadRequest(f"'{text}' is not a time in the form of ISO 8601.") from error
+        raise BadRequestError(f"'{text}' is not a time in the form of ISO 8601.") from error
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     if moment <= now:
-        raise BadRequest(f"The time '{text}' has passed.")
+        raise BadRequestError(f"The time '{text}' has passed.")
     return precise(moment.astimezone(UTC))

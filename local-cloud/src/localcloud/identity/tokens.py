@@ -17,7 +17,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from localcloud.http import Unauthorized
+from localcloud.http import UnauthorizedError
 from localcloud.identity.directory import Directory, precise
 
 EXPIRED_GRACE = timedelta(days=2)
@@ -59,7 +59,9 @@ class TokenSeal:
         return self._fernet.encrypt(zlib.compress(body.encode())).decode().rstrip("=")
 
     def _open(self, text: str) -> Token:
-        """Return what the text says; raises :class:`Unauthorized` if it was not sealed here."""
+        """Return what the text says; raises :class:`UnauthorizedError` if it was not sealed
+        here.
+        """
         try:
             padded = text + "=" * (-len(text) % 4)
             user_id, methods, scope, issued_at, expires_at, audit_ids, *delegation = json.loads(
@@ -118,7 +120,8 @@ class Tokens:
         return self._seal.sealed(token), token
 
     def open(self, text: str, grace: timedelta = timedelta(0)) -> Token:
-        """Return what a token says; raises :class:`Unauthorized` for one that is not valid now.
+        """Return what a token says; raises :class:`UnauthorizedError` for one that is not valid
+        now.
 
         A token that expired within the period of grace is valid still.
         """
@@ -141,9 +144,9 @@ class Tokens:
             revocations.put({"id": token.audit_ids[0], "expires_at": token.expires_at})
 
 
-def unknown_token() -> Unauthorized:
+def unknown_token() -> UnauthorizedError:
     """Return the error for a token that is not valid; it does not tell why."""
-    return Unauthorized("The request you have made requires authentication: invalid token.")
+    return UnauthorizedError("The request you have made requires authentication: invalid token.")
 
 
 def token_key(path: Path) -> bytes:

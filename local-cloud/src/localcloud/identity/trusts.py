@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.http import (
-    BadRequest,
-    Forbidden,
-    NotFound,
+    BadRequestError,
+    ForbiddenError,
+    NotFoundError,
     RequestContext,
     context,
     read_object,
@@ -83,7 +83,7 @@ class Trusts:
         for role in self._shown(trust)["roles"]:
             if role["id"] == request.path_params["role_id"]:
                 return {"role": role}
-        raise NotFound("The trust does not give this role.")
+        raise NotFoundError("The trust does not give this role.")
 
     async def _delete(self, request: Request) -> None:
         who, trust = context(request), self._visible(request)
@@ -101,7 +101,7 @@ class Trusts:
         who = context(request)
         body = checked(await read_object(request, "trust"), _FIELDS)
         if body["trustor_user_id"] != who.user_id:
-            raise Forbidden("A trust can be created by its trustor alone.")
+            raise ForbiddenError("A trust can be created by its trustor alone.")
         self._refuse_limited_token(who)
         self._directory.user(body["trustee_user_id"])
         project_id = body.get("project_id")
@@ -128,14 +128,14 @@ class Trusts:
             who.application_credential_id or ""
         )
         if credential is not None and not credential["unrestricted"]:
-            raise Forbidden("A restricted application credential cannot create trusts.")
+            raise ForbiddenError("A restricted application credential cannot create trusts.")
 
     def _parent(self, who: RequestContext) -> Document | None:
         if who.trust_id is None:
             return None
         trust = self._directory.trust(who.trust_id)
         if not trust["allow_redelegation"]:
-            raise Forbidden("This trust cannot be handed on.")
+            raise ForbiddenError("This trust cannot be handed on.")
         return trust
 
     def _chosen_roles(
@@ -145,23 +145,25 @@ class Trusts:
         chosen = [self._role_id(reference) for reference in body.get("roles", [])]
         if project_id is None:
             if chosen:
-                raise BadRequest("A trust with roles needs a project.")
+                raise BadRequestError("A trust with roles needs a project.")
             return []
         if not chosen:
-            raise Forbidden("At least one role must be given.")
+            raise ForbiddenError("At least one role must be given.")
         available = self._assignments.role_ids(who.user_id, "project", project_id)
         if parent is not None:
             available &= self._assignments.with_implied(parent["role_ids"])
             if parent["project_id"] != project_id:
-                raise Forbidden("A trust is handed on for the same project alone.")
+                raise ForbiddenError("A trust is handed on for the same project alone.")
         if who.application_credential_id is not None:
             if who.project_id != project_id:
-                raise Forbidden("An application credential can delegate its own project only.")
+                raise ForbiddenError("An application credential can delegate its own project only.")
             held = self._assignments.token_roles(available)
             available = {role["id"] for role in held if role["name"] in who.roles}
         for role_id in chosen:
             if role_id not in available:
-                raise Forbidden(f"The trustor does not have the role '{role_id}' on the project.")
+                raise ForbiddenError(
+                    f"The trustor does not have the role '{role_id}' on the project."
+                )
         return list(dict.fromkeys(chosen))
 
     def _role_id(self, reference: Any) -> str:
@@ -171,7 +173,7 @@ class Trusts:
             for role in self._directory.roles.find(name=reference["name"]):
                 return str(role["id"])
             raise missing("role", reference["name"])
-        raise BadRequest("A role must be given by its id or name.")
+        raise BadRequestError("A role must be given by its id or name.")
 
     def _expiry(self, body: Document, parent: Document | None) -> str | None:
         expires_at = future(body.get("expires_at"), self._directory.clock.now())
@@ -207,9 +209,9 @@ _HIDDEN = frozenset({"role_ids", "allow_redelegation"})
 def _remaining_uses(body: Document) -> int | None:
     uses = body.get("remaining_uses")
     if uses is not None and uses < 1:
-        raise BadRequest("'remaining_uses' must be 1 or more.")
+        raise BadRequestError("'remaining_uses' must be 1 or more.")
     if uses is not None and body.get("allow_redelegation"):
-        raise BadRequest("A trust that can be handed on has no limit of uses.")
+        raise BadRequestError("A trust that can be handed on has no limit of uses.")
     return uses
 
 
@@ -219,10 +221,10 @@ def _redelegation(body: Document, parent: Document | None) -> dict[str, Any]:
     if parent is not None:
         available = parent["redelegation_count"] - 1
         if available < 0 or (parent["impersonation"] is False and body["impersonation"]):
-            raise Forbidden("This trust cannot be handed on like that.")
+            raise ForbiddenError("This trust cannot be handed on like that.")
     count = body.get("redelegation_count")
     if count is not None and not 0 <= count <= available:
-        raise Forbidden(f"'redelegation_count' must be between 0 and {available}.")
+        raise ForbiddenError(f"'redelegation_count' must be between 0 and {available}.")
     return {
         "allow_redelegation": allowed,
         "redelegation_count": (available if count is None else count) if allowed else 0,

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, RequestContext, Unauthorized, context, read_object, route
+from localcloud.http import (
+    BadRequestError,
+    RequestContext,
+    UnauthorizedError,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import groups, policy, projects
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, precise
@@ -70,10 +77,10 @@ class Users:
         body = await read_object(request, "user")
         old, new = body.get("original_password"), body.get("password")
         if not isinstance(old, str) or not isinstance(new, str):
-            raise BadRequest("'original_password' and 'password' must be strings.")
+            raise BadRequestError("'original_password' and 'password' must be strings.")
         user = self._directory.users.get(request.path_params["id"])
         if user is None or not user["enabled"] or not verify(old, user.get("password_hash")):
-            raise Unauthorized("The request you have made requires authentication.")
+            raise UnauthorizedError("The request you have made requires authentication.")
         self._directory.users.put(self._with_password({**user, "password": new}))
 
     async def _projects(self, request: Request) -> Document:
@@ -113,7 +120,7 @@ def owned(
     """Return the user of the path, whose own objects the request concerns.
 
     The caller must be that user, an administrator of the user's domain, or one of ``others``;
-    raises :class:`localcloud.http.Forbidden` otherwise.
+    raises :class:`localcloud.http.ForbiddenError` otherwise.
     """
     who, user_id = context(request), request.path_params["user_id"]
     user = directory.users.get(user_id)

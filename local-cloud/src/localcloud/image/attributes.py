@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequest, Forbidden, RequestContext, TooLarge
+from localcloud.http import BadRequestError, ForbiddenError, RequestContext, TooLargeError
 from localcloud.image.presentation import READ_ONLY, RESERVED
 from localcloud.store import Document
 
@@ -20,12 +20,14 @@ _VALUE_LIMIT = 65535
 
 
 def checked(name: str, value: Any) -> Any:
-    """Return the value of an attribute or property if it is right; raises :class:`BadRequest`."""
+    """Return the value of an attribute or property if it is right; raises
+    :class:`BadRequestError`.
+    """
     check = _CHECKS.get(name)
     if check is not None:
         check(name, value)
     elif not isinstance(value, str) or len(value) > _VALUE_LIMIT or not 0 < len(name) <= 255:
-        raise BadRequest(f"The property '{name}' must be a string of at most {_VALUE_LIMIT}.")
+        raise BadRequestError(f"The property '{name}' must be a string of at most {_VALUE_LIMIT}.")
     return value
 
 
@@ -33,9 +35,9 @@ def split(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the attributes and the properties in a request body, all checked."""
     for name in body:
         if name in READ_ONLY - {"id"}:
-            raise Forbidden(f"Attribute '{name}' is read-only.")
+            raise ForbiddenError(f"Attribute '{name}' is read-only.")
         if name.startswith(RESERVED):
-            raise Forbidden(f"Attribute '{name}' is reserved.")
+            raise ForbiddenError(f"Attribute '{name}' is reserved.")
     if "id" in body:
         image_id(body["id"])
     attributes = {name: checked(name, body[name]) for name in body if name in BASE}
@@ -45,63 +47,63 @@ def split(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def limit_properties(properties: Mapping[str, str]) -> None:
-    """Raise :class:`TooLarge` where there are more properties than an image may have."""
+    """Raise :class:`TooLargeError` where there are more properties than an image may have."""
     if len(properties) > PROPERTY_LIMIT:
-        raise TooLarge(f"An image may have {PROPERTY_LIMIT} properties.")
+        raise TooLargeError(f"An image may have {PROPERTY_LIMIT} properties.")
 
 
 def image_id(value: Any) -> str:
-    """Return an id that a client chose; raises :class:`BadRequest` if it is not a UUID."""
+    """Return an id that a client chose; raises :class:`BadRequestError` if it is not a UUID."""
     try:
         return str(UUID(value))
     except (ValueError, AttributeError, TypeError) as error:
-        raise BadRequest("The id of an image must be a UUID.") from error
+        raise BadRequestError("The id of an image must be a UUID.") from error
 
 
 def authorize(who: RequestContext, changes: Mapping[str, Any], old: Document | None) -> None:
-    """Raise :class:`Forbidden` for values that this caller may not set."""
+    """Raise :class:`ForbiddenError` for values that this caller may not set."""
     if changes.get("visibility") == "public" and not who.is_admin:
-        raise Forbidden("Only an administrator may make an image public.")
+        raise ForbiddenError("Only an administrator may make an image public.")
     current = old["owner"] if old else who.project_id
     if changes.get("owner", current) != current and not who.is_admin:
-        raise Forbidden("Only an administrator may choose the owner of an image.")
+        raise ForbiddenError("Only an administrator may choose the owner of an image.")
     if old is None or old["status"] == "queued":
         return
     for name in ("container_format", "disk_format"):
         if changes.get(name, old[name]) != old[name]:
-            raise Forbidden(f"Attribute '{name}' can be replaced only for a queued image.")
+            raise ForbiddenError(f"Attribute '{name}' can be replaced only for a queued image.")
 
 
 def _text(name: str, value: Any) -> None:
     if value is not None and (not isinstance(value, str) or len(value) > _TEXT_LIMIT):
-        raise BadRequest(f"'{name}' must be a string of at most {_TEXT_LIMIT} characters.")
+        raise BadRequestError(f"'{name}' must be a string of at most {_TEXT_LIMIT} characters.")
 
 
 def _number(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 31:
-        raise BadRequest(f"'{name}' must be an integer of 0 or more.")
+        raise BadRequestError(f"'{name}' must be an integer of 0 or more.")
 
 
 def _flag(name: str, value: Any) -> None:
     if not isinstance(value, bool):
-        raise BadRequest(f"'{name}' must be a boolean.")
+        raise BadRequestError(f"'{name}' must be a boolean.")
 
 
 def _tags(name: str, value: Any) -> None:
     if not isinstance(value, list):
-        raise BadRequest(f"'{name}' must be a list.")
+        raise BadRequestError(f"'{name}' must be a list.")
     for tag in value:
         if not isinstance(tag, str) or not 0 < len(tag) <= _TEXT_LIMIT:
-            raise BadRequest("A tag must be a string of 1 to 255 characters.")
+            raise BadRequestError("A tag must be a string of 1 to 255 characters.")
     if len(set(value)) > TAG_LIMIT:
-        raise TooLarge(f"An image may have {TAG_LIMIT} tags.")
+        raise TooLargeError(f"An image may have {TAG_LIMIT} tags.")
 
 
 def _one_of(*choices: str | None) -> Callable[[str, Any], None]:
     def check(name: str, value: Any) -> None:
         if not isinstance(value, str | None) or value not in choices:
             known = ", ".join(choice for choice in choices if choice)
-            raise BadRequest(f"'{name}' must be one of {known}.")
+            raise BadRequestError(f"'{name}' must be one of {known}.")
 
     return check
 

@@ -10,10 +10,10 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import (
     Answer,
-    BadRequest,
-    Conflict,
-    Forbidden,
-    UnsupportedMediaType,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    UnsupportedMediaTypeError,
     context,
     route,
 )
@@ -43,7 +43,7 @@ class ImageData:
         who = context(request)
         image = self._images.visible(who, request.path_params["id"])
         if image["status"] == "deactivated" and not who.is_admin:
-            raise Forbidden("The image is deactivated.")
+            raise ForbiddenError("The image is deactivated.")
         path = self._images.path(image["id"])
         if path is None:
             return None
@@ -70,18 +70,18 @@ class ImageData:
         image = self._images.own(context(request), request.path_params["id"])
         media_type = request.headers.get("content-type", "").split(";")[0].strip()
         if request.method == "PUT" and media_type != "application/octet-stream":
-            raise UnsupportedMediaType("The media type must be application/octet-stream.")
+            raise UnsupportedMediaTypeError("The media type must be application/octet-stream.")
         if image["status"] != status:
-            raise Conflict(f"The image is {image['status']}, not {status}.")
+            raise ConflictError(f"The image is {image['status']}, not {status}.")
         if image.get(TASK) is not None:
-            raise Conflict("Image has active task")
+            raise ConflictError("Image has active task")
         return image
 
 
 def _require_formats(image: Document) -> None:
     for name in ("container_format", "disk_format"):
         if image[name] is None:
-            raise BadRequest(f"'{name}' must be set before the image gets its data.")
+            raise BadRequestError(f"'{name}' must be set before the image gets its data.")
 
 
 async def chunks(path: Path) -> AsyncIterator[bytes]:

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud
-from localcloud.http import Forbidden, NotFound, context, fixed, route
+from localcloud.http import ForbiddenError, NotFoundError, context, fixed, route
 from localcloud.image.data import ImageData
 from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
 from localcloud.image.imports import IMPORT_METHODS, ImportRequests, Imports
@@ -54,12 +54,12 @@ class _Facts:
     async def _schema(self, request: Request) -> Document:
         name = request.path_params["name"]
         if name not in SCHEMAS:
-            raise NotFound(f"There is no schema '{name}'.")
+            raise NotFoundError(f"There is no schema '{name}'.")
         return SCHEMAS[name]
 
     async def _store_details(self, request: Request) -> Document:
         if not context(request).is_admin:
-            raise Forbidden("Only an administrator may see the details of stores.")
+            raise ForbiddenError("Only an administrator may see the details of stores.")
         return {"stores": [{"id": STORE, "type": "file", "default": "true", "properties": {}}]}
 
     async def _usage(self, request: Request) -> Document:

@@ -13,11 +13,11 @@ from uuid import uuid4
 from localcloud.cloud import Cloud
 from localcloud.http import (
     ApiError,
-    Conflict,
-    Forbidden,
-    NotFound,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
     RequestContext,
-    TooLarge,
+    TooLargeError,
 )
 from localcloud.store import Document
 
@@ -32,7 +32,7 @@ _SPARE_BYTES = 256 << 20
 _HASH = "sha512"
 
 
-class StorageFull(ApiError):
+class StorageFullError(ApiError):
     """The disk has no room for the data."""
 
     status = 507
@@ -101,11 +101,13 @@ class Images:
         }
 
     def add(self, image: Document) -> None:
-        """Keep a new image; raises :class:`Conflict` or :class:`Forbidden` beyond the quota."""
+        """Keep a new image; raises :class:`ConflictError` or :class:`ForbiddenError` beyond the
+        quota.
+        """
         if image["id"] in self.records:
-            raise Conflict(f"There is already an image with the id {image['id']}.")
+            raise ConflictError(f"There is already an image with the id {image['id']}.")
         if sum(1 for _ in self.records.find(owner=image["owner"])) >= COUNT_LIMIT:
-            raise Forbidden(f"The project has {COUNT_LIMIT} images, which is its quota.")
+            raise ForbiddenError(f"The project has {COUNT_LIMIT} images, which is its quota.")
         self.records.put(image)
 
     def change(self, image: Document, changes: dict[str, Any]) -> Document:
@@ -115,28 +117,28 @@ class Images:
         return changed
 
     def get(self, image_id: str) -> Document:
-        """Return the image; raises :class:`NotFound`."""
+        """Return the image; raises :class:`NotFoundError`."""
         image = self.records.get(image_id)
         if image is None:
             raise _missing(image_id)
         return image
 
     def known(self, image_id: str) -> Document:
-        """Return the image, also a deleted one that servers stand on; raises NotFound."""
+        """Return the image, also a deleted one that servers stand on; raises NotFoundError."""
         return self.deleted.get(image_id) or self.get(image_id)
 
     def visible(self, who: RequestContext, image_id: str) -> Document:
-        """Return the image if the caller may see it; raises :class:`NotFound` otherwise."""
+        """Return the image if the caller may see it; raises :class:`NotFoundError` otherwise."""
         image = self.get(image_id)
         if not self.sees(who, image):
             raise _missing(image_id)
         return image
 
     def own(self, who: RequestContext, image_id: str) -> Document:
-        """Return the image if the caller may change it; raises NotFound or Forbidden."""
+        """Return the image if the caller may change it; raises NotFoundError or ForbiddenError."""
         image = self.visible(who, image_id)
         if not (who.is_admin or (image["owner"] and image["owner"] == who.project_id)):
-            raise Forbidden("You may not change this image: it belongs to another project.")
+            raise ForbiddenError("You may not change this image: it belongs to another project.")
         return image
 
     def sees(self, who: RequestContext, image: Document) -> bool:
@@ -159,8 +161,8 @@ class Images:
     async def stage(self, image_id: str, chunks: AsyncIterator[bytes], limit: int) -> int:
         """Put data where they wait for their import; returns how many bytes they are.
 
-        Raises :class:`TooLarge` beyond ``limit`` bytes, :class:`StorageFull`, and :class:`NotFound`
-        as soon as the image is gone.
+        Raises :class:`TooLargeError` beyond ``limit`` bytes, :class:`StorageFullError`, and
+        :class:`NotFoundError` as soon as the image is gone.
         """
         part, size = self._directory / f"{image_id}.staged.part", 0
         try:
@@ -185,8 +187,8 @@ class Images:
     ) -> Document:
         """Store the data of a queued image and return it as ``active``.
 
-        Raises :class:`TooLarge` beyond ``limit`` bytes and :class:`StorageFull`; the image is
-        ``queued`` again then, as it is when the client goes away half-way.
+        Raises :class:`TooLargeError` beyond ``limit`` bytes and :class:`StorageFullError`; the
+        image is ``queued`` again then, as it is when the client goes away half-way.
         """
         image = self.change(image, {"status": meanwhile})
         part = self._directory / f"{image['id']}.part"
@@ -200,7 +202,7 @@ class Images:
                     md5.update(chunk)
                     sha.update(chunk)
             if image["id"] not in self.records:
-                raise NotFound("The image was deleted while its data arrived.")
+                raise NotFoundError("The image was deleted while its data arrived.")
             part.rename(self._directory / image["id"])
         except BaseException:
             part.unlink(missing_ok=True)
@@ -254,10 +256,10 @@ class Images:
 def _check_room(directory: Path, size: int, piece: int, limit: int) -> None:
     """Raise where data that have this size, with the piece that has come, are too long."""
     if size > limit:
-        raise TooLarge(f"The data is longer than {limit} bytes.")
+        raise TooLargeError(f"The data is longer than {limit} bytes.")
     if shutil.disk_usage(directory).free < piece + _SPARE_BYTES:
-        raise StorageFull("The disk of this machine has no room for the image.")
+        raise StorageFullError("The disk of this machine has no room for the image.")
 
 
-def _missing(image_id: str) -> NotFound:
-    return NotFound(f"There is no image {image_id}.")
+def _missing(image_id: str) -> NotFoundError:
+    return NotFoundError(f"There is no image {image_id}.")

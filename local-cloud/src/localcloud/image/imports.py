@@ -17,10 +17,10 @@ from starlette.routing import BaseRoute
 from localcloud.cloud import Cloud
 from localcloud.http import (
     ApiError,
-    BadRequest,
-    Conflict,
-    Forbidden,
-    NotFound,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
     RequestContext,
     context,
     read_json,
@@ -29,7 +29,7 @@ from localcloud.http import (
 from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT, Images
 from localcloud.image.presentation import FAILED, IMPORTING, STORE, TASK
-from localcloud.image.sources import NotFetched, Sources
+from localcloud.image.sources import FetchError, Sources
 from localcloud.image.tasks import Tasks
 from localcloud.store import Document
 from localcloud.work import Work
@@ -81,7 +81,7 @@ class Imports:
             try:
                 size = await self._carried_out(task)
             except Exception as error:  # noqa: BLE001 - the task must show it
-                if not isinstance(error, ApiError | OSError | NotFetched):
+                if not isinstance(error, ApiError | OSError | FetchError):
                     _LOG.exception("import of image %s failed", task["image_id"])
                 failed = {FAILED: STORE, "status": "queued", "size": None}
                 self._end(task, failed, status="failure", message=f"Task failed due to: {error}")
@@ -110,7 +110,7 @@ class Imports:
         if method["name"] == WEB:
             await self._fetch(image["id"], method["uri"])
         elif not path.exists():
-            raise NotFound("What was staged is gone; stage it again.")
+            raise NotFoundError("What was staged is gone; stage it again.")
         image = self._images.get(image["id"])
         image = self._images.change(image, {IMPORTING: STORE, FAILED: ""})
         filled = await self._images.fill(image, chunks(path), SIZE_LIMIT, "importing")
@@ -125,7 +125,7 @@ class Imports:
             ):
                 await self._images.stage(image_id, pieces, SIZE_LIMIT)
         except TimeoutError:
-            raise NotFetched(f"{uri} takes longer than {_SECONDS:.0f} s") from None
+            raise FetchError(f"{uri} takes longer than {_SECONDS:.0f} s") from None
 
 
 class ImportRequests:
@@ -155,11 +155,11 @@ class ImportRequests:
         image = self._images.own(who, image["id"])
         _require_ready(image, name)
         if name == STAGED and not self._images.staged(image["id"]).exists():
-            raise Conflict(f"Image needs to be staged before '{STAGED}' method can be used")
+            raise ConflictError(f"Image needs to be staged before '{STAGED}' method can be used")
         if name == WEB:
             uri = wish["method"].get("uri")
             if self._imports.sources.parsed(uri) is None:
-                raise BadRequest(
+                raise BadRequestError(
                     f"URI for {WEB} does not pass filtering: {uri} (http and https; from the "
                     "Internet, the cloud's services, servers at their floating IPs, and what "
                     "--image-hosts of the cloud allows)"
@@ -169,47 +169,47 @@ class ImportRequests:
     def _copy(self, who: RequestContext, image: Document, wish: Document) -> None:
         """Copy an image to where it is not: there is one store, in which all images are."""
         if image["status"] != "active":
-            raise Conflict("Only images with status active can be targeted for copying")
+            raise ConflictError("Only images with status active can be targeted for copying")
         if not who.is_admin:
-            raise Forbidden("You are not authorized to complete copy_image action.")
+            raise ForbiddenError("You are not authorized to complete copy_image action.")
         if not wish.get("all_stores"):
-            raise BadRequest(f"Image is already present at store '{STORE}'")
+            raise BadRequestError(f"Image is already present at store '{STORE}'")
 
 
 def _require_ready(image: Document, name: str) -> None:
     """Raise where an image cannot be imported by this method, as it is now."""
     if image["status"] == "active":
-        raise Conflict("Image with status active cannot be target for import")
+        raise ConflictError("Image with status active cannot be target for import")
     for formed in ("container_format", "disk_format"):
         if image[formed] is None:
-            raise Conflict(f"'{formed}' needs to be set before import")
+            raise ConflictError(f"'{formed}' needs to be set before import")
     if image.get(TASK) is not None:
-        raise Conflict("Image has active task")
+        raise ConflictError("Image has active task")
     if name == WEB and image["status"] != "queued":
-        raise Conflict(f"Image needs to be in 'queued' state to use '{WEB}' method")
+        raise ConflictError(f"Image needs to be in 'queued' state to use '{WEB}' method")
 
 
 def _method(wish: Document) -> str:
     if "method" not in wish:
-        raise BadRequest("Import request requires a 'method' field.")
+        raise BadRequestError("Import request requires a 'method' field.")
     method = wish["method"]
     if not isinstance(method, dict) or "name" not in method:
-        raise BadRequest("Import request requires a 'name' field.")
+        raise BadRequestError("Import request requires a 'name' field.")
     if method["name"] not in IMPORT_METHODS:
-        raise BadRequest(f"Unknown import method name '{method['name']}'.")
+        raise BadRequestError(f"Unknown import method name '{method['name']}'.")
     return str(method["name"])
 
 
 def _check_stores(wish: Document) -> None:
     stores, everywhere = wish.get("stores", []), wish.get("all_stores", False)
     if not isinstance(stores, list):
-        raise BadRequest("'stores' must be a list of the names of stores.")
+        raise BadRequestError("'stores' must be a list of the names of stores.")
     if not isinstance(everywhere, bool):
-        raise BadRequest("'all_stores' must be boolean value only")
+        raise BadRequestError("'all_stores' must be boolean value only")
     if everywhere and stores:
-        raise BadRequest(
+        raise BadRequestError(
             "All_stores parameter can't be used with x-image-meta-store header or stores parameter"
         )
     for store in stores:
         if store != STORE:
-            raise Conflict(f"Store for identifier {store} not found")
+            raise ConflictError(f"Store for identifier {store} not found")

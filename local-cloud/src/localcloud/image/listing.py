@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequest, PageQuery, RequestContext, boolean, page
+from localcloud.http import BadRequestError, PageQuery, RequestContext, boolean, page
 from localcloud.image.images import Images
 from localcloud.image.presentation import shown
 from localcloud.store import Document
@@ -31,11 +31,11 @@ _MEMBER_STATES = ("pending", "accepted", "rejected", "all")
 
 
 def image_list(images: Images, who: RequestContext, query: QueryParams) -> dict[str, Any]:
-    """Return the body of a list; raises :class:`BadRequest` for bad filters."""
+    """Return the body of a list; raises :class:`BadRequestError` for bad filters."""
     paging = PageQuery.parse(query, directions="desc")
     for key, _ in paging.sort:
         if key not in _SORT_KEYS:
-            raise BadRequest(f"Images cannot be sorted by '{key}'.")
+            raise BadRequestError(f"Images cannot be sorted by '{key}'.")
     order = (*paging.sort, ("created_at", "desc"), ("id", "desc"))
     chosen = page(
         _chosen(images, who, query),
@@ -60,7 +60,7 @@ def _link(query: list[tuple[str, str]]) -> str:
 def _chosen(images: Images, who: RequestContext, query: QueryParams) -> Iterable[Document]:
     member_status = query.get("member_status", "accepted")
     if member_status not in _MEMBER_STATES:
-        raise BadRequest(f"'member_status' must be one of {', '.join(_MEMBER_STATES)}.")
+        raise BadRequestError(f"'member_status' must be one of {', '.join(_MEMBER_STATES)}.")
     for image in images.records.values():
         if _is_listed(images, who, image, query, member_status) and all(
             _passes(image, name, query.getlist(name)) for name in query if name not in _CONTROL
@@ -103,7 +103,7 @@ def _passes(image: Document, name: str, wanted: list[str]) -> bool:
 
 def _within(size: int, name: str, value: str) -> bool:
     if not value.isdecimal():
-        raise BadRequest(f"'{name}' must be a number.")
+        raise BadRequestError(f"'{name}' must be a number.")
     return size >= int(value) if name == "size_min" else size <= int(value)
 
 

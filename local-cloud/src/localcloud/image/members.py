@@ -5,11 +5,11 @@ from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud
 from localcloud.http import (
-    BadRequest,
-    Conflict,
-    Forbidden,
-    NotFound,
-    TooLarge,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    TooLargeError,
     context,
     read_json,
     route,
@@ -53,14 +53,14 @@ class ImageMembers:
         image = self._images.own(context(request), request.path_params["id"])
         member_id = (await read_json(request)).get("member")
         if not isinstance(member_id, str) or not 0 < len(member_id) <= 255:
-            raise BadRequest("'member' must be the id of a project.")
+            raise BadRequestError("'member' must be the id of a project.")
         if image["visibility"] != "shared":
-            raise Forbidden("Only an image with visibility 'shared' can have members.")
+            raise ForbiddenError("Only an image with visibility 'shared' can have members.")
         key = f"{image['id']}:{member_id}"
         if key in self._images.members:
-            raise Conflict(f"The project '{member_id}' is already a member of the image.")
+            raise ConflictError(f"The project '{member_id}' is already a member of the image.")
         if sum(1 for _ in self._images.members.find(image_id=image["id"])) >= _MEMBER_LIMIT:
-            raise TooLarge(f"An image may have {_MEMBER_LIMIT} members.")
+            raise TooLargeError(f"An image may have {_MEMBER_LIMIT} members.")
         now = self._cloud.now()
         member = {
             "id": key,
@@ -80,9 +80,9 @@ class ImageMembers:
         who, member = context(request), self._member(request)
         status = (await read_json(request)).get("status")
         if status not in _STATES:
-            raise BadRequest(f"'status' must be one of {', '.join(_STATES)}.")
+            raise BadRequestError(f"'status' must be one of {', '.join(_STATES)}.")
         if not (who.is_admin or who.project_id == member["member_id"]):
-            raise Forbidden("Only the member itself may accept or reject an image.")
+            raise ForbiddenError("Only the member itself may accept or reject an image.")
         changed = {**member, "status": status, "updated_at": self._cloud.now()}
         self._images.members.put(changed)
         return member_shown(changed)
@@ -94,7 +94,7 @@ class ImageMembers:
     def _image(self, request: Request) -> Document:
         image = self._images.visible(context(request), request.path_params["id"])
         if image["visibility"] == "public":
-            raise Forbidden("A public image has no members.")
+            raise ForbiddenError("A public image has no members.")
         return image
 
     def _member(self, request: Request) -> Document:
@@ -103,5 +103,5 @@ class ImageMembers:
         member = self._images.members.get(f"{image['id']}:{member_id}")
         visible = who.is_admin or who.project_id in {image["owner"], member_id}
         if member is None or not visible:
-            raise NotFound(f"The project '{member_id}' is not a member of the image.")
+            raise NotFoundError(f"The project '{member_id}' is not a member of the image.")
         return member

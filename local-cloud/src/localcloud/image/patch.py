@@ -6,7 +6,13 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
-from localcloud.http import BadRequest, Conflict, Forbidden, UnsupportedMediaType, read_body
+from localcloud.http import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    UnsupportedMediaTypeError,
+    read_body,
+)
 from localcloud.image.attributes import BASE, checked, limit_properties
 from localcloud.image.presentation import READ_ONLY, RESERVED
 from localcloud.store import Document
@@ -25,54 +31,57 @@ class Operation(Struct, frozen=True):
 
 
 async def read_patch(request: Request) -> list[Operation]:
-    """Return the operations of the body; raises BadRequest or UnsupportedMediaType."""
+    """Return the operations of the body; raises BadRequestError or UnsupportedMediaTypeError."""
     media_type = request.headers.get("content-type", "").split(";")[0].strip()
     if media_type not in {_MEDIA_TYPE.format(0), _MEDIA_TYPE.format(1)}:
-        raise UnsupportedMediaType(
+        raise UnsupportedMediaTypeError(
             f"The media type must be {_MEDIA_TYPE.format(1)}, not '{media_type}'.",
             headers={"Accept-Patch": _MEDIA_TYPE.format(1)},
         )
     try:
         body = json.loads(await read_body(request))
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"The request body is not valid JSON: {error}") from error
+        raise BadRequestError(f"The request body is not valid JSON: {error}") from error
     if not isinstance(body, list) or len(body) > _OPERATION_LIMIT:
-        raise BadRequest(f"The request body must be a list of {_OPERATION_LIMIT} operations.")
+        raise BadRequestError(f"The request body must be a list of {_OPERATION_LIMIT} operations.")
     return [_operation(item) for item in body]
 
 
 def _operation(item: Any) -> Operation:
     if not isinstance(item, dict):
-        raise BadRequest("Each operation must be an object.")
+        raise BadRequestError("Each operation must be an object.")
     verb, path = item.get("op"), item.get("path")
     if "op" not in item:
         verb = next((name for name in _OPERATIONS if name in item), None)
         path = item.get(str(verb))
     if verb not in _OPERATIONS or not isinstance(path, str) or not path.startswith("/"):
-        raise BadRequest("Each operation must have an 'op' (add, replace, remove) and a 'path'.")
+        raise BadRequestError(
+            "Each operation must have an 'op' (add, replace, remove) and a 'path'."
+        )
     if verb != "remove" and "value" not in item:
-        raise BadRequest(f"The operation on '{path}' has no 'value'.")
+        raise BadRequestError(f"The operation on '{path}' has no 'value'.")
     parts = path[1:].split("/")
     if len(parts) > 1:
-        raise BadRequest(f"The path '{path}' does not name an attribute.")
+        raise BadRequestError(f"The path '{path}' does not name an attribute.")
     return Operation(verb, parts[0].replace("~1", "/").replace("~0", "~"), item.get("value"))
 
 
 def changes(image: Document, operations: list[Operation]) -> dict[str, Any]:
     """Return what the operations change in the image.
 
-    Raises BadRequest, Conflict for properties that are missing, Forbidden for read-only ones.
+    Raises BadRequestError, ConflictError for properties that are missing, ForbiddenError for
+    read-only ones.
     """
     changed: dict[str, Any] = {}
     properties = dict(image["properties"])
     for operation in operations:
         if operation.name in READ_ONLY:
-            raise Forbidden(f"Attribute '{operation.name}' is read-only.")
+            raise ForbiddenError(f"Attribute '{operation.name}' is read-only.")
         if operation.name.startswith(RESERVED):
-            raise Forbidden(f"Attribute '{operation.name}' is reserved.")
+            raise ForbiddenError(f"Attribute '{operation.name}' is reserved.")
         if operation.name in BASE:
             if operation.verb == "remove":
-                raise Forbidden(f"Attribute '{operation.name}' cannot be removed.")
+                raise ForbiddenError(f"Attribute '{operation.name}' cannot be removed.")
             changed[operation.name] = checked(operation.name, operation.value)
         else:
             _change_property(properties, operation)
@@ -84,7 +93,7 @@ def changes(image: Document, operations: list[Operation]) -> dict[str, Any]:
 
 def _change_property(properties: dict[str, str], operation: Operation) -> None:
     if operation.verb != "add" and operation.name not in properties:
-        raise Conflict(f"The image has no property '{operation.name}'.")
+        raise ConflictError(f"The image has no property '{operation.name}'.")
     if operation.verb == "remove":
         del properties[operation.name]
     else:

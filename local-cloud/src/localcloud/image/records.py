@@ -6,7 +6,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import Conflict, Forbidden, NotFound, TooLarge, context, read_json, route
+from localcloud.http import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    TooLargeError,
+    context,
+    read_json,
+    route,
+)
 from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
 from localcloud.image.images import Images
 from localcloud.image.imports import IMPORT_METHODS
@@ -74,28 +82,28 @@ class ImageRecords:
     async def _delete(self, request: Request) -> None:
         image = self._own(request)
         if image["protected"]:
-            raise Forbidden("The image is protected and cannot be deleted.")
+            raise ForbiddenError("The image is protected and cannot be deleted.")
         self._images.delete(image)
 
     async def _add_tag(self, request: Request) -> None:
         image, tag = self._own(request), request.path_params["tag"]
         tags = sorted({*image["tags"], tag})
         if len(tags) > TAG_LIMIT:
-            raise TooLarge(f"An image may have {TAG_LIMIT} tags.")
+            raise TooLargeError(f"An image may have {TAG_LIMIT} tags.")
         self._images.change(image, {"tags": checked("tags", tags)})
 
     async def _remove_tag(self, request: Request) -> None:
         image, tag = self._own(request), request.path_params["tag"]
         if tag not in image["tags"]:
-            raise NotFound(f"The image has no tag '{tag}'.")
+            raise NotFoundError(f"The image has no tag '{tag}'.")
         self._images.change(image, {"tags": [t for t in image["tags"] if t != tag]})
 
     async def _switch(self, status: str, request: Request) -> None:
         image = self._own(request)
         if not context(request).is_admin:
-            raise Forbidden("Only an administrator may deactivate and reactivate images.")
+            raise ForbiddenError("Only an administrator may deactivate and reactivate images.")
         if image["status"] not in {"active", "deactivated"}:
-            raise Conflict(f"An image in status {image['status']} cannot become {status}.")
+            raise ConflictError(f"An image in status {image['status']} cannot become {status}.")
         self._images.change(image, {"status": status})
 
     def _own(self, request: Request) -> Document:

@@ -9,7 +9,7 @@ from pathlib import Path
 from localcloud.cloud import Cloud
 from localcloud.fabric.extraction import Facts, extract
 from localcloud.fabric.interface import FabricError
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.image.images import HOST_KIND, Images
 from localcloud.store import Document
 
@@ -17,7 +17,7 @@ BASE = "stoker:base"
 """The property of an image of a disk that names the image below it."""
 
 
-class UnusableImage(Exception):
+class UnusableImageError(Exception):
     """No server can be made from the image; the text says why."""
 
 
@@ -31,7 +31,7 @@ class Roots:
     def base(self, image_id: str) -> str:
         """Return the id of the image with a root file system that an image stands on.
 
-        Raises :class:`localcloud.http.NotFound`.
+        Raises :class:`localcloud.http.NotFoundError`.
         """
         return str(self._images.known(image_id)["properties"].get(BASE, image_id))
 
@@ -39,24 +39,24 @@ class Roots:
         """Refuse a snapshot of an image that is gone, or that the caller may not use.
 
         A server or volume made from the snapshot shows the files of that image. Raises
-        :class:`BadRequest`.
+        :class:`BadRequestError`.
         """
         base = image["properties"].get(BASE)
         if base is None:
             return
         try:
             usable = self._images.sees(who, self._images.known(base))
-        except NotFound:
+        except NotFoundError:
             usable = False
         if not usable:
-            raise BadRequest(f"The image {base}, the base of image {image['id']}, is gone.")
+            raise BadRequestError(f"The image {base}, the base of image {image['id']}, is gone.")
 
     async def root(self, image_id: str) -> Path | None:
         """Return the directory with the root file system; None for the built-in image.
 
         The directory is shared by all servers of the image and must not be written to. Raises
-        :class:`UnusableImage` where the image has no data or is not a tar archive, and
-        :class:`localcloud.http.NotFound`.
+        :class:`UnusableImageError` where the image has no data or is not a tar archive, and
+        :class:`localcloud.http.NotFoundError`.
         """
         image = self._images.known(image_id)
         if HOST_KIND.items() <= image["properties"].items() and image["owner"] is None:
@@ -66,7 +66,7 @@ class Roots:
             if not root.exists():
                 archive = self._images.path(image_id)
                 if archive is None:
-                    raise UnusableImage(f"The image {image_id} has no data.")
+                    raise UnusableImageError(f"The image {image_id} has no data.")
                 await asyncio.to_thread(_unpack, archive, root)
         return root
 
@@ -83,7 +83,7 @@ def _unpack(archive: Path, root: Path) -> None:
             os.close(opened)
         fresh.rename(root)
     except (FabricError, OSError) as error:
-        raise UnusableImage(
+        raise UnusableImageError(
             f"The data of image {archive.name} cannot be unpacked as a root file system: {error}. "
             "Upload a tar archive, plain or compressed by gzip, bzip2 or xz."
         ) from error

@@ -18,7 +18,7 @@ _TRANSLATED = ip_network("64:ff9b::/96")
 Address = IPv4Address | IPv6Address
 
 
-class NotFetched(Exception):
+class FetchError(Exception):
     """What was asked for did not come. The text says why."""
 
 

@@ -9,9 +9,9 @@ from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud
 from localcloud.http import (
-    Forbidden,
-    MethodNotAllowed,
-    NotFound,
+    ForbiddenError,
+    MethodNotAllowedError,
+    NotFoundError,
     PageQuery,
     RequestContext,
     context,
@@ -70,10 +70,10 @@ class Tasks:
         self._known.put({**task, **changes, "updated_at": self._cloud.now()})
 
     def get(self, task_id: str) -> Document:
-        """Return a task; raises NotFound."""
+        """Return a task; raises NotFoundError."""
         task = self._known.get(task_id)
         if task is None:
-            raise NotFound(f"Could not find task {task_id}")
+            raise NotFoundError(f"Could not find task {task_id}")
         return task
 
     def all(self) -> list[Document]:
@@ -141,7 +141,7 @@ class TaskRequests:
 
     async def _refuse(self, request: Request) -> Document:
         _require_admin(request)
-        raise MethodNotAllowed(
+        raise MethodNotAllowedError(
             "Tasks are made by imports alone, and deleted by themselves after the time of their "
             "expires_at.",
             headers={"Allow": "GET"},
@@ -154,4 +154,4 @@ def _links(task: Document) -> Document:
 
 def _require_admin(request: Request) -> None:
     if not context(request).is_admin:
-        raise Forbidden("You are not authorized to complete tasks_api_access action.")
+        raise ForbiddenError("You are not authorized to complete tasks_api_access action.")

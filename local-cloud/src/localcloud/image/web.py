@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urljoin
 
 import h11
 
-from localcloud.image.sources import NotFetched, Sources, port_of
+from localcloud.image.sources import FetchError, Sources, port_of
 
 _SECONDS = 30.0
 """For a connection, and for each piece that comes."""
@@ -19,11 +19,11 @@ _REDIRECTED = frozenset({301, 302, 303, 307, 308})
 
 
 async def fetched(sources: Sources, uri: str) -> AsyncIterator[bytes]:
-    """Yield what is at an address; raises :class:`NotFetched`."""
+    """Yield what is at an address; raises :class:`FetchError`."""
     for _ in range(_MOST_REDIRECTIONS + 1):
         parts = sources.parsed(uri)
         if parts is None:
-            raise NotFetched(f"{uri} {_NO_PLACE}")
+            raise FetchError(f"{uri} {_NO_PLACE}")
         exchange = await _Exchange.begun(sources, parts)
         try:
             answer = await exchange.answer()
@@ -32,13 +32,13 @@ async def fetched(sources: Sources, uri: str) -> AsyncIterator[bytes]:
                 uri = urljoin(uri, headers.get(b"location", b"").decode("latin-1"))
                 continue
             if answer.status_code != 200:
-                raise NotFetched(f"{uri} answers with status {answer.status_code}")
+                raise FetchError(f"{uri} answers with status {answer.status_code}")
             async for piece in exchange.pieces():
                 yield piece
             return
         finally:
             exchange.close()
-    raise NotFetched(f"{uri} is the end of more than {_MOST_REDIRECTIONS} redirections")
+    raise FetchError(f"{uri} is the end of more than {_MOST_REDIRECTIONS} redirections")
 
 
 class _Exchange:
@@ -97,11 +97,11 @@ class _Exchange:
                 async with asyncio.timeout(_SECONDS):
                     self._protocol.receive_data(await self._reader.read(_PIECE))
         except TimeoutError:
-            raise NotFetched(f"{self._place} has sent nothing for {_SECONDS:.0f} s") from None
+            raise FetchError(f"{self._place} has sent nothing for {_SECONDS:.0f} s") from None
         except (OSError, h11.RemoteProtocolError) as error:
-            raise NotFetched(f"{self._place} broke off: {error}") from error
+            raise FetchError(f"{self._place} broke off: {error}") from error
         if isinstance(event, h11.ConnectionClosed):
-            raise NotFetched(f"{self._place} broke off")
+            raise FetchError(f"{self._place} broke off")
         return event
 
     def close(self) -> None:
@@ -126,10 +126,10 @@ async def _connected(
             except (OSError, TimeoutError) as error:
                 refused = f"{parts.netloc} cannot be reached: {error or 'it does not answer'}"
     except TimeoutError:
-        raise NotFetched(f"{host} cannot be looked up: no name server answers") from None
+        raise FetchError(f"{host} cannot be looked up: no name server answers") from None
     except (OSError, ValueError) as error:
-        raise NotFetched(f"{parts.netloc} cannot be reached: {error}") from error
-    raise NotFetched(refused)
+        raise FetchError(f"{parts.netloc} cannot be reached: {error}") from error
+    raise FetchError(refused)
 
 
 async def _connection(

@@ -1,19 +1,21 @@
 """Who may do what with a secret, a container or an order."""
 
-from localcloud.http import Forbidden, RequestContext
+from localcloud.http import ForbiddenError, RequestContext
 from localcloud.store import Document
 
 
 def require(allowed: bool, operation: str) -> None:
-    """Raise :class:`Forbidden`, naming the operation, unless it is allowed."""
+    """Raise :class:`ForbiddenError`, naming the operation, unless it is allowed."""
     if not allowed:
-        raise Forbidden(
+        raise ForbiddenError(
             f"{operation} attempt not allowed - please review your user/project privileges"
         )
 
 
 def is_member(who: RequestContext, operation: str) -> str:
-    """Return the caller's project; raises Forbidden for who may only read in it, or has none."""
+    """Return the caller's project; raises ForbiddenError for who may only read in it, or has
+    none.
+    """
     require("member" in who.roles and who.project_id is not None, operation)
     return who.require_project()
 

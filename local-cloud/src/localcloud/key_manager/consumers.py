@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import Forbidden, Handler, NotFound, context, route
+from localcloud.http import ForbiddenError, Handler, NotFoundError, context, route
 from localcloud.key_manager import access, quotas, schemas
 from localcloud.key_manager.containers import container_view
 from localcloud.key_manager.listing import paged
@@ -100,9 +100,11 @@ class Consumers:
         said = {field: content[field] for field in kind.fields}
         found = next((each for each in holder["consumers"] if _is(each, said)), None)
         if found is None:
-            raise NotFound("Consumer not found.")
+            raise NotFoundError("Consumer not found.")
         if who.project_id not in (found["project_id"], holder["project_id"]):
-            raise Forbidden("Not Allowed. Sorry, only the creator of a consumer can delete it.")
+            raise ForbiddenError(
+                "Not Allowed. Sorry, only the creator of a consumer can delete it."
+            )
         kept = [each for each in holder["consumers"] if each is not found]
         holder = {**holder, "consumers": kept}
         self._collection(kind).put(holder)

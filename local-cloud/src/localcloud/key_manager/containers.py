@@ -4,10 +4,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, NotFound, RequestContext, context, route
+from localcloud.http import (
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    RequestContext,
+    context,
+    route,
+)
 from localcloud.key_manager import access, quotas, schemas
 from localcloud.key_manager.listing import paged
-from localcloud.key_manager.schemas import CONTAINER, CONTAINER_SECRET, Invalid
+from localcloud.key_manager.schemas import CONTAINER, CONTAINER_SECRET, SchemaError
 from localcloud.key_manager.state import State
 from localcloud.store import Document
 
@@ -64,7 +71,7 @@ class Containers:
         quotas.check(self._state, project, "containers", "Container creation")
         for ref in refs:
             if not self._is_secret(who, ref["secret_id"]):
-                raise NotFound(f"Secret provided for '{ref['name']}' doesn't exist.")
+                raise NotFoundError(f"Secret provided for '{ref['name']}' doesn't exist.")
         kept = {"name": content.get("name"), "type": content["type"], "secrets": refs}
         container = self._state.new(who, **kept, consumers=[], acl={})
         self._state.containers.put(container)
@@ -85,11 +92,11 @@ class Containers:
         container = self._state.container(request.path_params["id"])
         access.require(access.may_use(who, container), "Container Secret creation")
         if container["type"] != "generic":
-            raise BadRequest("Only 'generic' containers can be modified.")
+            raise BadRequestError("Only 'generic' containers can be modified.")
         if not self._is_secret(who, ref["secret_id"]):
-            raise NotFound("Secret provided doesn't exist.")
+            raise NotFoundError("Secret provided doesn't exist.")
         if ref in container["secrets"]:
-            raise Conflict(
+            raise ConflictError(
                 "Conflict. A secret with that name and ID is already stored in this container. "
                 "The same secret can exist in a container as long as the name is unique."
             )
@@ -102,9 +109,9 @@ class Containers:
         access.require(access.may_use(who, container), "Container Secret deletion")
         if not self._is_secret(who, ref["secret_id"]):
             told = self._state.ref("secrets", ref["secret_id"])
-            raise NotFound(f"Secret '{ref['name']}' with reference '{told}' doesn't exist.")
+            raise NotFoundError(f"Secret '{ref['name']}' with reference '{told}' doesn't exist.")
         if ref not in container["secrets"]:
-            raise NotFound("Secret provided is not in the container")
+            raise NotFoundError("Secret provided is not in the container")
         self._change(container, [each for each in container["secrets"] if each != ref])
 
     async def _ref(self, request: Request) -> Document:
@@ -112,9 +119,9 @@ class Containers:
         return {"name": content.get("name"), "secret_id": self._id(content["secret_ref"])}
 
     def _id(self, ref: str) -> str:
-        """Return the id in the address of a secret; raises BadRequest for one of elsewhere."""
+        """Return the id in the address of a secret; raises BadRequestError for one of elsewhere."""
         if not ref.startswith(self._state.cloud.settings.url):
-            raise BadRequest("Provided field value is not supported")
+            raise BadRequestError("Provided field value is not supported")
         return ref.rstrip("/").rpartition("/")[2]
 
     def _is_secret(self, who: RequestContext, secret_id: str) -> bool:
@@ -150,7 +157,7 @@ def container_view(state: State, container: Document) -> Document:
 
 
 def _check_names(kind: str, refs: list[Document]) -> None:
-    """Raise :class:`Invalid` where a container of a kind cannot have these secrets."""
+    """Raise :class:`SchemaError` where a container of a kind cannot have these secrets."""
     if not refs:
         return
     names = {ref["name"] for ref in refs}
@@ -166,5 +173,5 @@ def _check_names(kind: str, refs: list[Document]) -> None:
         raise _invalid(_LEAST[kind])
 
 
-def _invalid(reason: str) -> Invalid:
-    return Invalid("Container", reason, "secret_refs")
+def _invalid(reason: str) -> SchemaError:
+    return SchemaError("Container", reason, "secret_refs")

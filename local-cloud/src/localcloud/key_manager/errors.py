@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from localcloud.http import ApiError
 
 
-class Issue(ApiError):
+class KeyManagerError(ApiError):
     """Something that the request names is wrong, told with the name of the operation."""
 
     def __init__(self, status: int, operation: str, reason: str) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import unquote_plus
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.store import Document
 
 _FIELDS = (
@@ -21,7 +21,7 @@ _COMPARED = {"gte": operator.ge, "gt": operator.gt, "lte": operator.le, "lt": op
 
 
 def chosen(secrets: Iterable[Document], query: QueryParams) -> list[Document]:
-    """Return the secrets that the query asks for; raises BadRequest."""
+    """Return the secrets that the query asks for; raises BadRequestError."""
     found = list(secrets)
     for name, field in _LIKE.items():
         if query.get(name):
@@ -82,5 +82,5 @@ def _sorting(text: str) -> list[tuple[str, bool]]:
     return [(field, direction == "desc") for field, _, direction in pairs]
 
 
-def _wrong() -> BadRequest:
-    return BadRequest("URI provided invalid query string parameters.")
+def _wrong() -> BadRequestError:
+    return BadRequestError("URI provided invalid query string parameters.")

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, NotFound, context, route
+from localcloud.http import BadRequestError, ConflictError, NotFoundError, context, route
 from localcloud.key_manager import access, schemas
 from localcloud.key_manager.state import State
 from localcloud.store import Document
@@ -43,7 +43,7 @@ class Metadata:
         for key, value in content["metadata"].items():
             _check_key(key)
             if not isinstance(value, str):
-                raise BadRequest("Invalid Metadata. Keys and Values must be Strings.")
+                raise BadRequestError("Invalid Metadata. Keys and Values must be Strings.")
             metadata[key.lower()] = value
         self._put(secret, metadata)
         ref = f"{self._state.ref('secrets', secret['id'])}/metadata"
@@ -53,7 +53,7 @@ class Metadata:
         key, value = await self._pair(request)
         secret = self._secret(request, "Secret metadatum creation")
         if key in secret["metadata"]:
-            raise Conflict("Conflict. Key in request is already in the secret metadata")
+            raise ConflictError("Conflict. Key in request is already in the secret metadata")
         self._put(secret, {**secret["metadata"], key: value})
         where = f"{self._state.ref('secrets', secret['id'])}/metadata/{key}"
         return JSONResponse({"key": key, "value": value}, 201, {"Location": where})
@@ -67,7 +67,7 @@ class Metadata:
         key, value = await self._pair(request)
         secret = self._secret(request, "Secret metadatum update")
         if self._known(secret, request) != key:
-            raise Conflict("Key in request data does not match key in the request url.")
+            raise ConflictError("Key in request data does not match key in the request url.")
         self._put(secret, {**secret["metadata"], key: value})
         return {"key": key, "value": value}
 
@@ -84,7 +84,7 @@ class Metadata:
     def _known(self, secret: Document, request: Request) -> str:
         key = str(request.path_params["key"])
         if key not in secret["metadata"]:
-            raise NotFound("Secret metadata not found.")
+            raise NotFoundError("Secret metadata not found.")
         return key
 
     async def _pair(self, request: Request) -> tuple[str, str]:
@@ -99,4 +99,4 @@ class Metadata:
 
 def _check_key(key: str) -> None:
     if not _KEY.fullmatch(key):
-        raise BadRequest("Invalid Key. Key must be URL safe.")
+        raise BadRequestError("Invalid Key. Key must be URL safe.")

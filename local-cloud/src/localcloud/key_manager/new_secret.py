@@ -3,15 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.key_manager.payloads import SUPPORTED, check_size, decoded, encodings, normalized
-from localcloud.key_manager.schemas import SECRET, Invalid, check
+from localcloud.key_manager.schemas import SECRET, SchemaError, check
 from localcloud.key_manager.state import State
 from localcloud.store import Document
 
 
 def checked(state: State, content: Document, parent: str = "") -> Document:
-    """Return what a request says of a secret, with its expiration in one form; raises BadRequest.
+    """Return what a request says of a secret, with its expiration in one form; raises
+    BadRequestError.
 
     ``parent`` is the name of the schema within which it is said.
     """
@@ -23,16 +24,16 @@ def checked(state: State, content: Document, parent: str = "") -> Document:
         _check_kind(kind, content.get("payload_content_encoding"), name)
         check_size(content["payload"])
         if not content["payload"]:
-            raise Invalid(name, "If 'payload' specified, must be non empty", "payload")
+            raise SchemaError(name, "If 'payload' specified, must be non empty", "payload")
         try:
             decoded(content["payload"], content.get("payload_content_encoding"))
-        except BadRequest as error:
+        except BadRequestError as error:
             reason = "Invalid payload for payload_content_encoding"
-            raise Invalid(name, reason, "payload") from error
+            raise SchemaError(name, reason, "payload") from error
     elif "payload_content_type" in content:
         if not parent:
             reason = "payload must be provided when payload_content_type is specified"
-            raise Invalid(name, reason, "payload")
+            raise SchemaError(name, reason, "payload")
         if kind and normalized(kind) is None:
             raise _unsupported_kind(name)
     return said
@@ -58,19 +59,19 @@ def described(said: Document) -> Document:
 def _check_kind(kind: Any, encoding: str | None, name: str) -> None:
     if kind is None:
         reason = "If 'payload' is supplied, 'payload_content_type' must also be supplied."
-        raise Invalid(name, reason, "payload_content_type")
+        raise SchemaError(name, reason, "payload_content_type")
     known = normalized(kind)
     if known is None:
         raise _unsupported_kind(name)
     supported = encodings(known)
     if not (encoding in supported if supported else encoding is None):
         reason = f"payload_content_encoding is not one of {supported}"
-        raise Invalid(name, reason, "payload_content_encoding")
+        raise SchemaError(name, reason, "payload_content_encoding")
 
 
-def _unsupported_kind(name: str) -> Invalid:
+def _unsupported_kind(name: str) -> SchemaError:
     reason = f"payload_content_type is not one of {SUPPORTED}"
-    return Invalid(name, reason, "payload_content_type")
+    return SchemaError(name, reason, "payload_content_type")
 
 
 def _expiration(state: State, content: Document, name: str) -> str | None:
@@ -81,7 +82,7 @@ def _expiration(state: State, content: Document, name: str) -> str | None:
         moment = datetime.fromisoformat(text)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        raise Invalid(name, "Invalid date for 'expiration'", "expiration") from error
+        raise SchemaError(name, "Invalid date for 'expiration'", "expiration") from error
     if moment <= state.cloud.clock.now():
-        raise Invalid(name, "'expiration' is before current time", "expiration")
+        raise SchemaError(name, "'expiration' is before current time", "expiration")
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")

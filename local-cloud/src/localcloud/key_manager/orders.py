@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, MethodNotAllowed, NotFound, context, route
+from localcloud.http import BadRequestError, MethodNotAllowedError, NotFoundError, context, route
 from localcloud.key_manager import access, keys, quotas, schemas
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.new_secret import checked, described
 from localcloud.key_manager.payloads import BINARY, Seal, normalized
-from localcloud.key_manager.schemas import Invalid
+from localcloud.key_manager.schemas import SchemaError
 from localcloud.key_manager.state import State
 from localcloud.store import Document
 from localcloud.work import Work
@@ -76,7 +76,7 @@ class Orders:
         return JSONResponse({"order_ref": ref}, 202, {"Location": ref})
 
     async def _refuse_update(self, request: Request) -> None:
-        raise MethodNotAllowed("Order update is not supported.")
+        raise MethodNotAllowedError("Order update is not supported.")
 
     async def _show(self, request: Request) -> Document:
         order = self._found(request, "Order retrieval")
@@ -90,7 +90,7 @@ class Orders:
         project = access.is_member(context(request), operation)
         found = self._state.orders.get(request.path_params["id"])
         if found is None or found["project_id"] != project:
-            raise NotFound("Order not found.")
+            raise NotFoundError("Order not found.")
         return found
 
     def _shown(self, order: Document) -> Document:
@@ -162,13 +162,13 @@ class Orders:
 def _checked_meta(state: State, kind: str, meta: Document) -> Document:
     said = checked(state, meta, "Order")
     if "payload" in said:
-        raise Invalid("Order", f"'payload' not allowed for {kind} type order", "meta")
+        raise SchemaError("Order", f"'payload' not allowed for {kind} type order", "meta")
     for name in ("algorithm", "bit_length"):
         if not said.get(name):
             reason = f"'{name}' is required field for {_WORDS[kind]} type order"
-            raise Invalid("Order", reason, "meta")
+            raise SchemaError("Order", reason, "meta")
     if not isinstance(said.get("passphrase", ""), str):
-        raise BadRequest("Provided field value is not supported")
+        raise BadRequestError("Provided field value is not supported")
     if said["bit_length"] % 8 and said["algorithm"].lower() != "ec":
-        raise BadRequest("Provided field value is not supported")
+        raise BadRequestError("Provided field value is not supported")
     return said

@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from localcloud.http import BadRequest, NotAcceptable, TooLarge
+from localcloud.http import BadRequestError, NotAcceptableError, TooLargeError
 from localcloud.identity.tokens import token_key
 from localcloud.store import Document
 
@@ -56,26 +56,28 @@ def encodings(kind: str) -> list[str] | None:
 
 
 def decoded(payload: str | bytes, encoding: str | None) -> bytes:
-    """Return the bytes that a payload stands for; raises BadRequest."""
+    """Return the bytes that a payload stands for; raises BadRequestError."""
     data = payload.encode() if isinstance(payload, str) else payload
     if encoding != "base64":
         return data
     try:
         return base64.b64decode(data)
     except binascii.Error as error:
-        raise BadRequest("Problem decoding payload") from error
+        raise BadRequestError("Problem decoding payload") from error
 
 
 def check_size(payload: str | bytes) -> None:
-    """Raise :class:`TooLarge` for more than a secret may hold."""
+    """Raise :class:`TooLargeError` for more than a secret may hold."""
     if len(payload.encode() if isinstance(payload, str) else payload) > _MOST_BYTES:
-        raise TooLarge("Provided information too large to process")
+        raise TooLargeError("Provided information too large to process")
 
 
 def as_asked(data: bytes, kept: str, accepted: str) -> tuple[bytes, str]:
-    """Return a payload in a kind that the client accepts, and this kind; raises NotAcceptable."""
+    """Return a payload in a kind that the client accepts, and this kind; raises
+    NotAcceptableError.
+    """
     kind = kept if accepted in ("*/*", "") else normalized(accepted)
-    wrong = NotAcceptable("Secret payload retrieval issue seen - Wrong payload content-type.")
+    wrong = NotAcceptableError("Secret payload retrieval issue seen - Wrong payload content-type.")
     if kind is None:
         raise wrong
     if kind == TEXT:

@@ -3,9 +3,9 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFound, context, route
+from localcloud.http import NotFoundError, context, route
 from localcloud.key_manager import access, schemas
-from localcloud.key_manager.errors import Issue
+from localcloud.key_manager.errors import KeyManagerError
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.state import State
 from localcloud.store import Document
@@ -25,7 +25,7 @@ def check(state: State, project_id: str, kind: str, operation: str) -> None:
     limit = effective(state, project_id)[kind]
     if 0 <= limit <= _count(state, project_id, kind):
         reason = "Creation not allowed because a quota has been reached"
-        raise Issue(403, operation, reason)
+        raise KeyManagerError(403, operation, reason)
 
 
 def _count(state: State, project_id: str, kind: str) -> int:
@@ -89,7 +89,7 @@ class Quotas:
     def _found(self, request: Request) -> Document:
         found = self._state.quotas.get(request.path_params["id"])
         if found is None:
-            raise NotFound("Project quotas not found.")
+            raise NotFoundError("Project quotas not found.")
         return found
 
     def _require_admin(self, request: Request) -> None:

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from starlette.requests import Request
 
-from localcloud.http import BadRequest, UnsupportedMediaType, parse_json, read_body
+from localcloud.http import BadRequestError, UnsupportedMediaTypeError, parse_json, read_body
 
 _REQUEST_BYTES = 25_000
 _MOST_BITS = 32_767
@@ -117,7 +117,7 @@ QUOTAS = {
 }
 
 
-class Invalid(BadRequest):
+class SchemaError(BadRequestError):
     """A body is not what its schema says."""
 
     def __init__(self, name: str, reason: str, about: str | None) -> None:
@@ -127,18 +127,18 @@ class Invalid(BadRequest):
 
 
 def check(content: Any, schema: Mapping[str, Any], name: str) -> None:
-    """Raise :class:`Invalid` for what does not match."""
+    """Raise :class:`SchemaError` for what does not match."""
     error = best_match(Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         path = list(error.schema_path)
-        raise Invalid(name, error.message, str(path[1]) if len(path) > 1 else None)
+        raise SchemaError(name, error.message, str(path[1]) if len(path) > 1 else None)
 
 
 async def read(request: Request, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the body of a request; raises ApiError where it is not what the schema says."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "application/json":
-        raise UnsupportedMediaType(
+        raise UnsupportedMediaTypeError(
             "Unexpected content type. Expected content types are: ['application/json']"
         )
     content = _stripped(parse_json(await read_body(request, _REQUEST_BYTES)))

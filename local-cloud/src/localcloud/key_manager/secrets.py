@@ -5,17 +5,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.http import (
-    BadRequest,
-    Conflict,
-    NotFound,
-    UnsupportedMediaType,
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    UnsupportedMediaTypeError,
     boolean,
     context,
     read_body,
     route,
 )
 from localcloud.key_manager import access, quotas
-from localcloud.key_manager.errors import Issue
+from localcloud.key_manager.errors import KeyManagerError
 from localcloud.key_manager.filters import chosen
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.new_secret import checked, described
@@ -97,7 +97,7 @@ class Secrets:
         allowed = access.may_read(context(request), secret)
         access.require(allowed, "Secret payload retrieval")
         if secret["payload"] is None:
-            raise NotFound("Not Found. Sorry but your secret has no payload.")
+            raise NotFoundError("Not Found. Sorry but your secret has no payload.")
         accepted = request.headers.get("accept", BINARY)
         data, kind = as_asked(self._seal.opened(secret), secret["content_type"], accepted)
         return Response(data, media_type=kind)
@@ -105,28 +105,28 @@ class Secrets:
     async def _fill(self, request: Request) -> None:
         kind = request.headers.get("content-type", "")
         if kind.partition(";")[0].strip() not in _KINDS:
-            raise UnsupportedMediaType(
+            raise UnsupportedMediaTypeError(
                 f"Unexpected content type. Expected content types are: {_KINDS}"
             )
         payload = await read_body(request, _REQUEST_BYTES)
         if not payload:
-            raise Issue(400, "Secret update", "No data supplied to process.")
+            raise KeyManagerError(400, "Secret update", "No data supplied to process.")
         check_size(payload)
         known = normalized(kind)
         if known is None:
             reason = f"A Content-Type of '{kind}' for secrets is not supported"
-            raise Issue(400, "Secret update", reason)
+            raise KeyManagerError(400, "Secret update", reason)
         encoding = request.headers.get("content-encoding")
         if known == TEXT:
             encoding = None
         elif encoding not in (None, "base64"):
             reason = "Text-based binary secret payloads must specify a content-encoding of 'base64'"
-            raise Issue(400, "Secret update", reason)
+            raise KeyManagerError(400, "Secret update", reason)
         data = decoded(payload, encoding)
         secret = self._state.secret(request.path_params["id"])
         access.require(access.may_use(context(request), secret), "Secret update")
         if secret["payload"] is not None:
-            raise Conflict("Secret already has data, cannot modify it.")
+            raise ConflictError("Secret already has data, cannot modify it.")
         self._keep({**secret, "updated": self._state.now()}, data, known)
 
     async def _delete(self, request: Request) -> None:
@@ -134,10 +134,12 @@ class Secrets:
         access.require(access.may_delete(context(request), secret), "Secret deletion")
         try:
             forced = boolean(request.query_params.get("force", "false"))
-        except BadRequest as error:
-            raise BadRequest("URI provided invalid query string parameters.") from error
+        except BadRequestError as error:
+            raise BadRequestError("URI provided invalid query string parameters.") from error
         if KEY_MANAGER.negotiate(request.headers).since(2) and secret["consumers"] and not forced:
-            raise Issue(400, "Secret deletion", "Secret cannot be deleted as it has consumers.")
+            raise KeyManagerError(
+                400, "Secret deletion", "Secret cannot be deleted as it has consumers."
+            )
         state = self._state
         with state.cloud.store.transaction():
             state.secrets.delete(secret["id"])

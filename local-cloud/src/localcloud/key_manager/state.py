@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from localcloud.cloud import Cloud
-from localcloud.http import NotFound, RequestContext
+from localcloud.http import NotFoundError, RequestContext
 from localcloud.store import Document
 
 PREFIX = "/key-manager"
@@ -47,21 +47,21 @@ class State:
         }
 
     def secret(self, secret_id: str) -> Document:
-        """Return a secret that has not expired, of whichever project; raises NotFound."""
+        """Return a secret that has not expired, of whichever project; raises NotFoundError."""
         if not is_uuid(secret_id):
-            raise NotFound("Not Found. Provided secret id is invalid.")
+            raise NotFoundError("Not Found. Provided secret id is invalid.")
         found = self.secrets.get(secret_id)
         if found is None or self.has_expired(found):
-            raise NotFound("Secret not found.")
+            raise NotFoundError("Secret not found.")
         return found
 
     def container(self, container_id: str) -> Document:
-        """Return a container, of whichever project; raises NotFound."""
+        """Return a container, of whichever project; raises NotFoundError."""
         if not is_uuid(container_id):
-            raise NotFound("Not Found. Provided container id is invalid.")
+            raise NotFoundError("Not Found. Provided container id is invalid.")
         found = self.containers.get(container_id)
         if found is None:
-            raise NotFound("Secrets container not found.")
+            raise NotFoundError("Secrets container not found.")
         return found
 
     def has_expired(self, secret: Document) -> bool:

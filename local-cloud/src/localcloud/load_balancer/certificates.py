@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 from msgspec import Struct
 
 from localcloud.cloud import Cloud
-from localcloud.http import ApiError, BadRequest, RequestContext
+from localcloud.http import ApiError, BadRequestError, RequestContext
 from localcloud.key_manager import access
 from localcloud.key_manager.payloads import Seal
 from localcloud.key_manager.state import PREFIX, State
@@ -89,7 +89,7 @@ class Certificates:
                 context.load_cert_chain(chain, key)
             names = certificate.names()
         except (ssl.SSLError, ValueError, TypeError) as error:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Could not read X509 from {reference}: it must be a certificate container, or a"
                 " secret with a PKCS12 bundle without a passphrase."
             ) from error
@@ -142,7 +142,7 @@ def references(listener: Document) -> list[str]:
 
 
 def _unreadable(reference: str) -> ApiError:
-    return BadRequest(f"Could not retrieve certificate: {reference}")
+    return BadRequestError(f"Could not retrieve certificate: {reference}")
 
 
 @contextmanager

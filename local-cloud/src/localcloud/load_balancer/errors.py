@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
+from localcloud.http import ApiError, BadRequestError, ConflictError, ForbiddenError, NotFoundError
 
 
 def octavia_error(error: ApiError, request_id: str) -> Response:
@@ -16,41 +16,41 @@ def octavia_error(error: ApiError, request_id: str) -> Response:
 
 def not_found(words: str, object_id: str) -> ApiError:
     """Return the 404 for what the path names."""
-    return NotFound(f"{words} {object_id} not found.")
+    return NotFoundError(f"{words} {object_id} not found.")
 
 
 def no_such(words: str, object_id: str) -> ApiError:
     """Return the 400 for what the body names and is not there."""
-    return BadRequest(f"{words} {object_id} not found.")
+    return BadRequestError(f"{words} {object_id} not found.")
 
 
 def invalid(detail: str) -> ApiError:
     """Return the 400 for values that do not go together."""
-    return BadRequest(f"Validation failure: {detail}")
+    return BadRequestError(f"Validation failure: {detail}")
 
 
 def bad_option(value: Any, option: str) -> ApiError:
     """Return the 400 for a value that an option cannot have."""
-    return BadRequest(f"{value} is not a valid option for {option}")
+    return BadRequestError(f"{value} is not a valid option for {option}")
 
 
 def bad_field(name: str, value: Any, reason: str) -> ApiError:
     """Return the 400 for a field by itself."""
-    return BadRequest(
+    return BadRequestError(
         f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
     )
 
 
 def immutable(words: str, object_id: str) -> ApiError:
     """Return the 409 for what is being changed."""
-    return Conflict(f"{words} {object_id} is immutable and cannot be updated.")
+    return ConflictError(f"{words} {object_id} is immutable and cannot be updated.")
 
 
 def forbidden() -> ApiError:
     """Return the 403 for what the caller may not do."""
-    return Forbidden("Policy does not allow this request to be performed.")
+    return ForbiddenError("Policy does not allow this request to be performed.")
 
 
 def over_quota(words: str) -> ApiError:
     """Return the 403 for a project that has as much as it may have."""
-    return Forbidden(f"Quota has been met for resources: {words}")
+    return ForbiddenError(f"Quota has been met for resources: {words}")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.load_balancer.errors import bad_field
 from localcloud.network import checks
 from localcloud.network.checks import Check
@@ -50,7 +50,7 @@ class Kind(Struct, frozen=True, eq=False):
     """Lists of ids that are shown with an object: name of the list, and the kind in it."""
 
     def new(self, body: Any) -> Document:
-        """Return the values of a new object; raises BadRequest."""
+        """Return the values of a new object; raises BadRequestError."""
         given = _written(self, body)
         for name, known in self.fields.items():
             if known.required and given.get(name) is None:
@@ -62,12 +62,12 @@ class Kind(Struct, frozen=True, eq=False):
         return values
 
     def changes(self, body: Any) -> Document:
-        """Return the changes that a body asks for; raises BadRequest."""
+        """Return the changes that a body asks for; raises BadRequestError."""
         found: Document = {}
         for name, value in _written(self, body).items():
             known = self.fields[name]
             if not known.put:
-                raise BadRequest(f"Unknown attribute: {name}")
+                raise BadRequestError(f"Unknown attribute: {name}")
             if value is None:
                 found[name] = deepcopy(known.default)
             else:
@@ -83,7 +83,7 @@ def _written(kind: Kind, body: Any) -> Document:
         values.setdefault("project_id", values.pop("tenant_id"))
     for name in values:
         if name not in kind.fields:
-            raise BadRequest(f"Unknown attribute: {name}")
+            raise BadRequestError(f"Unknown attribute: {name}")
     return values
 
 

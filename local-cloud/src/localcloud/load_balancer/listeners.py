@@ -1,6 +1,6 @@
 """Listeners: made and changed where they fit."""
 
-from localcloud.http import Conflict
+from localcloud.http import ConflictError
 from localcloud.load_balancer.certificates import VERSIONS, references
 from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid
@@ -24,7 +24,7 @@ def add_listener(state: State, balancer: Document, values: Document) -> Document
     for other in state.of(LISTENER).find(loadbalancer_id=balancer["id"]):
         same = other["protocol_port"] == values["protocol_port"]
         if same and (other["protocol"] == "UDP") == datagrams:
-            raise Conflict(
+            raise ConflictError(
                 "Another Listener on this Load Balancer is already using protocol "
                 f"{other['protocol']} and protocol_port {values['protocol_port']}"
             )

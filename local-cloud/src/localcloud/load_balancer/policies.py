@@ -2,7 +2,7 @@
 
 import regex
 
-from localcloud.http import ApiError, BadRequest, Conflict
+from localcloud.http import ApiError, BadRequestError, ConflictError
 from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.kinds import LISTENER, POLICY, RULE
 from localcloud.load_balancer.pools import check_pool, pool_in
@@ -23,7 +23,7 @@ def add_policy(state: State, listener: Document, values: Document) -> Document:
     _check_target(state, listener, policy)
     policy = _place(state, policy, asked)
     if len(rules) > _MOST_RULES:
-        raise Conflict(f"Too many rules on L7 policy {policy['id']}")
+        raise ConflictError(f"Too many rules on L7 policy {policy['id']}")
     for rule in rules:
         add_rule(state, policy, RULE.new(rule))
     return policy
@@ -65,7 +65,7 @@ def add_rule(state: State, policy: Document, values: Document) -> Document:
     """Make a rule of a policy."""
     _check_rule(values)
     if sum(1 for _ in state.of(RULE).find(l7policy_id=policy["id"])) >= _MOST_RULES:
-        raise Conflict(f"Too many rules on L7 policy {policy['id']}")
+        raise ConflictError(f"Too many rules on L7 policy {policy['id']}")
     return add(state, RULE, policy, values, l7policy_id=policy["id"])
 
 
@@ -76,7 +76,7 @@ def change_rule(state: State, rule: Document, changes: Document) -> Document:
 
 
 def _bad_arguments(message: str) -> ApiError:
-    return BadRequest(f"Invalid L7 Policy arguments: {message}")
+    return BadRequestError(f"Invalid L7 Policy arguments: {message}")
 
 
 def _one_target(values: Document) -> Document:
@@ -117,8 +117,8 @@ def _check_rule(values: Document) -> None:
         try:
             regex.compile(values["value"])
         except regex.error as error:
-            raise BadRequest(f"Unable to parse regular expression: {error}") from None
+            raise BadRequestError(f"Unable to parse regular expression: {error}") from None
 
 
 def _bad_rule(message: str) -> ApiError:
-    return BadRequest(f"Error parsing L7Rule: Invalid L7 Rule: {message}")
+    return BadRequestError(f"Error parsing L7Rule: Invalid L7 Rule: {message}")

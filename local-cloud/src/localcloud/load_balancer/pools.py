@@ -2,7 +2,7 @@
 
 import re
 
-from localcloud.http import BadRequest, Conflict
+from localcloud.http import BadRequestError, ConflictError
 from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid, no_such
 from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POOL, UNKNOWN_PROTOCOLS
@@ -27,7 +27,7 @@ def pool_in(state: State, balancer: Document, given: Document) -> str:
         for pool in every:
             if pool["name"] == given["name"]:
                 return str(pool["id"])
-        raise BadRequest(f"Missing details for Pool object: {given['name']}")
+        raise BadRequestError(f"Missing details for Pool object: {given['name']}")
     values = POOL.new({**given, "loadbalancer_id": balancer["id"]})
     return str(add_pool(state, balancer, values)["id"])
 
@@ -54,7 +54,7 @@ def add_pool(
     if listener is not None:
         _check_protocols(listener["protocol"], values["protocol"])
         if listener["default_pool_id"]:
-            raise Conflict("This listener already has a default pool")
+            raise ConflictError("This listener already has a default pool")
     pool = add(state, POOL, balancer, values)
     if listener is not None:
         change(state, LISTENER, listener, {"default_pool_id": pool["id"]})
@@ -77,13 +77,13 @@ def change_pool(state: State, pool: Document, changes: Document) -> Document:
 def add_member(state: State, pool: Document, values: Document) -> Document:
     """Make a member of a pool."""
     if values.pop("request_sriov"):
-        raise BadRequest("The load balancer flavor does not allow SR-IOV member ports.")
+        raise BadRequestError("The load balancer flavor does not allow SR-IOV member ports.")
     for other in state.of(MEMBER).find(pool_id=pool["id"]):
         if (other["address"], other["protocol_port"]) == (
             values["address"],
             values["protocol_port"],
         ):
-            raise Conflict(
+            raise ConflictError(
                 f"Another member on this pool is already using ip {values['address']} on"
                 f" protocol_port {values['protocol_port']}"
             )
@@ -98,7 +98,7 @@ def change_member(state: State, member: Document, changes: Document) -> Document
 def add_monitor(state: State, pool: Document, values: Document) -> Document:
     """Make the health monitor of a pool."""
     if monitor_of(state, pool["id"]) is not None:
-        raise Conflict("This pool already has a health monitor")
+        raise ConflictError("This pool already has a health monitor")
     kind, datagrams = values["type"], pool["protocol"] == "UDP"
     if kind == "SCTP":
         raise bad_option(kind, "type")

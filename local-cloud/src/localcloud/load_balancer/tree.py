@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from localcloud.http import Conflict
+from localcloud.http import ConflictError
 from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
 from localcloud.load_balancer.state import State, close_up
 from localcloud.store import Document
@@ -13,7 +13,7 @@ def require_unused(state: State, kind: Kind, part: Document) -> None:
     if kind is POOL:
         for policy in state.of(POLICY).values():
             if policy["redirect_pool_id"] == part["id"]:
-                raise Conflict(f"Pool {part['id']} is in use by L7 policy {policy['id']}")
+                raise ConflictError(f"Pool {part['id']} is in use by L7 policy {policy['id']}")
 
 
 def erase(state: State, kind: Kind, part: Document) -> None:

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.cloud import Cloud
-from localcloud.http import Answer, RequestContext, Unauthorized, announce, read_body, respond
-from localcloud.messaging.errors import Refused, bad_body, bad_request
+from localcloud.http import Answer, RequestContext, UnauthorizedError, announce, read_body, respond
+from localcloud.messaging.errors import MessagingError, bad_body, bad_request
 from localcloud.messaging.signatures import Signatures
 from localcloud.permissions import by_role
 
@@ -61,7 +61,7 @@ class Call(Struct, frozen=True):
         return self.request.query_params.get(name) or None
 
     def number(self, name: str) -> int | None:
-        """Return a parameter that is a number; raises Refused."""
+        """Return a parameter that is a number; raises MessagingError."""
         text = self.text(name)
         if text is None:
             return None
@@ -69,14 +69,14 @@ class Call(Struct, frozen=True):
             return int(text)
         except ValueError as error:
             message = f'The "{name}" parameter is invalid. The value must be an integer.'
-            raise Refused(400, "Invalid parameter", message) from error
+            raise MessagingError(400, "Invalid parameter", message) from error
 
     def flag(self, name: str) -> bool:
         """Return a parameter that is true or false."""
         return (self.text(name) or "").lower() in ("true", "yes", "t", "1", "on")
 
     def limit(self, word: str = "Limit", name: str = "limit", also: str = "may not be") -> int:
-        """Return how many objects are asked for; raises Refused."""
+        """Return how many objects are asked for; raises MessagingError."""
         limit = self.number(name)
         if limit is not None and not 0 < limit <= PAGE:
             raise bad_request(f"{word} must be at least 1 and {also} greater than {PAGE}.")
@@ -89,7 +89,7 @@ class Call(Struct, frozen=True):
         return found or None
 
     async def body(self) -> Any:
-        """Return the JSON of the body; None for an empty one. Raises Refused."""
+        """Return the JSON of the body; None for an empty one. Raises MessagingError."""
         content = await read_body(self.request, _MOST_BYTES)
         if not content:
             return None
@@ -103,7 +103,7 @@ class Call(Struct, frozen=True):
         return document
 
     async def document(self) -> dict[str, Any]:
-        """Return the JSON object of the body, which must be there; raises Refused."""
+        """Return the JSON object of the body, which must be there; raises MessagingError."""
         document = await self.body()
         if document is None:
             raise bad_body("Request body can not be empty")
@@ -136,7 +136,7 @@ class Calls:
         client = request.headers.get("client-id")
         if client is None:
             message = 'The "Client-Id" header is required.'
-            raise Refused(400, "Missing header value", message)
+            raise MessagingError(400, "Missing header value", message)
         try:
             client = str(UUID(client))
         except ValueError as error:
@@ -158,7 +158,7 @@ class Calls:
             return project, None
         token = request.headers.get("x-auth-token")
         if not token:
-            raise Unauthorized("The request you have made requires authentication.")
+            raise UnauthorizedError("The request you have made requires authentication.")
         who = self._cloud.tokens.validate(token)
         if not who.is_stack_user:
             _permit(who, request.method, request.url.path)

@@ -4,7 +4,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.messaging.call import Call, Calls
-from localcloud.messaging.errors import Refused, bad_body, bad_request, not_found
+from localcloud.messaging.errors import MessagingError, bad_body, bad_request, not_found
 from localcloud.messaging.limits import check_claim
 from localcloud.messaging.messages import shown
 from localcloud.messaging.state import State, outliving, queue_id
@@ -65,7 +65,7 @@ class Claims:
     async def _release(self, call: Call) -> None:
         try:
             claim = self._found(call)
-        except Refused:
+        except MessagingError:
             return
         with self._state.cloud.store.transaction():
             for message in self._state.claimed_by(claim["id"]):

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import Forbidden
+from localcloud.http import ForbiddenError
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.claims import Claims
 from localcloud.messaging.messages import Messages
@@ -29,7 +29,7 @@ def routes(state: State, stack: AsyncExitStack) -> list[BaseRoute]:
 
     async def health(call: Call) -> Document:
         if not call.is_admin:
-            raise Forbidden("You are not authorized to complete this action.")
+            raise ForbiddenError("You are not authorized to complete this action.")
         messages = list(state.messages.values())
         claimed = sum(map(state.is_claimed, messages))
         volume = {"free": len(messages) - claimed, "claimed": claimed, "total": len(messages)}

@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from localcloud.http import ApiError
 
 
-class Refused(ApiError):
+class MessagingError(ApiError):
     """A request that is refused."""
 
     def __init__(self, status: int, title: str, message: str) -> None:
@@ -15,34 +15,34 @@ class Refused(ApiError):
         self.title = title
 
 
-def bad_request(message: str) -> Refused:
+def bad_request(message: str) -> MessagingError:
     """Return the error for what the API does not allow."""
-    return Refused(400, "Invalid API request", message)
+    return MessagingError(400, "Invalid API request", message)
 
 
-def bad_body(message: str) -> Refused:
+def bad_body(message: str) -> MessagingError:
     """Return the error for a body that cannot be understood."""
-    return Refused(400, "Invalid request body", message)
+    return MessagingError(400, "Invalid request body", message)
 
 
-def not_found(message: str) -> Refused:
+def not_found(message: str) -> MessagingError:
     """Return the error for what is not there."""
-    return Refused(404, "Not found", message)
+    return MessagingError(404, "Not found", message)
 
 
-def conflict(message: str) -> Refused:
+def conflict(message: str) -> MessagingError:
     """Return the error for what is there already, or not there to be changed."""
-    return Refused(409, "Resource conflict", message)
+    return MessagingError(409, "Resource conflict", message)
 
 
-def unavailable(message: str) -> Refused:
+def unavailable(message: str) -> MessagingError:
     """Return the error for what cannot be done now."""
     retry = "Please try again in a few seconds."
-    return Refused(503, "Service temporarily unavailable", f"{message} {retry}")
+    return MessagingError(503, "Service temporarily unavailable", f"{message} {retry}")
 
 
 def zaqar_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the messaging service shows it."""
-    title = error.title if isinstance(error, Refused) else HTTPStatus(error.status).phrase
+    title = error.title if isinstance(error, MessagingError) else HTTPStatus(error.status).phrase
     body = {"title": title, "description": error.message}
     return JSONResponse(body, error.status, error.headers)

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.messaging.call import PAGE, Call, Calls
-from localcloud.messaging.errors import Refused, bad_body, bad_request, not_found
+from localcloud.messaging.errors import MessagingError, bad_body, bad_request, not_found
 from localcloud.messaging.limits import POST_BYTES, check_message
 from localcloud.messaging.state import RESERVED, State, queue_id
 from localcloud.messaging.webhooks import Webhooks
@@ -96,19 +96,19 @@ class Messages:
     async def _delete(self, call: Call) -> None:
         try:
             message = self._found(call)
-        except Refused:
+        except MessagingError:
             return
         claim = call.text("claim_id")
         claimed = self._state.is_claimed(message)
         if claim is not None and not claimed:
             told = "A claim was specified, but the message is not currently claimed."
-            raise Refused(400, _DELETING, told)
+            raise MessagingError(400, _DELETING, told)
         if claim != (message["claim_id"] if claimed else None):
             if claim is not None and not self._state.claimed_by(claim):
                 told = "The specified claim does not exist or has expired."
-                raise Refused(400, _DELETING, told)
+                raise MessagingError(400, _DELETING, told)
             told = "This message is claimed; it cannot be deleted without a valid claim ID."
-            raise Refused(403, _DELETING, told)
+            raise MessagingError(403, _DELETING, told)
         self._state.remove([message["id"]], message["queue_id"])
 
     async def _delete_many(self, call: Call) -> Document | None:

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.clock import timestamp
 from localcloud.messaging.call import Call, Calls
-from localcloud.messaging.errors import Refused, bad_body, bad_request, conflict
+from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict
 from localcloud.messaging.limits import check_metadata
 from localcloud.messaging.state import RESERVED, State, queue_id
 from localcloud.store import Document
@@ -82,7 +82,7 @@ class Queues:
         kind = call.request.headers.get("content-type", "")
         if kind != PATCH:
             message = f"Accepted media type for PATCH: {{'Accept-Patch': '{PATCH}'}}."
-            raise Refused(415, "Unsupported media type", message)
+            raise MessagingError(415, "Unsupported media type", message)
         content = await call.body()
         if content is None:
             raise bad_body("PATCH body could not be empty for update.")

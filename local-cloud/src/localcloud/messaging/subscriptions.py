@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.messaging.call import Call, Calls
-from localcloud.messaging.errors import Refused, bad_body, bad_request, conflict, not_found
+from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict, not_found
 from localcloud.messaging.limits import check_retries
 from localcloud.messaging.state import State, queue_id
 from localcloud.store import Document
@@ -142,12 +142,12 @@ class Subscriptions:
     def _check_guest_subscriber(self, subscriber: str) -> None:
         """Refuse subscribers that would let a guest send requests from the host to any address."""
         if not self._state.cloud.settings.is_foreign_service(subscriber):
-            raise Refused(
+            raise MessagingError(
                 403, "Forbidden", "Users of stacks may subscribe addresses of stack services only."
             )
 
     def _check(self, call: Call, content: Document) -> None:
-        """Raise Refused for what makes no subscription."""
+        """Raise MessagingError for what makes no subscription."""
         if not content:
             raise bad_request("No subscription to create.")
         subscriber = content.get("subscriber")

@@ -54,7 +54,7 @@ _WORD = re.compile(r"[()]|[^\s()]+")
 
 
 def parsed(operations: Any) -> Any:
-    """Return operations as nested lists; raises BadRequest."""
+    """Return operations as nested lists; raises BadRequestError."""
     if isinstance(operations, str):
         words = _WORD.findall(operations)
         if len(words) > _MOST_WORDS:

@@ -39,7 +39,7 @@ DEFAULT_RULE: Document = {"id": "default", "archive_policy_name": "low", "metric
 
 
 def parsed(body: Document) -> Document:
-    """Return the policy of a request; raises BadRequest."""
+    """Return the policy of a request; raises BadRequestError."""
     name, definition = body.get("name"), body.get("definition")
     if not isinstance(name, str) or not 0 < len(name) <= 255 or "/" in name:
         raise invalid("a policy needs a name of 1 to 255 characters without slashes")

@@ -4,17 +4,17 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequest, NotFound
+from localcloud.http import ApiError, BadRequestError, NotFoundError
 
 
-def invalid(message: str) -> BadRequest:
+def invalid(message: str) -> BadRequestError:
     """Return the error for what cannot be understood."""
-    return BadRequest(f"Invalid input: {message}")
+    return BadRequestError(f"Invalid input: {message}")
 
 
-def missing(word: str, key: str) -> NotFound:
+def missing(word: str, key: str) -> NotFoundError:
     """Return the error for what is not there, or may not be seen."""
-    return NotFound(f"{word} {key} does not exist")
+    return NotFoundError(f"{word} {key} does not exist")
 
 
 def gnocchi_error(error: ApiError, request_id: str) -> Response:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 from uuid import uuid4
 
-from localcloud.http import BadRequest, Conflict, RequestContext
+from localcloud.http import BadRequestError, ConflictError, RequestContext
 from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.servers import CREATOR
@@ -25,9 +25,9 @@ def add_resource(state: State, who: RequestContext, kind: str, body: Document) -
         raise invalid("required key not provided: id")
     made_id = resource_id(who, key)
     if made_id in state.resources or made_id in state.servers.resources():
-        raise Conflict(f"Resource {key} already exists")
+        raise ConflictError(f"Resource {key} already exists")
     if sum(1 for _ in state.resources.find(owner=who.project_id)) >= _MOST_RESOURCES:
-        raise BadRequest(f"A project has at most {_MOST_RESOURCES} resources.")
+        raise BadRequestError(f"A project has at most {_MOST_RESOURCES} resources.")
     now = state.cloud.now()
     made = {
         "id": made_id,
@@ -50,7 +50,7 @@ def add_resource(state: State, who: RequestContext, kind: str, body: Document) -
 
 
 def checked(state: State, kind: str, body: Document) -> Document:
-    """Return the attributes in a request; raises BadRequest."""
+    """Return the attributes in a request; raises BadRequestError."""
     allowed = (*state.attributes(kind), "user_id", "project_id", "started_at", "ended_at")
     given = {name: value for name, value in body.items() if name not in ("id", "metrics")}
     for name, value in given.items():
@@ -71,7 +71,7 @@ def add_metrics(
     made = []
     for name, given in metrics.items():
         if name in have:
-            raise Conflict(f"Named metric {name} already exists")
+            raise ConflictError(f"Named metric {name} already exists")
         if isinstance(given, str):
             own = state.metric(who, given)
             if own["creator"] == CREATOR:
@@ -94,13 +94,13 @@ def add_metric(
     if name is not None and "/" in name:
         raise invalid("'/' is not supported in metric name")
     if sum(1 for _ in state.metrics.find(owner=who.project_id)) >= _MOST_METRICS:
-        raise BadRequest(f"A project has at most {_MOST_METRICS} metrics.")
+        raise BadRequestError(f"A project has at most {_MOST_METRICS} metrics.")
     policy = body.get("archive_policy_name")
     if policy is None:
         policy = archive_policies.by_rule(state.all_rules(), name or "")
     known = {each["id"] for each in state.all_policies()}
     if policy not in known:
-        raise BadRequest(f"Archive policy {str(policy)[:100]} does not exist")
+        raise BadRequestError(f"Archive policy {str(policy)[:100]} does not exist")
     made = {
         "id": str(uuid4()),
         "name": name,
@@ -120,7 +120,7 @@ def check_type(state: State, body: Document) -> Document:
     if not isinstance(name, str) or not _ATTRIBUTE.fullmatch(name):
         raise invalid("a resource type needs a name of letters, digits and underscores")
     if name in state.type_names():
-        raise Conflict(f"Resource type {name} already exists")
+        raise ConflictError(f"Resource type {name} already exists")
     if not isinstance(attributes, dict) or len(attributes) > 100:
         raise invalid("attributes must be an object of at most 100")
     if not all(_ATTRIBUTE.fullmatch(key) for key in attributes):
@@ -129,7 +129,7 @@ def check_type(state: State, body: Document) -> Document:
 
 
 def named(metrics: Any, have: Document) -> Document:
-    """Return those of some metrics that a resource does not have yet; raises BadRequest."""
+    """Return those of some metrics that a resource does not have yet; raises BadRequestError."""
     if not isinstance(metrics, dict):
         raise invalid("metrics must be an object")
     return {name: given for name, given in metrics.items() if name not in have}

@@ -22,7 +22,7 @@ _USERS = ("metadata.metering.", "metering.", "user_metadata.")
 
 
 def search(query: Any, known: Container[str]) -> Matches:
-    """Return whether a resource is one that a query in JSON means; raises BadRequest.
+    """Return whether a resource is one that a query in JSON means; raises BadRequestError.
 
     ``known`` are the names that resources of this type have.
     """
@@ -122,7 +122,7 @@ _TOKEN = re.compile(
 def from_line(line: str) -> Any:
     """Return the query in JSON that a line means, as ``a = 'b' and (c > 3 or not d like 'e%')``.
 
-    Raises BadRequest.
+    Raises BadRequestError.
     """
     tokens, place = list[str](), 0
     line = line.strip()

@@ -54,7 +54,7 @@ class State:
         return [*archive_policies.BUILT_IN, *self.policies.values()]
 
     def policy(self, name: str) -> Document:
-        """Return an archive policy; raises NotFound."""
+        """Return an archive policy; raises NotFoundError."""
         for policy in self.all_policies():
             if policy["id"] == name:
                 return policy
@@ -65,7 +65,7 @@ class State:
         return [archive_policies.DEFAULT_RULE, *self.rules.values()]
 
     def attributes(self, kind: str) -> tuple[str, ...]:
-        """Return the attributes that only resources of a type have; raises NotFound."""
+        """Return the attributes that only resources of a type have; raises NotFoundError."""
         if kind in _TYPES:
             return _TYPES[kind]
         found = self.types.get(kind)
@@ -78,7 +78,7 @@ class State:
         return [*_TYPES, *(each["id"] for each in self.types.values())]
 
     def known_fields(self, kind: str) -> tuple[str, ...]:
-        """Return the names by which resources of a type are searched; raises NotFound."""
+        """Return the names by which resources of a type are searched; raises NotFoundError."""
         return (*_COMMON, *self.attributes(kind))
 
     def of_type(self, who: RequestContext, kind: str) -> Iterator[Document]:
@@ -89,7 +89,7 @@ class State:
                 yield resource
 
     def resource(self, who: RequestContext, kind: str, key: str) -> Document:
-        """Return a resource; raises NotFound."""
+        """Return a resource; raises NotFoundError."""
         self.attributes(kind)
         found_id = resource_id(who, key)
         found = self.servers.resources().get(found_id) or self.resources.get(found_id)
@@ -111,7 +111,7 @@ class State:
         return [metric for metric in every if self._sees_metric(who, metric)]
 
     def metric(self, who: RequestContext, metric_id: str) -> Document:
-        """Return a metric; raises NotFound."""
+        """Return a metric; raises NotFoundError."""
         found = self.servers.metrics().get(metric_id) or self.metrics.get(metric_id)
         if found is None or not self._sees_metric(who, found):
             raise missing("Metric", metric_id)
@@ -147,7 +147,7 @@ class State:
     def points(
         self, metric: Document, method: str, span: Span, granularity: float | None = None
     ) -> dict[float, dict[float, float]]:
-        """Return a metric by granularity, the coarsest first; raises NotFound.
+        """Return a metric by granularity, the coarsest first; raises NotFoundError.
 
         Rates of servers are those from one span of time to the next, as where a cloud measures as
         often as the policy says.

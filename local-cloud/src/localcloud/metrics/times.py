@@ -16,7 +16,7 @@ _MOST_SECONDS = 100 * 366 * 86400
 def moment(value: Any, now: datetime) -> float:
     """Return a moment in seconds: a number, an ISO text, ``now`` or ``-10 minutes``.
 
-    Raises BadRequest.
+    Raises BadRequestError.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _bounded(float(value), value)
@@ -37,7 +37,7 @@ def moment(value: Any, now: datetime) -> float:
 def length(value: Any) -> float:
     """Return a length of time in seconds: a number, ``0:05:00`` or ``5 minutes``.
 
-    Raises BadRequest.
+    Raises BadRequestError.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _positive(float(value), value)

@@ -1,6 +1,6 @@
 """The errors of the network API under the type names that clients know."""
 
-from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
+from localcloud.http import ApiError, BadRequestError, ConflictError, ForbiddenError, NotFoundError
 
 _NAMES = {"floatingip": "FloatingIP", "subnetpool": "SubnetPool"}
 """Kinds in the names of error types, where it is not just their words put together."""
@@ -18,46 +18,46 @@ def not_found(kind: str, object_id: str) -> ApiError:
     """Return the 404 for an object that is not there, or that the caller may not see."""
     words = _MISSING.get(kind) or f"{kind.replace('_', ' ').capitalize()} {{}} could not be found."
     name = _NAMES.get(kind) or kind.title().replace("_", "")
-    return NotFound(words.format(object_id), type=f"{name}NotFound")
+    return NotFoundError(words.format(object_id), type=f"{name}NotFound")
 
 
 def invalid(message: str) -> ApiError:
     """Return the 400 for a value that makes no sense."""
-    return BadRequest(f"Invalid input for operation: {message}", type="InvalidInput")
+    return BadRequestError(f"Invalid input for operation: {message}", type="InvalidInput")
 
 
 def malformed(message: str) -> ApiError:
     """Return the 400 for a body or a query that is not understood."""
-    return BadRequest(message, type="HTTPBadRequest")
+    return BadRequestError(message, type="HTTPBadRequest")
 
 
 def bad_request(message: str, type_name: str = "BadRequest") -> ApiError:
     """Return the 400 with the given type name."""
-    return BadRequest(message, type=type_name)
+    return BadRequestError(message, type=type_name)
 
 
 def conflict(type_name: str, message: str) -> ApiError:
     """Return the 409 with the given type name."""
-    return Conflict(message, type=type_name)
+    return ConflictError(message, type=type_name)
 
 
 def denied(action: str) -> ApiError:
     """Return the 403 for an action that the caller's roles do not allow."""
     whole, _, _ = action.partition(":")
     rule = f"rule:{action}" if whole == action else f"(rule:{whole} and rule:{action})"
-    return Forbidden(f"{rule} is disallowed by policy", type="PolicyNotAuthorized")
+    return ForbiddenError(f"{rule} is disallowed by policy", type="PolicyNotAuthorized")
 
 
 def bad_router(message: str) -> ApiError:
     """Return the 400 for what a router cannot do."""
-    return BadRequest(f"Bad router request: {message}", type="BadRequest")
+    return BadRequestError(f"Bad router request: {message}", type="BadRequest")
 
 
 def bad_floating_ip(message: str) -> ApiError:
     """Return the 400 for what a floating IP cannot do."""
-    return BadRequest(f"Bad floatingip request: {message}", type="BadRequest")
+    return BadRequestError(f"Bad floatingip request: {message}", type="BadRequest")
 
 
 def over_quota(kinds: str) -> ApiError:
     """Return the 409 for a project that has as much as it may have."""
-    return Conflict(f"Quota exceeded for resources: ['{kinds}'].", type="OverQuota")
+    return ConflictError(f"Quota exceeded for resources: ['{kinds}'].", type="OverQuota")

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from localcloud.http import NotFound, RequestContext
+from localcloud.http import NotFoundError, RequestContext
 from localcloud.network import ports, quotas, routers
 from localcloud.network.errors import bad_floating_ip, bad_request, conflict, invalid
 from localcloud.network.server_views import forwardings
@@ -129,7 +129,7 @@ def _router(state: State, fixed: dict[str, str], port: Document, network_id: str
             )
             found.append((not at_gateway, candidate["device_id"]))
     if not found:
-        raise NotFound(
+        raise NotFoundError(
             f"External network {network_id} is not reachable from subnet {subnet['id']}. "
             f" Therefore, cannot associate Port {port['id']} with a Floating IP.",
             type="ExternalGatewayForFloatingIPNotFound",

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequest, PageQuery, boolean, fields, page
+from localcloud.http import BadRequestError, PageQuery, boolean, fields, page
 from localcloud.network.attributes import Resource
 from localcloud.network.errors import malformed
 from localcloud.store import Document
@@ -33,7 +33,7 @@ def _is_equal(value: Any, wanted: str) -> bool:
     if isinstance(value, bool):
         try:
             return value == boolean(wanted)
-        except BadRequest:
+        except BadRequestError:
             return False
     if isinstance(value, list):
         return wanted in [str(item) for item in value]

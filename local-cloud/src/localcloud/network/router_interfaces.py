@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 from typing import Any
 
-from localcloud.http import NotFound, RequestContext
+from localcloud.http import NotFoundError, RequestContext
 from localcloud.network import checks, ipam, ports, routers
 from localcloud.network.errors import bad_request, bad_router, conflict, invalid
 from localcloud.network.state import State
@@ -135,11 +135,11 @@ def _interface(
                 f"Port {port_id} has no address in subnet {subnet_id}.", "SubnetMismatchForPort"
             )
     if port_id is not None:
-        raise NotFound(
+        raise NotFoundError(
             f"Router {router['id']} does not have an interface with id {port_id}",
             type="RouterInterfaceNotFound",
         )
-    raise NotFound(
+    raise NotFoundError(
         f"Router {router['id']} has no interface on subnet {subnet_id}",
         type="RouterInterfaceNotFoundForSubnet",
     )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from localcloud.cloud import Cloud
 from localcloud.fabric.interface import Port
-from localcloud.http import Forbidden, RequestContext
+from localcloud.http import ForbiddenError, RequestContext
 from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
 from localcloud.network.attributes import for_create
 from localcloud.network.declarer import Declarer
@@ -92,7 +92,7 @@ class NetworkService:
         if not subnets:
             raise bad_request(f"Network {network['id']} has no subnet.", "NetworkRequiresSubnet")
         if network["router:external"] and not owns(context, network) and not network["shared"]:
-            raise Forbidden(
+            raise ForbiddenError(
                 f"Servers cannot be attached to the external network {network['id']}.",
                 type="ExternalNetworkAttachForbidden",
             )
@@ -173,7 +173,7 @@ class NetworkService:
         return sorted(plugged, key=lambda port: int(port["plugged"]))
 
     def fabric_port(self, port_id: str) -> Port:
-        """Return a port as the fabric wants it, rules resolved; raises NotFound (404)."""
+        """Return a port as the fabric wants it, rules resolved; raises NotFoundError (404)."""
         return specifications.port(self.state, self.state.get("port", port_id))
 
     def addresses(self, server_id: str) -> server_views.AddressMap:
@@ -194,7 +194,8 @@ class NetworkService:
         return server_views.forwardings(self._fabric.forwardings(), ids)
 
     def find_security_group(self, context: RequestContext, name_or_id: str) -> Document:
-        """Return a group of the caller's project; raises NotFound (404), Conflict (409) if several.
+        """Return a group of the caller's project; raises NotFoundError (404), ConflictError
+        (409) if several.
 
         The project's default group is made when it is missing.
         """
@@ -218,7 +219,9 @@ class NetworkService:
         await self.declarer.flush()
 
     async def remove_security_group(self, server_id: str, group_id: str) -> None:
-        """Take all ports of a server out of a group; raises NotFound (404) where none is in it."""
+        """Take all ports of a server out of a group; raises NotFoundError (404) where none is in
+        it.
+        """
         with self.state.change():
             inside = [p for p in self.ports(server_id) if group_id in p["security_groups"]]
             if not inside:

@@ -21,7 +21,7 @@ class ServicePorts:
         self._state = self._network.state
 
     def found(self, who: RequestContext, kind: str, object_id: str) -> Document:
-        """Return an object of the network service that the caller sees; raises NotFound."""
+        """Return an object of the network service that the caller sees; raises NotFoundError."""
         return find(self._state, who, kind, object_id)
 
     def subnet(self, subnet_id: str) -> Document | None:
@@ -76,7 +76,7 @@ class ServicePorts:
         """Return a port as the fabric wants it, its network made.
 
         The rules take the place of those of its security groups, where any are given. Raises
-        NotFound where the port is gone.
+        NotFoundError where the port is gone.
         """
         port = self._network.fabric_port(port_id)
         await self._network.declarer.use_network(port.network_id)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from localcloud.object_store.access_lists import AccessList
 from localcloud.object_store.call import Call
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.records import ACCOUNT_PREFIX, Records
 
 Right = Literal["read", "write"]
@@ -31,7 +31,9 @@ class Access:
         return self.is_reseller(call) or (at_home and not _OPERATORS.isdisjoint(_roles(call)))
 
     def require_owner(self, call: Call) -> None:
-        """Raise :class:`Refused` unless the account is the caller's; readers may read it."""
+        """Raise :class:`ObjectStoreError` unless the account is the caller's; readers may read
+        it.
+        """
         reads = call.method in _READING and _reads_at_home(call, call.account)
         if call.grant is not None or not (reads or self.is_owner(call)):
             raise _denied(call)
@@ -39,7 +41,9 @@ class Access:
     def require(
         self, call: Call, right: Right, container_id: str, *, listing: bool = False
     ) -> None:
-        """Raise :class:`Refused` unless the caller has the right to what is in a container."""
+        """Raise :class:`ObjectStoreError` unless the caller has the right to what is in a
+        container.
+        """
         if not self.allows(call, right, container_id, listing=listing):
             raise _denied(call)
 
@@ -75,7 +79,9 @@ def _reads_at_home(call: Call, account: str) -> bool:
     return _is_at_home(call, account) and "reader" in _roles(call)
 
 
-def _denied(call: Call) -> Refused:
+def _denied(call: Call) -> ObjectStoreError:
     if call.who is None:
-        return Refused(401, headers={"WWW-Authenticate": f'Swift realm="{quote(call.account)}"'})
-    return Refused(403)
+        return ObjectStoreError(
+            401, headers={"WWW-Authenticate": f'Swift realm="{quote(call.account)}"'}
+        )
+    return ObjectStoreError(403)

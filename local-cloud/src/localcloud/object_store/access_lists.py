@@ -6,29 +6,31 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from localcloud.http import RequestContext
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 
 _REFERRERS = (".r", ".ref", ".referer", ".referrer")
 _DEFAULT_DOMAIN = "default"
 
 
 def cleaned(header: str, value: str) -> str:
-    """Return a list in its plain form; raises :class:`Refused` for what cannot be understood."""
+    """Return a list in its plain form; raises :class:`ObjectStoreError` for what cannot be
+    understood.
+    """
     terms = []
     for term in filter(None, (part.strip() for part in value.split(","))):
         first, colon, second = (part.strip() for part in term.partition(":"))
         if not colon or not first.startswith("."):
             terms.append(term)
         elif first not in _REFERRERS:
-            raise Refused(400, f"{header}: Unknown designator {first!r} in ACL: {term!r}")
+            raise ObjectStoreError(400, f"{header}: Unknown designator {first!r} in ACL: {term!r}")
         elif "write" in header:
-            raise Refused(400, f"{header}: Referrers not allowed in write ACL: {term!r}")
+            raise ObjectStoreError(400, f"{header}: Referrers not allowed in write ACL: {term!r}")
         else:
             host = second.removeprefix("-").strip()
             if host != "*":
                 host = host.removeprefix("*").strip()
             if host in ("", "."):
-                raise Refused(
+                raise ObjectStoreError(
                     400,
                     f"{header}: No host/domain value after referrer designation in ACL: {term!r}",
                 )

@@ -6,7 +6,7 @@ from localcloud.object_store.access import Access
 from localcloud.object_store.bulk_deletion import BulkDeletion
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import merged, metadata_changes, shown_metadata
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.listings import Row, listing
 from localcloud.object_store.records import Records, Tally, iso_date, stamp
 
@@ -49,10 +49,12 @@ class Accounts:
             return await self._bulk.delete(call)
         self._access.require_owner(call)
         if call.headers.get(_ACCESS):
-            raise Refused(501, f"{_ACCESS.title()}: this cloud has lists for containers alone.")
+            raise ObjectStoreError(
+                501, f"{_ACCESS.title()}: this cloud has lists for containers alone."
+            )
         changes = metadata_changes(call.headers, "account")
         if any(name.startswith("quota-") for name in changes):
-            raise Refused(403)
+            raise ObjectStoreError(403)
         account = self._records.account(call.account)
         metadata = merged(account["metadata"], changes)
         self._records.accounts.put({**account, "metadata": metadata})
@@ -62,7 +64,7 @@ class Accounts:
         """Answer DELETE: accounts stay, but what a list names goes."""
         if _BULK in call.query:
             return await self._bulk.delete(call)
-        raise Refused(405)
+        raise ObjectStoreError(405)
 
 
 def _row(found: tuple[str, float, Tally]) -> Row:

@@ -5,12 +5,12 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from localcloud.http import TooLarge, read_body
+from localcloud.http import TooLargeError, read_body
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
 from localcloud.object_store.containers import Containers
 from localcloud.object_store.data import DataFiles
-from localcloud.object_store.errors import Refused, title
+from localcloud.object_store.errors import ObjectStoreError, title
 from localcloud.object_store.listings import form_of
 from localcloud.object_store.records import Records
 
@@ -34,13 +34,13 @@ class BulkDeletion:
         """Answer POST and DELETE with ``bulk-delete``: the body has a path in each line."""
         try:
             body = (await read_body(call.request, _BODY_BYTES)).decode()
-        except TooLarge:
-            raise Refused(413, f"The list is longer than {_BODY_BYTES} bytes.") from None
+        except TooLargeError:
+            raise ObjectStoreError(413, f"The list is longer than {_BODY_BYTES} bytes.") from None
         except UnicodeDecodeError:
-            raise Refused(412, "Invalid UTF8") from None
+            raise ObjectStoreError(412, "Invalid UTF8") from None
         paths = [unquote(line.strip()) for line in body.split("\n") if line.strip()]
         if len(paths) > MOST:
-            raise Refused(413, f"Maximum Bulk Deletes: {MOST} per request")
+            raise ObjectStoreError(413, f"Maximum Bulk Deletes: {MOST} per request")
         return await self.remove(call, paths)
 
     async def remove(self, call: Call, paths: Sequence[str]) -> Response:
@@ -53,7 +53,7 @@ class BulkDeletion:
                 try:
                     files += self._remove_one(call, path)
                     deleted += 1
-                except Refused as error:
+                except ObjectStoreError as error:
                     if error.status == 404:
                         missing += 1
                     else:

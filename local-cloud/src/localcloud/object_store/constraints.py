@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 
 CONTAINER_NAME_BYTES = 256
 OBJECT_NAME_BYTES = 1024
@@ -23,13 +23,13 @@ OBJECTS = 100_000
 
 
 def check_names(container: str, name: str) -> None:
-    """Raise :class:`Refused` for a name that is too long."""
+    """Raise :class:`ObjectStoreError` for a name that is too long."""
     for kind, text, most in (
         ("Container", container, CONTAINER_NAME_BYTES),
         ("Object", name, OBJECT_NAME_BYTES),
     ):
         if (size := len(text.encode())) > most:
-            raise Refused(400, f"{kind} name length of {size} longer than {most}")
+            raise ObjectStoreError(400, f"{kind} name length of {size} longer than {most}")
 
 
 def metadata_changes(headers: Mapping[str, str], kind: str) -> dict[str, str]:
@@ -51,27 +51,29 @@ def metadata_changes(headers: Mapping[str, str], kind: str) -> dict[str, str]:
 
 def _check_one(name: str, value: str) -> None:
     if not name:
-        raise Refused(400, "Metadata name cannot be empty")
+        raise ObjectStoreError(400, "Metadata name cannot be empty")
     if len(name) > META_NAME_BYTES:
-        raise Refused(400, f"Metadata name too long: {name}")
+        raise ObjectStoreError(400, f"Metadata name too long: {name}")
     if len(value) > META_VALUE_BYTES:
-        raise Refused(400, f"Metadata value longer than {META_VALUE_BYTES}: {name}")
+        raise ObjectStoreError(400, f"Metadata value longer than {META_VALUE_BYTES}: {name}")
     try:
         f"{name}{value}".encode("latin-1").decode()
     except UnicodeError:
-        raise Refused(400, "Metadata must be valid UTF-8") from None
+        raise ObjectStoreError(400, "Metadata must be valid UTF-8") from None
 
 
 def check_metadata(metadata: Mapping[str, str]) -> None:
-    """Raise :class:`Refused` for more metadata than one thing may have."""
+    """Raise :class:`ObjectStoreError` for more metadata than one thing may have."""
     if len(metadata) > META_COUNT:
-        raise Refused(400, f"Too many metadata items; max {META_COUNT}")
+        raise ObjectStoreError(400, f"Too many metadata items; max {META_COUNT}")
     if sum(len(name) + len(value) for name, value in metadata.items()) > META_BYTES:
-        raise Refused(400, f"Total metadata too large; max {META_BYTES}")
+        raise ObjectStoreError(400, f"Total metadata too large; max {META_BYTES}")
 
 
 def merged(metadata: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
-    """Return the metadata after these changes; raises :class:`Refused` for too much of it."""
+    """Return the metadata after these changes; raises :class:`ObjectStoreError` for too much of
+    it.
+    """
     result = {name: value for name, value in {**metadata, **changes}.items() if value}
     check_metadata(result)
     return result

@@ -14,7 +14,7 @@ from localcloud.object_store.constraints import (
     metadata_changes,
     shown_metadata,
 )
-from localcloud.object_store.errors import Refused, page
+from localcloud.object_store.errors import ObjectStoreError, page
 from localcloud.object_store.listings import Row, listing
 from localcloud.object_store.records import Records, http_date, iso_date, stamp
 from localcloud.store import Document
@@ -65,7 +65,7 @@ class Containers:
         check_names(call.container, "")
         if call.headers.get("x-storage-policy", STORAGE_POLICY) != STORAGE_POLICY:
             name = call.headers["x-storage-policy"]
-            raise Refused(400, f"Invalid X-Storage-Policy '{name}'")
+            raise ObjectStoreError(400, f"Invalid X-Storage-Policy '{name}'")
         now, existing = self._records.now(), self._records.containers.get(call.container_id)
         container = existing or {
             "id": call.container_id,
@@ -93,10 +93,12 @@ class Containers:
         return Response(status_code=204)
 
     def remove(self, container_id: str) -> None:
-        """Delete a container; raises :class:`Refused` for one that is missing or not empty."""
+        """Delete a container; raises :class:`ObjectStoreError` for one that is missing or not
+        empty.
+        """
         self._records.container(container_id)
         if self._records.tally(container_id).names:
-            raise Refused(409)
+            raise ObjectStoreError(409)
         self._records.containers.delete(container_id)
 
 
@@ -112,15 +114,15 @@ def _row(item: Document) -> Row:
 
 
 def _changes(call: Call, container: Document) -> dict[str, Any]:
-    """Return what the headers of a call change in a container; raises :class:`Refused`."""
+    """Return what the headers of a call change in a container; raises :class:`ObjectStoreError`."""
     for header, lacking in _NOT_HERE.items():
         if call.headers.get(header):
-            raise Refused(501, f"{header.title()}: this cloud {lacking}.")
+            raise ObjectStoreError(501, f"{header.title()}: this cloud {lacking}.")
     changes = metadata_changes(call.headers, "container")
     for kind in ("bytes", "count"):
         limit = changes.get(f"quota-{kind}")
         if limit and not (limit.isascii() and limit.isdigit() and len(limit) < 20):
-            raise Refused(400, f"Invalid {kind} quota.")
+            raise ObjectStoreError(400, f"Invalid {kind} quota.")
     access = dict(container["access"])
     for right in _RIGHTS:
         header = f"x-container-{right}"
@@ -143,6 +145,6 @@ def _versions(call: Call, container: Document) -> str:
         return str(container.get("versions", ""))
     name = unquote(call.headers[_VERSIONS]).strip("/")
     if "/" in name:
-        raise Refused(412, f"{_VERSIONS.title()} names a container, without a slash.")
+        raise ObjectStoreError(412, f"{_VERSIONS.title()} names a container, without a slash.")
     check_names(name, "")
     return name

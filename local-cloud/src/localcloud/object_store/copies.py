@@ -10,7 +10,7 @@ from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import MANIFEST, check_names, merged
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.downloads import require_conditions
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.records import Records, http_date
 from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
@@ -37,7 +37,7 @@ class Copies:
     async def copy_from(self, call: Call) -> Response:
         """Answer PUT with ``X-Copy-From``: from the object that it names to that of the call."""
         if call.headers.get("content-length", "0") != "0":
-            raise Refused(400, "Copy requests require a zero byte body")
+            raise ObjectStoreError(400, "Copy requests require a zero byte body")
         container, name = _named(call, "x-copy-from")
         account = unquote(call.headers.get("x-copy-from-account", call.account))
         return await self._copy(call, f"{account}/{container}/{name}", call.object_id)
@@ -51,7 +51,7 @@ class Copies:
         self._records.container(f"{target_account}/{target_container}")
         source = self._records.object(source_id)
         if source is None:
-            raise Refused(404)
+            raise ObjectStoreError(404)
         fields = attributes(call.headers, target_name, self._records.now())
         fresh = call.method == "PUT" and must_be_new(call)
         keeps_manifest = call.query.get("multipart-manifest") == "get"
@@ -70,7 +70,7 @@ class Copies:
         if not fresh:
             require_conditions(call.headers, content.etag, content.timestamp, reading=False)
         if content.size > self._files.largest:
-            raise Refused(413, "Your request is too large.")
+            raise ObjectStoreError(413, "Your request is too large.")
         item = await self._uploads.store(
             target_id, self._files.stream(content.pieces), fields, fresh=fresh
         )
@@ -84,14 +84,14 @@ class Copies:
 
 
 def _named(call: Call, header: str) -> tuple[str, str]:
-    """Return the container and the object that a header names; raises :class:`Refused`."""
+    """Return the container and the object that a header names; raises :class:`ObjectStoreError`."""
     given = unquote_to_bytes(call.headers.get(header, "").encode("latin-1"))
     try:
         container, _, name = given.decode().lstrip("/").partition("/")
     except UnicodeDecodeError:
         container = name = ""
     if not (container and name) or "\0" in name:
-        raise Refused(
+        raise ObjectStoreError(
             412,
             f"{header.title()} header must be of the form <container name>/<object name>",
         )

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 
 _BITE = 1 << 18
 _SPARE_BYTES = 256 << 20
@@ -56,7 +56,9 @@ class DataFiles:
                 found.unlink()
 
     async def receive(self, chunks: AsyncIterator[bytes]) -> Received:
-        """Write data as it comes; raises :class:`Refused` and then leaves nothing behind."""
+        """Write data as it comes; raises :class:`ObjectStoreError` and then leaves nothing
+        behind.
+        """
         draft = _Draft(self._directory, self.largest)
         waiting, size = [], 0
         try:
@@ -81,11 +83,11 @@ class DataFiles:
             (self._directory / name).unlink(missing_ok=True)
 
     async def read(self, name: str) -> bytes:
-        """Return all of a file that is known to be small; raises :class:`Refused`."""
+        """Return all of a file that is known to be small; raises :class:`ObjectStoreError`."""
         try:
             return await asyncio.to_thread((self._directory / name).read_bytes)
         except FileNotFoundError:
-            raise Refused(404) from None  # deleted a moment ago
+            raise ObjectStoreError(404) from None  # deleted a moment ago
 
     def stream(self, pieces: Sequence[Piece]) -> AsyncIterator[bytes]:
         """Yield the pieces one after another.
@@ -141,9 +143,9 @@ class _Draft:
         data = b"".join(chunks)
         self._size += len(data)
         if self._size > self._largest:
-            raise Refused(413, "Your request is too large.")
+            raise ObjectStoreError(413, "Your request is too large.")
         if shutil.disk_usage(self._path.parent).free < len(data) + _SPARE_BYTES:
-            raise Refused(507)
+            raise ObjectStoreError(507)
         self._md5.update(data)
         view = memoryview(data)
         while view:

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from localcloud.object_store.call import Call
 from localcloud.object_store.data import DataFiles, Piece, cut, length
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.temporary_urls import shown
 
 _RANGES = 50
@@ -34,18 +34,20 @@ class Content(Struct, frozen=True):
 def require_conditions(
     headers: Mapping[str, str], etag: str, timestamp: float, *, reading: bool = True
 ) -> None:
-    """Raise :class:`Refused` with 304 or 412 where a condition of the request is not met."""
+    """Raise :class:`ObjectStoreError` with 304 or 412 where a condition of the request is not
+    met.
+    """
     same = {"ETag": f'"{etag}"'}
     if "if-match" in headers and not _names(headers["if-match"], etag):
-        raise Refused(412)
+        raise ObjectStoreError(412)
     if _names(headers.get("if-none-match", ""), etag):
-        raise Refused(304 if reading else 412, headers=same)
+        raise ObjectStoreError(304 if reading else 412, headers=same)
     moment = ceil(timestamp)
     if (limit := _moment(headers, "if-unmodified-since")) is not None and moment > limit:
-        raise Refused(412)
+        raise ObjectStoreError(412)
     limit = _moment(headers, "if-modified-since")
     if reading and limit is not None and moment <= limit and "if-none-match" not in headers:
-        raise Refused(304, headers=same)
+        raise ObjectStoreError(304, headers=same)
 
 
 def _names(tags: str, etag: str) -> bool:
@@ -63,7 +65,7 @@ def _moment(headers: Mapping[str, str], name: str) -> float | None:
 def ranges_of(header: str, size: int) -> list[tuple[int, int]] | None:
     """Return the stretches that a Range header asks for; None where it says nothing that counts.
 
-    Raises :class:`Refused` where none of them lies within ``size`` bytes.
+    Raises :class:`ObjectStoreError` where none of them lies within ``size`` bytes.
     """
     unit, equals, text = header.partition("=")
     found = [_ONE_RANGE.fullmatch(term) for term in text.split(",", _RANGES + 1)]
@@ -83,12 +85,12 @@ def ranges_of(header: str, size: int) -> list[tuple[int, int]] | None:
         if low < high:
             chosen.append((low, high))
     if not chosen or len(found) > _RANGES:
-        raise Refused(416, headers={"Content-Range": f"bytes */{size}"})
+        raise ObjectStoreError(416, headers={"Content-Range": f"bytes */{size}"})
     return chosen
 
 
 def download(call: Call, content: Content, files: DataFiles) -> Response:
-    """Return the answer to a GET or HEAD; raises :class:`Refused`."""
+    """Return the answer to a GET or HEAD; raises :class:`ObjectStoreError`."""
     require_conditions(call.headers, content.etag, content.timestamp)
     headers = {**shown(call, content.headers), "accept-ranges": "bytes"}
     asked = call.headers.get("range")

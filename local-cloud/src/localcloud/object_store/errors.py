@@ -33,7 +33,7 @@ _TITLES = {
 }
 
 
-class Refused(ApiError):
+class ObjectStoreError(ApiError):
     """A request that is refused: with a sentence, or with the page of its status."""
 
     def __init__(
@@ -58,7 +58,7 @@ def title(status: int) -> str:
 def swift_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the object storage API shows it."""
     headers = {**error.headers, "X-Trans-Id": transaction(request_id)}
-    if isinstance(error, Refused) and error.message:
+    if isinstance(error, ObjectStoreError) and error.message:
         return PlainTextResponse(error.message, error.status, headers)
     return page(error.status, headers)
 

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from localcloud.http import TooLarge, read_body
+from localcloud.http import TooLargeError, read_body
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import LISTING_LIMIT, MANIFEST, check_names
 from localcloud.object_store.data import DataFiles, Part, Piece, cut, length
 from localcloud.object_store.downloads import Content, ranges_of
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.listings import Selection
 from localcloud.object_store.records import Records, http_date, iso_date, stamp
 from localcloud.object_store.uploads import Uploads, attributes
@@ -36,7 +36,7 @@ class LargeObjects:
         self._uploads = Uploads(records, files)
 
     async def content(self, call: Call, item: Document) -> Content:
-        """Return what a reader of the object gets; raises :class:`Refused`.
+        """Return what a reader of the object gets; raises :class:`ObjectStoreError`.
 
         That is the manifest itself where the call asks for it.
         """
@@ -68,45 +68,47 @@ class LargeObjects:
         return found
 
     async def create(self, call: Call) -> Document:
-        """Keep the manifest that a request brings; raises :class:`Refused`."""
+        """Keep the manifest that a request brings; raises :class:`ObjectStoreError`."""
         check_names(call.container, call.object)
         self._records.container(call.container_id)
         fields = attributes(call.headers, call.object, self._records.now())
         try:
             body = await read_body(call.request, MANIFEST_BYTES)
-        except TooLarge:
-            raise Refused(413, f"Manifest is larger than {MANIFEST_BYTES} bytes.\n") from None
+        except TooLargeError:
+            raise ObjectStoreError(
+                413, f"Manifest is larger than {MANIFEST_BYTES} bytes.\n"
+            ) from None
         given = await asyncio.to_thread(_parsed, body)
         manifest, problems = [], []
         for entry in given:
             try:
                 manifest.append(self._segment(call, entry))
-            except Refused as error:
+            except ObjectStoreError as error:
                 problems.append(f"{entry['path']}, {error.message or 'Unsatisfiable Range'}\n")
         if problems:
-            raise Refused(400, "Errors:\n" + "".join(problems))
+            raise ObjectStoreError(400, "Errors:\n" + "".join(problems))
         etag = _md5("".join(_mark(segment) for segment in manifest))
         if call.headers.get("etag", etag).strip('"') != etag:
-            raise Refused(422)
+            raise ObjectStoreError(422)
         total = sum(_length(segment) for segment in manifest)
         fields |= {"slo_etag": etag, "bytes": total}
         content = await asyncio.to_thread(json.dumps, manifest)
         return await self._uploads.store(call.object_id, _once(content.encode()), fields)
 
     def _segment(self, call: Call, entry: dict[str, Any]) -> dict[str, Any]:
-        """Return the entry of a manifest as it is kept; raises :class:`Refused`."""
+        """Return the entry of a manifest as it is kept; raises :class:`ObjectStoreError`."""
         path = "/" + entry["path"].lstrip("/")
         container = "/".join([call.account, path.split("/", 2)[1]])
         if not self._access.allows(call, "read", container):
-            raise Refused(403, "403 Forbidden")
+            raise ObjectStoreError(403, "403 Forbidden")
         found = self._records.object(call.account + path)
         if found is None:
-            raise Refused(404, "404 Not Found")
+            raise ObjectStoreError(404, "404 Not Found")
         etag = found["slo_etag"] or found["hash"]
         if entry.get("etag") not in (None, "", etag):
-            raise Refused(400, "Etag Mismatch")
+            raise ObjectStoreError(400, "Etag Mismatch")
         if entry.get("size_bytes") not in (None, found["bytes"]):
-            raise Refused(400, "Size Mismatch")
+            raise ObjectStoreError(400, "Size Mismatch")
         segment = {
             "name": path,
             "bytes": found["bytes"],
@@ -119,10 +121,10 @@ class LargeObjects:
         if entry.get("range"):
             asked = ranges_of(f"bytes={entry['range']}", found["bytes"])
             if asked is None or len(asked) != 1:
-                raise Refused(400, "invalid range")
+                raise ObjectStoreError(400, "invalid range")
             segment["range"] = f"{asked[0][0]}-{asked[0][1] - 1}"
         if not found["bytes"]:
-            raise Refused(400, "Too Small; each segment must be at least 1 byte.")
+            raise ObjectStoreError(400, "Too Small; each segment must be at least 1 byte.")
         return segment
 
     async def _static(self, call: Call, item: Document, depth: int) -> list[Piece]:
@@ -132,9 +134,9 @@ class LargeObjects:
             container = "/".join([account, segment["name"].split("/", 2)[1]])
             found = self._records.object(account + segment["name"])
             if found is None or not self._access.allows(call, "read", container):
-                raise Refused(409)
+                raise ObjectStoreError(409)
             if segment["hash"] != (found["slo_etag"] or found["hash"]) or depth > _DEPTH:
-                raise Refused(409)
+                raise ObjectStoreError(409)
             inner = [_whole(found)]
             if found["slo_etag"]:
                 inner = await self._static(call, found, depth + 1)
@@ -143,7 +145,7 @@ class LargeObjects:
                 inner = cut(inner, low, high + 1)
             parts += inner
             if len(parts) > _PARTS:
-                raise Refused(409, f"The object has more than {_PARTS} parts.\n")
+                raise ObjectStoreError(409, f"The object has more than {_PARTS} parts.\n")
         return parts
 
     def _dynamic(self, call: Call, item: Document) -> list[Document]:
@@ -156,7 +158,7 @@ class LargeObjects:
         names = self._records.tally(container_id).names
         low, high = Selection(prefix=prefix).span(names)
         if high - low > LISTING_LIMIT:
-            raise Refused(409, f"The object has more than {LISTING_LIMIT} segments.\n")
+            raise ObjectStoreError(409, f"The object has more than {LISTING_LIMIT} segments.\n")
         return self._records.objects_of(container_id, names[low:high])
 
 
@@ -202,18 +204,18 @@ def _length(segment: dict[str, Any]) -> int:
 
 
 def _parsed(body: bytes) -> Sequence[dict[str, Any]]:
-    """Return the entries of a manifest as clients write it; raises :class:`Refused`."""
+    """Return the entries of a manifest as clients write it; raises :class:`ObjectStoreError`."""
     try:
         entries = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "Manifest must be valid JSON.\n") from None
+        raise ObjectStoreError(400, "Manifest must be valid JSON.\n") from None
     if not isinstance(entries, list) or not entries:
-        raise Refused(400, "Manifest must be a list of segments.\n")
+        raise ObjectStoreError(400, "Manifest must be a list of segments.\n")
     if len(entries) > SEGMENTS:
-        raise Refused(413, f"Number of segments must be <= {SEGMENTS}")
+        raise ObjectStoreError(413, f"Number of segments must be <= {SEGMENTS}")
     problems = "".join(f"Index {i}: {p}\n" for i, e in enumerate(entries) for p in _problems(e))
     if problems:
-        raise Refused(400, problems)
+        raise ObjectStoreError(400, problems)
     return entries
 
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from localcloud.http import boolean
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import LISTING_LIMIT
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 
 _FORMATS = {"plain": "text/plain", "json": "application/json", "xml": "application/xml"}
 Row = Mapping[str, str | int]
@@ -35,12 +35,12 @@ class Selection(Struct, frozen=True):
 
     @staticmethod
     def parse(query: QueryParams) -> "Selection":
-        """Read the parameters; raises :class:`Refused`."""
+        """Read the parameters; raises :class:`ObjectStoreError`."""
         limit = query.get("limit") or str(LISTING_LIMIT)
         if not (limit.isascii() and limit.isdigit() and len(limit) < 10):
-            raise Refused(412, f"limit must be a number of 0 to {LISTING_LIMIT}")
+            raise ObjectStoreError(412, f"limit must be a number of 0 to {LISTING_LIMIT}")
         if int(limit) > LISTING_LIMIT:
-            raise Refused(412, f"Maximum limit is {LISTING_LIMIT}")
+            raise ObjectStoreError(412, f"Maximum limit is {LISTING_LIMIT}")
         path, prefix, delimiter = (
             query.get("path"),
             query.get("prefix", ""),
@@ -99,7 +99,7 @@ def _after_prefix(names: Sequence[str], prefix: str, low: int, high: int) -> int
 
 
 def form_of(call: Call) -> str:
-    """Return the media type that a list is asked for in; raises :class:`Refused`."""
+    """Return the media type that a list is asked for in; raises :class:`ObjectStoreError`."""
     asked = call.query.get("format")
     if asked is not None:
         return _FORMATS.get(asked.lower(), "text/plain")
@@ -112,7 +112,7 @@ def form_of(call: Call) -> str:
             return kind
         if kind == "application/*":
             return "application/json"
-    raise Refused(406)
+    raise ObjectStoreError(406)
 
 
 def _quality(term: str) -> float:

@@ -9,7 +9,7 @@ from localcloud.object_store.constraints import check_names
 from localcloud.object_store.copies import Copies
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.downloads import download, require_conditions
-from localcloud.object_store.errors import Refused, page
+from localcloud.object_store.errors import ObjectStoreError, page
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.records import Records
 from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
@@ -53,13 +53,13 @@ class Objects:
         self._records.container(call.container_id)
         length = call.headers.get("content-length")
         if length is None and call.headers.get("transfer-encoding", "").lower() != "chunked":
-            raise Refused(411, "Missing Content-Length header.")
+            raise ObjectStoreError(411, "Missing Content-Length header.")
         if length is not None and int(length) > self._files.largest:
-            raise Refused(413, "Your request is too large.")
+            raise ObjectStoreError(413, "Your request is too large.")
         fields = attributes(call.headers, call.object, self._records.now())
         fresh = must_be_new(call)
         if fresh and self._records.object(call.object_id):
-            raise Refused(412)
+            raise ObjectStoreError(412)
         etag = call.headers.get("etag", "").strip('"').lower()
         item = await self._uploads.store(
             call.object_id, call.request.stream(), fields, etag=etag, fresh=fresh
@@ -89,5 +89,5 @@ class Objects:
         self._access.require(call, right, call.container_id)
         found = self._records.object(call.object_id)
         if found is None:
-            raise Refused(404)
+            raise ObjectStoreError(404)
         return found

@@ -12,7 +12,7 @@ from math import ceil
 
 from localcloud.cloud import Cloud
 from localcloud.object_store.constraints import CONTAINERS, MANIFEST, OBJECTS
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.store import Document
 
 ACCOUNT_PREFIX = "AUTH_"
@@ -73,10 +73,10 @@ class Records:
             self.accounts.put(self.account(account))
 
     def container(self, container_id: str) -> Document:
-        """Return a container; raises :class:`Refused`."""
+        """Return a container; raises :class:`ObjectStoreError`."""
         found = self.containers.get(container_id)
         if found is None:
-            raise Refused(404)
+            raise ObjectStoreError(404)
         return found
 
     def object(self, object_id: str) -> Document | None:
@@ -90,10 +90,12 @@ class Records:
         return [item for item in found if item is not None and not _is_over(item, now)]
 
     def put_container(self, container: Document) -> None:
-        """Keep a container; raises :class:`Refused` beyond the count of its account."""
+        """Keep a container; raises :class:`ObjectStoreError` beyond the count of its account."""
         new = container["id"] not in self.containers
         if new and len(self.tally(container["account"]).names) >= CONTAINERS:
-            raise Refused(403, f"An account of this cloud has {CONTAINERS} containers at most.")
+            raise ObjectStoreError(
+                403, f"An account of this cloud has {CONTAINERS} containers at most."
+            )
         with self._cloud.store.transaction():
             self.ensure_account(container["account"])
             self.containers.put(container)
@@ -102,7 +104,7 @@ class Records:
         """Keep an object; returns the file that no record names any more, if there is one.
 
         What it takes the place of becomes a version where its container keeps versions. Raises
-        :class:`Refused` where quotas or counts forbid it, or that container is missing.
+        :class:`ObjectStoreError` where quotas or counts forbid it, or that container is missing.
         """
         before = self.objects.get(item["id"])
         container = self.container(item["container"])
@@ -116,13 +118,14 @@ class Records:
         return str(before["data"]) if before is not None and version is None else None
 
     def remove_object(self, object_id: str) -> str:
-        """Forget an object and return its file; raises :class:`Refused` where there is none.
+        """Forget an object and return its file; raises :class:`ObjectStoreError` where there is
+        none.
 
         The newest of its versions takes its place.
         """
         found = self.object(object_id)
         if found is None:
-            raise Refused(404)
+            raise ObjectStoreError(404)
         version = self._newest_version(found)
         with self._cloud.store.transaction():
             self.objects.delete(object_id)
@@ -136,24 +139,24 @@ class Records:
         tally = self.tally(container["id"])
         more = int(before is None)
         if more and self.tally(container["account"]).objects >= OBJECTS:
-            raise Refused(413, f"An account of this cloud has {OBJECTS} objects at most.")
+            raise ObjectStoreError(413, f"An account of this cloud has {OBJECTS} objects at most.")
         size = tally.bytes + item["bytes"] - (before["bytes"] if before else 0)
         for quota, used in (("quota-bytes", size), ("quota-count", len(tally.names) + more)):
             limit = container["metadata"].get(quota)
             if limit is not None and used > int(limit):
-                raise Refused(413, "Upload exceeds quota.")
+                raise ObjectStoreError(413, "Upload exceeds quota.")
 
     def _version(self, container: Document, item: Document) -> Document | None:
         """An object as the version that is kept of it; None where none is.
 
-        Raises :class:`Refused` where the container for versions is missing.
+        Raises :class:`ObjectStoreError` where the container for versions is missing.
         """
         kept_in = container.get("versions")
         if not kept_in or MANIFEST in item["headers"] or _is_over(item, self.now()):
             return None
         container_id = f"{container['account']}/{kept_in}"
         if container_id not in self.containers:
-            raise Refused(412)
+            raise ObjectStoreError(412)
         name = f"{_prefix_of_versions(item)}{item['timestamp']:016.5f}"
         return {**item, "id": f"{container_id}/{name}", "container": container_id, "name": name}
 

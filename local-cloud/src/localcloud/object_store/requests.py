@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.cloud import Cloud
-from localcloud.http import RequestContext, Unauthorized, announce, route
+from localcloud.http import RequestContext, UnauthorizedError, announce, route
 from localcloud.object_store.call import Call
-from localcloud.object_store.errors import Refused, transaction
+from localcloud.object_store.errors import ObjectStoreError, transaction
 from localcloud.object_store.records import Records
 from localcloud.object_store.temporary_urls import grant
 
@@ -55,11 +55,11 @@ class Requests:
         try:
             raw.decode()
         except UnicodeDecodeError:
-            raise Refused(412, "Invalid UTF8 or contains NULL") from None
+            raise ObjectStoreError(412, "Invalid UTF8 or contains NULL") from None
         if b"\0" in raw:
-            raise Refused(412, "Invalid UTF8 or contains NULL")
+            raise ObjectStoreError(412, "Invalid UTF8 or contains NULL")
         if _UNPACKING in request.query_params:
-            raise Refused(501, f"{_UNPACKING}: this cloud unpacks no archives.")
+            raise ObjectStoreError(501, f"{_UNPACKING}: this cloud unpacks no archives.")
         found = request.path_params
         call = Call(
             request,
@@ -82,5 +82,5 @@ class Requests:
             return None
         try:
             return self._tokens.validate(token)
-        except Unauthorized:
+        except UnauthorizedError:
             return None

@@ -10,7 +10,7 @@ from ipaddress import ip_address, ip_network
 from urllib.parse import quote
 
 from localcloud.object_store.call import Call, Grant
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.records import Records
 
 DIGESTS = ("sha1", "sha256", "sha512")
@@ -25,7 +25,8 @@ _MOMENTS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d")
 
 
 def grant(call: Call, records: Records) -> Grant | None:
-    """Return what the signature in an address gives; raises :class:`Refused` for a wrong one.
+    """Return what the signature in an address gives; raises :class:`ObjectStoreError` for a
+    wrong one.
 
     None is for an address without a signature.
     """
@@ -105,7 +106,9 @@ def _keys(call: Call, records: Records) -> Iterable[tuple[str, str]]:
 def _check_headers(call: Call) -> None:
     for name in FORBIDDEN_HEADERS:
         if call.method in ("PUT", "POST") and name in call.headers:
-            raise Refused(400, f"The header {name.title()!r} is not allowed in this tempurl")
+            raise ObjectStoreError(
+                400, f"The header {name.title()!r} is not allowed in this tempurl"
+            )
 
 
 def shown(call: Call, headers: Mapping[str, str]) -> dict[str, str]:
@@ -136,5 +139,5 @@ def _http_date(moment: int) -> str:
         return formatdate(_LAST_MOMENT, usegmt=True)
 
 
-def _invalid() -> Refused:
-    return Refused(401, "401 Unauthorized: Temp URL invalid\n")
+def _invalid() -> ObjectStoreError:
+    return ObjectStoreError(401, "401 Unauthorized: Temp URL invalid\n")

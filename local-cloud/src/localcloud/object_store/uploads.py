@@ -10,7 +10,7 @@ from localcloud.http import boolean
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import HEADER_BYTES, MANIFEST, metadata_changes
 from localcloud.object_store.data import DataFiles
-from localcloud.object_store.errors import Refused
+from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.records import Records, http_date
 from localcloud.store import Document
 
@@ -44,8 +44,8 @@ class Uploads:
     ) -> Document:
         """Return the object that now has this data.
 
-        Raises :class:`Refused`, and then leaves what was there, where the data is not what the
-        ``etag`` says, or where a ``fresh`` object was to be and there is one.
+        Raises :class:`ObjectStoreError`, and then leaves what was there, where the data is not
+        what the ``etag`` says, or where a ``fresh`` object was to be and there is one.
         """
         received = await self._files.receive(chunks)
         account, container, name = object_id.split("/", 2)
@@ -63,9 +63,9 @@ class Uploads:
         }
         try:
             if etag and etag != received.md5:
-                raise Refused(422)
+                raise ObjectStoreError(422)
             if fresh and self._records.object(object_id):
-                raise Refused(412)
+                raise ObjectStoreError(412)
             unused = self._records.put_object(item)
         except BaseException:
             await self._files.remove([received.name])
@@ -76,16 +76,16 @@ class Uploads:
 
 
 def attributes(headers: Mapping[str, str], name: str, now: float) -> dict[str, Any]:
-    """Return what the headers say of an object of this name; raises :class:`Refused`."""
+    """Return what the headers say of an object of this name; raises :class:`ObjectStoreError`."""
     for header in _NOT_HERE:
         if header in headers:
-            raise Refused(501, f"{header.title()}: this cloud has no symbolic links.")
+            raise ObjectStoreError(501, f"{header.title()}: this cloud has no symbolic links.")
     for header, value in headers.items():
         if len(value) > HEADER_BYTES:
-            raise Refused(400, f"Header value too long: {header[:80]}")
+            raise ObjectStoreError(400, f"Header value too long: {header[:80]}")
     container, _, prefix = headers.get(MANIFEST, "c/p").partition("/")
     if not (container and prefix) or prefix[0] == "/" or set("?&") & set(container + prefix):
-        raise Refused(400, "X-Object-Manifest must be in the format container/prefix")
+        raise ObjectStoreError(400, "X-Object-Manifest must be in the format container/prefix")
     changes = metadata_changes(headers, "object")
     return {
         "metadata": {key: value for key, value in changes.items() if value},
@@ -110,18 +110,20 @@ def _delete_at(headers: Mapping[str, str], now: float) -> int | None:
         try:
             moment = base + int(text)
         except ValueError:
-            raise Refused(400, f"Non-integer {header}") from None
+            raise ObjectStoreError(400, f"Non-integer {header}") from None
         if moment <= now:
-            raise Refused(400, f"{header} in past")
+            raise ObjectStoreError(400, f"{header} in past")
         return min(moment, 9_999_999_999)
     return None
 
 
 def must_be_new(call: Call) -> bool:
-    """Return whether an object must be new, as the request has it; raises :class:`Refused`."""
+    """Return whether an object must be new, as the request has it; raises
+    :class:`ObjectStoreError`.
+    """
     condition = call.headers.get("if-none-match")
     if condition not in (None, "*"):
-        raise Refused(400, "If-None-Match only supports *")
+        raise ObjectStoreError(400, "If-None-Match only supports *")
     return condition is not None
 
 

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from msgspec import Struct
 
 from localcloud.fabric.interface import Face
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.store import Document
 
 LEVELS = ("rw", "ro")
@@ -38,35 +38,35 @@ class Client(Struct, frozen=True):
 
 
 def check(kind: str, who: str, *, with_ipv6: bool) -> None:
-    """Raise BadRequest for a rule that cannot be understood."""
+    """Raise BadRequestError for a rule that cannot be understood."""
     if kind == "ip":
         _check_address(who, with_ipv6)
     elif kind == "user":
         if not _USER.fullmatch(who):
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid user or group name. Must be 4-255 characters and consist of alphanumeric "
                 'characters and exclude special characters "/\\[]:;|=,+*?<>'
             )
     elif kind == "cert":
         if not _COMMON_NAME.fullmatch(who.strip()):
-            raise BadRequest("Invalid CN (common name). Must be 1-64 chars long.")
+            raise BadRequestError("Invalid CN (common name). Must be 1-64 chars long.")
     elif kind == "cephx":
         if not _CEPH.fullmatch(who) or "." in who or who == "manila":
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid Ceph ID. Ceph IDs must consist of ASCII printable characters without "
                 "periods, and 'manila' is taken."
             )
     else:
-        raise BadRequest("Only 'ip', 'user', 'cert' or 'cephx' access types are supported.")
+        raise BadRequestError("Only 'ip', 'user', 'cert' or 'cephx' access types are supported.")
 
 
 def _check_address(who: str, with_ipv6: bool) -> None:
     try:
         network = ip_network(who)
     except ValueError as error:
-        raise BadRequest(str(error)) from None
+        raise BadRequestError(str(error)) from None
     if network.version == 6 and not with_ipv6:
-        raise BadRequest(f"Expected 4 octets in {str(network.network_address)!r}")
+        raise BadRequestError(f"Expected 4 octets in {str(network.network_address)!r}")
 
 
 def is_served(protocol: str, rule: Document) -> bool:

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from localcloud.fabric.exports import MountRefused, MountRequest
+from localcloud.fabric.exports import MountRefusedError, MountRequest
 from localcloud.fabric.interface import Exit, Face, Share
 from localcloud.fabric.stillness import still
 from localcloud.network.service import NetworkService
 from localcloud.shared_file_system.access import Client, face
-from localcloud.shared_file_system.servers import ShareServers, Unreachable
+from localcloud.shared_file_system.servers import ServerUnreachableError, ShareServers
 from localcloud.shared_file_system.state import State
 from localcloud.store import Document
 from localcloud.work import Work
@@ -91,26 +91,26 @@ class Exports:
                 self.refresh(subject_id)
 
     async def mount(self, request: MountRequest) -> None:
-        """Mount what a server asks for, as far as it may; raises MountRefused, FabricError."""
+        """Mount what a server asks for, as far as it may; raises MountRefusedError, FabricError."""
         kind = _KINDS.get(request.kind, "")
         found = _SOURCES[kind].fullmatch(request.source) if kind else None
         if found is None:
-            raise MountRefused(f"{request.source} is no share that could be mounted")
+            raise MountRefusedError(f"{request.source} is no share that could be mounted")
         subject = self._exported(_PROTOCOLS[kind], found["path"].rstrip("/"))
         if subject is None:
-            raise MountRefused(
+            raise MountRefusedError(
                 f"mounting {request.source} failed, reason given by server: No such file or "
                 "directory"
             )
         share = self._share_of(subject)
         await self._work.finished(share["share_server_id"] or "")
         if found["host"] != self._state.address_of(share):
-            raise MountRefused(f"mount of {request.source} failed: Connection timed out")
+            raise MountRefusedError(f"mount of {request.source} failed: Connection timed out")
         client, seen = await self._client(share, request)
         async with self._work.alone(subject["id"]):
             allowed = self._face(subject, client)
             if allowed is Face.CLOSED:
-                raise MountRefused(f"access denied by server while mounting {request.source}")
+                raise MountRefusedError(f"access denied by server while mounting {request.source}")
             storage = self._fabric.storage
             await storage.mount(request.server_id, self._shown(subject), allowed, request.target)
             servers = self._mounted.setdefault(subject["id"], {})
@@ -140,8 +140,8 @@ class Exports:
                 seen = await self._servers.seen_from(
                     server, share["share_proto"], request.server_id
                 )
-            except Unreachable as error:
-                raise MountRefused(f"mount of {request.source} failed: {error}") from error
+            except ServerUnreachableError as error:
+                raise MountRefusedError(f"mount of {request.source} failed: {error}") from error
             addresses = frozenset({seen})
         user = options.get("username") or options.get("user") or options.get("name") or ""
         return Client(addresses, user, options.get("secret", "")), server is not None

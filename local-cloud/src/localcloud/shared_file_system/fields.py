@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import ApiError, BadRequest, boolean
+from localcloud.http import ApiError, BadRequestError, boolean
 
 LONGEST = 255
 _LONGEST_VALUE = 1023
@@ -12,7 +12,7 @@ _LARGEST = 2**31 - 1
 _MOST_METADATA = 128
 
 
-class Unprocessable(ApiError):
+class UnprocessableError(ApiError):
     """The body does not have what the request is about."""
 
     status = 422
@@ -20,16 +20,16 @@ class Unprocessable(ApiError):
 
 
 def wrapped(body: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the object that a body has under this name; raises :class:`Unprocessable`."""
+    """Return the object that a body has under this name; raises :class:`UnprocessableError`."""
     found = body.get(name)
     if not isinstance(found, dict):
-        raise Unprocessable("Unable to process the contained instructions")
+        raise UnprocessableError("Unable to process the contained instructions")
     return found
 
 
-def refused(name: str, value: Any, why: str) -> BadRequest:
+def refused(name: str, value: Any, why: str) -> BadRequestError:
     """Return the refusal of a field."""
-    return BadRequest(f"Invalid input for field/attribute {name}. Value: {value}. {why}")
+    return BadRequestError(f"Invalid input for field/attribute {name}. Value: {value}. {why}")
 
 
 def text(body: Mapping[str, Any], name: str, default: str | None = None) -> str | None:
@@ -38,9 +38,11 @@ def text(body: Mapping[str, Any], name: str, default: str | None = None) -> str 
     if value is None:
         return None
     if not isinstance(value, str):
-        raise BadRequest(f"Invalid input received: {name} must be a string.")
+        raise BadRequestError(f"Invalid input received: {name} must be a string.")
     if len(value) > LONGEST:
-        raise BadRequest(f"Invalid input received: {name} can only be {LONGEST} characters long.")
+        raise BadRequestError(
+            f"Invalid input received: {name} can only be {LONGEST} characters long."
+        )
     return value
 
 
@@ -61,8 +63,8 @@ def flag(body: Mapping[str, Any], name: str, default: bool) -> bool:
         return value
     try:
         return boolean(str(value) or "-")
-    except BadRequest:
-        raise BadRequest(
+    except BadRequestError:
+        raise BadRequestError(
             f"Unrecognized value '{value}', acceptable values are: '0', '1', 'f', 'false', 'n', "
             "'no', 'off', 'on', 't', 'true', 'y', 'yes'"
         ) from None
@@ -72,7 +74,7 @@ def size(value: Any) -> int:
     """Return the size of a share."""
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= _LARGEST:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Share size '{value}' must be an integer and greater than 0."
         )
     return number
@@ -99,18 +101,18 @@ def metadata(value: Any) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-        raise BadRequest("Malformed request body")
+        raise BadRequestError("Malformed request body")
     for key, item in value.items():
         if not key:
-            raise BadRequest("Metadata property key is blank.")
+            raise BadRequestError("Metadata property key is blank.")
         if len(key) > LONGEST:
-            raise BadRequest(f"Metadata property key is greater than {LONGEST} characters.")
+            raise BadRequestError(f"Metadata property key is greater than {LONGEST} characters.")
         if len(item) > _LONGEST_VALUE:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Metadata property value is greater than {_LONGEST_VALUE} characters."
             )
     if len(value) > _MOST_METADATA:
-        raise BadRequest(f"There can be {_MOST_METADATA} items of metadata.")
+        raise BadRequestError(f"There can be {_MOST_METADATA} items of metadata.")
     return dict(value)
 
 

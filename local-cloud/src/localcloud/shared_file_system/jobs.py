@@ -24,7 +24,7 @@ Changes = Mapping[str, Any] | None
 Job = Callable[[Tools, Document], Awaitable[Changes]]
 
 
-class Failed(Exception):
+class ShareJobError(Exception):
     """A job has ended with what a message tells: by its numbers of action and detail."""
 
     def __init__(self, action: str, detail: str, **changes: Any) -> None:
@@ -38,12 +38,12 @@ async def _create(tools: Tools, share: Document) -> Changes:
     kind = tools.state.types.get(share["share_type_id"])
     specs = {} if kind is None else kind["extra_specs"]
     if not kinds.is_served(specs):
-        raise Failed("001", "008")
+        raise ShareJobError("001", "008")
     placed: dict[str, Any] = {"availability_zone": ZONE, "host": HOST}
     if kinds.truth(specs, kinds.SERVERS):
         placed |= {"host": SERVERS_HOST, "share_server_id": await _server_for(tools, share)}
     elif share["share_network_id"] is not None:
-        raise Failed("002", "003", **placed)
+        raise ShareJobError("002", "003", **placed)
     if share["snapshot_id"]:
         async with tools.work.alone(share["snapshot_id"]):
             await tools.content.copy(share["snapshot_id"], share["id"])
@@ -62,7 +62,7 @@ async def _server_for(tools: Tools, share: Document) -> str:
             server = await tools.servers.ensure(who, network)
     except (ApiError, FabricError, OSError) as error:
         _LOG.warning("share %s has no server: %s", share["id"], error)
-        raise Failed("002", "004", availability_zone=ZONE, host=SERVERS_HOST) from error
+        raise ShareJobError("002", "004", availability_zone=ZONE, host=SERVERS_HOST) from error
     return str(server["id"])
 
 
@@ -89,7 +89,7 @@ async def _extend(tools: Tools, share: Document) -> Changes:
 async def _shrink(tools: Tools, share: Document) -> Changes:
     size = share["task"]["size"]
     if await tools.content.size(share["id"]) > size * _GIB:
-        raise Failed("009", "018", status="available")
+        raise ShareJobError("009", "018", status="available")
     return {"size": size, "status": "available"}
 
 
@@ -176,7 +176,7 @@ async def _do(tools: Tools, collection: Collection, object_id: str) -> None:
     job, broken = known[found["task"]["kind"]]
     try:
         changes = await job(tools, found)
-    except Failed as failed:
+    except ShareJobError as failed:
         changes = failed.changes
         tell(tools.state, found, failed.action, failed.detail)
     except Exception as error:  # noqa: BLE001  (the object must show it)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from localcloud.http import BadRequest, RequestContext
+from localcloud.http import BadRequestError, RequestContext
 from localcloud.shared_file_system.state import State, missing
 from localcloud.store import Document
 
@@ -59,7 +59,7 @@ def sees(who: RequestContext, kind: Document) -> bool:
 
 
 def find(state: State, who: RequestContext, name: str) -> Document:
-    """Return a type by its id or name, ``default`` for the default one; raises NotFound."""
+    """Return a type by its id or name, ``default`` for the default one; raises NotFoundError."""
     kind = state.types.get(name) or next(state.types.find(name=name), None)
     if kind is None or not sees(who, kind):
         raise missing("Share type not found.")
@@ -72,10 +72,10 @@ def truth(specs: Mapping[str, str], name: str) -> bool:
 
 
 def check(specs: Mapping[str, str]) -> None:
-    """Raise BadRequest for values that these extra specs cannot have."""
+    """Raise BadRequestError for values that these extra specs cannot have."""
     for name in _BOOLEANS:
         if name in specs and specs[name].strip().lower() not in _TRUE | _FALSE:
-            raise BadRequest(f"Invalid extra_spec: {name}: {specs[name]}")
+            raise BadRequestError(f"Invalid extra_spec: {name}: {specs[name]}")
 
 
 def is_served(specs: Mapping[str, str]) -> bool:

@@ -47,7 +47,7 @@ _MESSAGES = {
 }
 
 
-class OverQuota(ApiError):
+class OverQuotaError(ApiError):
     """The project has as much as it may have."""
 
     status = 413
@@ -99,19 +99,19 @@ def usage(state: State, project: str, type_id: str | None = None) -> dict[str, i
 
 
 def check(state: State, project: str, kind: Document | None = None, **more: int) -> None:
-    """Raise :class:`OverQuota` where the project may not have this much more."""
+    """Raise :class:`OverQuotaError` where the project may not have this much more."""
     for type_id in (None,) if kind is None else (None, kind["id"]):
         allowed, used = limits(state, project, type_id), usage(state, project, type_id)
         for name, amount in more.items():
             if UNLIMITED != allowed[name] < used[name] + amount:
-                raise OverQuota(_MESSAGES[name].format(limit=allowed[name]))
+                raise OverQuotaError(_MESSAGES[name].format(limit=allowed[name]))
 
 
 def check_size(state: State, project: str, kind: Document, size: int) -> None:
-    """Raise :class:`OverQuota` where no share of the project may be so large."""
+    """Raise :class:`OverQuotaError` where no share of the project may be so large."""
     most = limits(state, project, kind["id"])["per_share_gigabytes"]
     if UNLIMITED != most < size:
-        raise OverQuota(
+        raise OverQuotaError(
             f"ShareSizeExceedsLimit: Requested share size {size} is larger than maximum allowed "
             f"limit {most}."
         )

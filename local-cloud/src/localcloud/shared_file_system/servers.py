@@ -43,7 +43,7 @@ _RULES = (
 )
 
 
-class Unreachable(Exception):
+class ServerUnreachableError(Exception):
     """A server does not reach the address of a share."""
 
 
@@ -153,10 +153,10 @@ class ShareServers:
     async def seen_from(self, share_server: Document, protocol: str, client_id: str) -> str:
         """Return the address that a server of the cloud has for a server of shares.
 
-        Raises :class:`Unreachable`.
+        Raises :class:`ServerUnreachableError`.
         """
         if self._appliances is None:
-            raise Unreachable("Network is unreachable")
+            raise ServerUnreachableError("Network is unreachable")
         word = secrets.token_bytes(_WORD_BYTES)
         seen = self._expected[word] = asyncio.get_running_loop().create_future()
         dial = self._appliances.open
@@ -169,11 +169,11 @@ class ShareServers:
                 address: str = await seen
                 return address
         except TimeoutError:
-            raise Unreachable("Connection timed out") from None
+            raise ServerUnreachableError("Connection timed out") from None
         except OSError as error:
-            raise Unreachable(os.strerror(error.errno or errno.EHOSTUNREACH)) from error
+            raise ServerUnreachableError(os.strerror(error.errno or errno.EHOSTUNREACH)) from error
         except FabricError as error:
-            raise Unreachable(str(error).rpartition(": ")[2]) from error
+            raise ServerUnreachableError(str(error).rpartition(": ")[2]) from error
         finally:
             self._expected.pop(word, None)
 

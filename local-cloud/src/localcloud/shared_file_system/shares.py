@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.shared_file_system import jobs, kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.state import ZONE, found, missing
@@ -32,19 +32,21 @@ def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
     state, project = tools.state, who.require_project()
     protocol = wish.protocol.upper()
     if protocol not in PROTOCOLS:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Invalid share protocol provided: {wish.protocol}. It is "
             f"either disabled or unsupported. Available protocols: {list(PROTOCOLS)}."
         )
     if wish.zone not in (None, "", ZONE):
-        raise NotFound(f"Availability zone {wish.zone} could not be found.")
+        raise NotFoundError(f"Availability zone {wish.zone} could not be found.")
     snapshot = _snapshot(tools, who, wish)
     kind = kinds.find(state, who, wish.type_name or _type_of(snapshot))
     network_id = wish.network_id or (snapshot or {}).get("share_network_id")
     if network_id is not None:
         found(state.networks, who, network_id, _no_network(network_id))
     elif kinds.truth(kind["extra_specs"], kinds.SERVERS):
-        raise BadRequest("Share network must be set when the driver_handles_share_servers is true.")
+        raise BadRequestError(
+            "Share network must be set when the driver_handles_share_servers is true."
+        )
     size = wish.size if wish.size is not None else int((snapshot or {})["size"])
     quotas.check_size(state, project, kind, size)
     quotas.check(state, project, kind, shares=1, gigabytes=size)
@@ -79,8 +81,8 @@ def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
     return share
 
 
-def _no_network(network_id: str) -> NotFound:
-    return NotFound(f"Share network {network_id} could not be found.")
+def _no_network(network_id: str) -> NotFoundError:
+    return NotFoundError(f"Share network {network_id} could not be found.")
 
 
 def _type_of(snapshot: Document | None) -> str:
@@ -90,21 +92,21 @@ def _type_of(snapshot: Document | None) -> str:
 def _snapshot(tools: Tools, who: RequestContext, wish: Wish) -> Document | None:
     if wish.snapshot_id is None:
         if wish.size is None:
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid input received: Share size 'None' must be an integer and greater than 0."
             )
         return None
     error = missing(f"ShareSnapshotNotFound: Snapshot {wish.snapshot_id} could not be found.")
     snapshot = found(tools.state.snapshots, who, wish.snapshot_id, error)
     if snapshot["status"] != "available":
-        raise BadRequest("Invalid share snapshot: status must be 'available'.")
+        raise BadRequestError("Invalid share snapshot: status must be 'available'.")
     if wish.size is not None and wish.size < snapshot["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Share size '{wish.size}' must be equal or greater than "
             "snapshot size."
         )
     if not snapshot["capabilities"]["create_share_from_snapshot_support"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"A new share may not be created from snapshot '{wish.snapshot_id}', because the "
             "snapshot's parent share does not have that capability."
         )

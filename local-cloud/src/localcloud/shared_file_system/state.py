@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.cloud import Cloud
-from localcloud.http import ApiError, NotFound, RequestContext
+from localcloud.http import ApiError, NotFoundError, RequestContext
 from localcloud.store import Collection, Document
 
 ZONE = "nova"
@@ -101,6 +101,6 @@ def found(collection: Collection, who: RequestContext, object_id: str, error: Ap
     return document
 
 
-def missing(message: str = "The resource could not be found.") -> NotFound:
+def missing(message: str = "The resource could not be found.") -> NotFoundError:
     """Return the error for what is not there, or may not be seen."""
-    return NotFound(message)
+    return NotFoundError(message)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from localcloud.http import ApiError, BadRequest
+from localcloud.http import ApiError, BadRequestError
 from localcloud.identity.service_trusts import Trusts
 from localcloud.store import Document
 from localcloud.workflow.starts import Starts
@@ -26,11 +26,11 @@ def _croniter() -> Any:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise BadRequest for an invalid cron pattern."""
+    """Raise BadRequestError for an invalid cron pattern."""
     try:
         next_time(pattern, datetime.now(UTC))
     except (ValueError, KeyError, ArithmeticError) as error:
-        raise BadRequest(f"The specified pattern is not valid: {pattern}") from error
+        raise BadRequestError(f"The specified pattern is not valid: {pattern}") from error
 
 
 def next_time(pattern: str, now: datetime) -> str:

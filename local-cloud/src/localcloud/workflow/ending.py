@@ -4,8 +4,8 @@ from typing import Any
 
 from localcloud.store import Document
 from localcloud.workflow.contexts import Contexts, outbound, workflow_of
-from localcloud.workflow.expressions.evaluator import NotComputed
-from localcloud.workflow.failures import RunFailed, failed_to_complete
+from localcloud.workflow.expressions.evaluator import EvaluationError
+from localcloud.workflow.failures import RunFailedError, failed_to_complete
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.state import State
 from localcloud.workflow.states import CANCELLED, ERROR, IDLE, SUCCESS
@@ -31,7 +31,9 @@ class Ending:
     async def complete(
         self, execution: Document, task: Document, state: str, info: str | None
     ) -> None:
-        """End a task in a state. Raises :class:`RunFailed` if an expression of it has no value."""
+        """End a task in a state. Raises :class:`RunFailedError` if an expression of it has no
+        value.
+        """
         spec = workflow_of(execution).tasks[task["name"]]
         now = self._state.now()
         latest = self._state.tasks.get(task["id"]) or task
@@ -47,8 +49,8 @@ class Ending:
             ended["versions"] = {**ended["versions"], **versions}
             execution = {**execution, "globals": {**execution["globals"], **shared}}
             ended["commands"] = await self._following(execution, ended, spec)
-        except NotComputed as error:
-            raise RunFailed(failed_to_complete(error, execution, task, spec.target)) from error
+        except EvaluationError as error:
+            raise RunFailedError(failed_to_complete(error, execution, task, spec.target)) from error
         ended["next"] = [[each["name"], each["event"]] for each in ended["commands"]]
         if (ended["policies"] or {}).get("keep-result") is False:
             self._forget(ended)

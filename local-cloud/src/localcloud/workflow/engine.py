@@ -12,8 +12,8 @@ from localcloud.store import Document
 from localcloud.work import Work
 from localcloud.workflow.contexts import workflow_of
 from localcloud.workflow.execution_ends import ExecutionEnds
-from localcloud.workflow.expressions.evaluator import NotComputed
-from localcloud.workflow.failures import RunFailed, failed_to_run
+from localcloud.workflow.expressions.evaluator import EvaluationError
+from localcloud.workflow.failures import RunFailedError, failed_to_run
 from localcloud.workflow.parts import Parts
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 from localcloud.workflow.wakes import Wakes
@@ -89,7 +89,7 @@ class Engine:
             try:
                 if not await self._step(execution):
                     break
-            except (RunFailed, NotComputed, ApiError) as error:
+            except (RunFailedError, EvaluationError, ApiError) as error:
                 await self.end(execution_id, ERROR, str(error))
             except Exception:  # noqa: BLE001  (it must not end unseen)
                 _LOG.exception("execution %s cannot go on", execution_id)
@@ -123,7 +123,7 @@ class Engine:
     async def _settled(self, execution: Document, task: Document) -> bool:
         try:
             return await self._parts.runs.settle(execution, task)
-        except (RunFailed, NotComputed, ApiError) as error:
+        except (RunFailedError, EvaluationError, ApiError) as error:
             told = str(error)
             if not told.startswith("Failed to handle"):
                 told = failed_to_run(told, execution, task)

@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequest, Conflict, NotFound
+from localcloud.http import ApiError, BadRequestError, ConflictError, NotFoundError
 
 _SERVER = 500
 
@@ -14,24 +14,24 @@ def mistral_error(error: ApiError, request_id: str) -> Response:
     return JSONResponse(body, error.status, error.headers)
 
 
-def invalid_language(message: str) -> BadRequest:
+def invalid_language(message: str) -> BadRequestError:
     """Return the error for a document that is not of the language."""
-    return BadRequest(f"Invalid DSL: {message}")
+    return BadRequestError(f"Invalid DSL: {message}")
 
 
-def invalid_input(name: str, missing: list[str], unexpected: list[str]) -> BadRequest:
+def invalid_input(name: str, missing: list[str], unexpected: list[str]) -> BadRequestError:
     """Return the error for input that a workflow or an action does not take."""
     told = [f"name={name}"]
     told += [f"missing={missing}"] if missing else []
     told += [f"unexpected={unexpected}"] if unexpected else []
-    return BadRequest(f"Invalid input [{', '.join(told)}]")
+    return BadRequestError(f"Invalid input [{', '.join(told)}]")
 
 
-def duplicate(kind: str, name: str) -> Conflict:
+def duplicate(kind: str, name: str) -> ConflictError:
     """Return the error for a name that is taken."""
-    return Conflict(f"Duplicate entry for {kind} ['name', 'project_id']: {name}")
+    return ConflictError(f"Duplicate entry for {kind} ['name', 'project_id']: {name}")
 
 
-def not_found(kind: str, what: str) -> NotFound:
+def not_found(kind: str, what: str) -> NotFoundError:
     """Return the error for an object that does not exist, or is not the caller's."""
-    return NotFound(f"{kind} not found [{what}]")
+    return NotFoundError(f"{kind} not found [{what}]")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from localcloud.identity.service_trusts import Trusts
 from localcloud.store import Document
 from localcloud.workflow.contexts import workflow_of
-from localcloud.workflow.expressions.evaluator import NotComputed
+from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import caused_by
 from localcloud.workflow.outputs import Outputs
 from localcloud.workflow.state import State
@@ -45,7 +45,7 @@ class ExecutionEnds:
             return
         try:
             output = await self._outputs.output(execution, state)
-        except NotComputed as error:
+        except EvaluationError as error:
             output = {}
             if state == SUCCESS:
                 where = f"[wf_ex_id={execution_id}, wf_name={execution['workflow_name']}]"

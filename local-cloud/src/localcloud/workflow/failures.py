@@ -11,7 +11,7 @@ _LONGEST = 65_000
 """Characters of a reason."""
 
 
-class RunFailed(Exception):
+class RunFailedError(Exception):
     """A workflow cannot be carried out: it fails immediately, without its error handlers."""
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from localcloud.store import Document
 from localcloud.workflow.contexts import outbound, workflow_of
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.language.workflows import Workflow
 from localcloud.workflow.state import State
@@ -69,7 +69,7 @@ class Following:
         triggers: Sequence[Document] = (),
     ) -> None:
         if len(self._state.tasks_of(execution["id"])) >= MOST_TASKS:
-            raise RunFailed(f"An execution has at most {MOST_TASKS} tasks.")
+            raise RunFailedError(f"An execution has at most {MOST_TASKS} tasks.")
         context, versions = outbound(before)
         now = self._state.now()
         made = {

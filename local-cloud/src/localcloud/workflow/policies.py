@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 
 _MOST_ITEMS = 1_000
 """That a task is done for."""
@@ -12,27 +12,27 @@ _NUMBERS = ("wait-before", "wait-after", "timeout", "concurrency")
 
 
 def checked_policies(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """Return policies with checked values. Raises RunFailed."""
+    """Return policies with checked values. Raises RunFailedError."""
     found = dict(policies)
     numbers = [(name, found[name]) for name in _NUMBERS if name in found]
     numbers += [(f"retry.{name}", value) for name, value in (found.get("retry") or {}).items()]
     for name, value in numbers:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_SECONDS:
             told = f"Invalid value of the policy {name}: an integer is expected, not {value!r:.100}"
-            raise RunFailed(told)
+            raise RunFailedError(told)
     if "retry" in found:
         found["retry"] = {"count": 0, "delay": 0, **found["retry"]}
     return found
 
 
 def rows(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the values of variables, once for each item; raises RunFailed."""
+    """Return the values of variables, once for each item; raises RunFailedError."""
     told = f"Wrong input format for: {str(dict(lists))[:500]}."
     if not all(isinstance(value, list) for value in lists.values()):
-        raise RunFailed(f"{told} Iterable type is expected for each value.")
+        raise RunFailedError(f"{told} Iterable type is expected for each value.")
     lengths = {len(value) for value in lists.values()}
     if len(lengths) > 1:
-        raise RunFailed(f"{told} All arrays must have the same length.")
+        raise RunFailedError(f"{told} All arrays must have the same length.")
     if max(lengths) > _MOST_ITEMS:
-        raise RunFailed(f"A task has at most {_MOST_ITEMS} items.")
+        raise RunFailedError(f"A task has at most {_MOST_ITEMS} items.")
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]

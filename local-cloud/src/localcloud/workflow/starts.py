@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.identity.service_trusts import Trusts
 from localcloud.store import Document
 from localcloud.workflow.engine import Engine
@@ -78,17 +78,17 @@ class Starts:
             try:
                 env = json.loads(env)
             except ValueError as error:
-                raise BadRequest(f"Environment is not found: {env}") from error
+                raise BadRequestError(f"Environment is not found: {env}") from error
         if not isinstance(env, dict):
             told = f"Unexpected value type for environment [env={env!r:.100}]"
-            raise BadRequest(told)
+            raise BadRequestError(told)
         return {**params, "env": env}
 
     def workflow(self, who: RequestContext, identifier: str, namespace: str = "") -> Document:
-        """Return a workflow by id or name; raises NotFound."""
+        """Return a workflow by id or name; raises NotFoundError."""
         found = self._state.workflow(who.require_project(), identifier, namespace)
         if found is None:
-            raise NotFound(
+            raise NotFoundError(
                 f"Workflow not found [workflow_identifier={identifier}, namespace={namespace}]"
             )
         return found

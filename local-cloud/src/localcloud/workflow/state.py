@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.cloud import Cloud
-from localcloud.http import BadRequest, Forbidden, RequestContext
+from localcloud.http import BadRequestError, ForbiddenError, RequestContext
 from localcloud.store import Collection, Document
 from localcloud.workflow.errors import not_found
 from localcloud.workflow.states import ENDED
@@ -63,7 +63,7 @@ class State:
         ]
 
     def found(self, who: RequestContext, collection: Collection, key: str, kind: str) -> Document:
-        """Return the document with an id. Raises NotFound."""
+        """Return the document with an id. Raises NotFoundError."""
         document = collection.get(key)
         if document is None or not _may_see(who, document):
             raise not_found(kind, f"id={key}")
@@ -93,17 +93,17 @@ class State:
         return found
 
     def own(self, who: RequestContext, document: Document) -> Document:
-        """Return a document that the caller may change; raises Forbidden."""
+        """Return a document that the caller may change; raises ForbiddenError."""
         if not (who.is_admin or document["project_id"] == who.project_id):
             told = "Can not change what another project has made public."
-            raise Forbidden(f"{told} [id={document['id']}]")
+            raise ForbiddenError(f"{told} [id={document['id']}]")
         return document
 
     def room(self, who: RequestContext, collection: Collection) -> None:
-        """Raise Forbidden where a project has as much as it may have."""
+        """Raise ForbiddenError where a project has as much as it may have."""
         own = sum(1 for _ in collection.find(project_id=who.require_project()))
         if own >= MOST_DEFINITIONS:
-            raise Forbidden(f"A project has at most {MOST_DEFINITIONS} of them.")
+            raise ForbiddenError(f"A project has at most {MOST_DEFINITIONS} of them.")
 
     def made(self, who: RequestContext, **fields: Any) -> Document:
         """Return a new document of the caller's project, not yet stored."""
@@ -163,7 +163,7 @@ class State:
     def make_room(self, project_id: str) -> None:
         """Remove the oldest execution that has ended where a project has many.
 
-        Raises Forbidden where none has.
+        Raises ForbiddenError where none has.
         """
         own = list(self.executions.find(project_id=project_id))
         if len(own) < MOST_EXECUTIONS:
@@ -171,13 +171,13 @@ class State:
         ended = (e for e in own if e["state"] in ENDED and e["task_execution_id"] is None)
         oldest = next(ended, None)
         if oldest is None:
-            raise Forbidden(f"A project has at most {MOST_EXECUTIONS} executions.")
+            raise ForbiddenError(f"A project has at most {MOST_EXECUTIONS} executions.")
         self.remove(oldest)
 
     def make_room_for_actions(self, project_id: str) -> None:
         """Remove the oldest action taken by itself that has ended where a project has many.
 
-        Raises Forbidden where none has.
+        Raises ForbiddenError where none has.
         """
         own = [
             each
@@ -188,18 +188,20 @@ class State:
             return
         oldest = next((each for each in own if each["state"] in ENDED), None)
         if oldest is None:
-            raise Forbidden(f"A project has at most {MOST_EXECUTIONS} actions taken by themselves.")
+            raise ForbiddenError(
+                f"A project has at most {MOST_EXECUTIONS} actions taken by themselves."
+            )
         self.action_executions.delete(oldest["id"])
 
 
 def scope(who: RequestContext, given: Any) -> str:
-    """Return the requested scope. Raises BadRequest, and Forbidden for the public one."""
+    """Return the requested scope. Raises BadRequestError, and ForbiddenError for the public one."""
     chosen = given or "private"
     if chosen not in _SCOPES:
         told = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"
-        raise BadRequest(f"Scope must be one of the following: {told}")
+        raise BadRequestError(f"Scope must be one of the following: {told}")
     if chosen == "public" and not who.is_admin:
-        raise Forbidden("Policy does not allow this request: to publish needs the role admin.")
+        raise ForbiddenError("Policy does not allow this request: to publish needs the role admin.")
     return str(chosen)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.http import ApiError, BadRequest
+from localcloud.http import ApiError, BadRequestError
 from localcloud.store import Document
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import Workflow, completed, inputs_of
 from localcloud.workflow.state import State
 from localcloud.workflow.states import RUNNING
@@ -16,13 +16,15 @@ _MOST_BELOW = 500
 
 
 def execution_of(state: State, workflow: Document, **given: Any) -> Document:
-    """Return the document of a new execution; raises BadRequest for input or parameters."""
+    """Return the document of a new execution; raises BadRequestError for input or parameters."""
     spec, name = workflow["spec"], workflow["name"]
     params: dict[str, Any] = {"namespace": workflow["namespace"], "env": {}, **given["params"]}
     checked = completed(name, inputs_of(spec), given["input"])
     if Workflow(name, spec).is_reverse and params.get("task_name") not in spec["tasks"]:
         told = f"Invalid task name [workflow_name={name}, task_name={params.get('task_name')}]"
-        raise BadRequest(f"{told}: a reverse workflow needs the task to reach in its parameters.")
+        raise BadRequestError(
+            f"{told}: a reverse workflow needs the task to reach in its parameters."
+        )
     now = state.now()
     return {
         "id": str(uuid4()),
@@ -76,7 +78,7 @@ class SubExecutions:
         root_id = parent["root_execution_id"] or parent["id"]
         below = sum(1 for _ in self._state.executions.find(root_execution_id=root_id))
         if below >= _MOST_BELOW:
-            raise RunFailed(f"An execution begins at most {_MOST_BELOW} others.")
+            raise RunFailedError(f"An execution begins at most {_MOST_BELOW} others.")
         known = inputs_of(workflow["spec"])
         params = {
             "root_execution_id": root_id,
@@ -101,7 +103,7 @@ class SubExecutions:
                 index=index,
             )
         except ApiError as error:
-            raise RunFailed(error.message) from error
+            raise RunFailedError(error.message) from error
         self._state.executions.put(made)
         self.begun(made["id"])
         return ""

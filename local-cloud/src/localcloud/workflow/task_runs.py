@@ -9,7 +9,7 @@ from localcloud.workflow.actions import known
 from localcloud.workflow.actions.running import Actions
 from localcloud.workflow.attempts import Attempts
 from localcloud.workflow.contexts import Contexts, workflow_of
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.following import Following
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.language.workflows import completed
@@ -146,7 +146,9 @@ class TaskRuns:
         for number, each in zip(indexes, found, strict=True):
             given = {} if each["input"] is None else each["input"]
             if not isinstance(given, dict):
-                raise RunFailed(f"The input of task {task['name']} is a map, not {given!r:.100}")
+                raise RunFailedError(
+                    f"The input of task {task['name']} is a map, not {given!r:.100}"
+                )
             if not spec.is_workflow:
                 self._act(execution, task, str(each["target"]), given, number)
             elif failure := self._subs.begin(execution, task, str(each["target"]), given, number):

@@ -30,9 +30,9 @@ from stoker.kernel.errors import (
     ACCESS_DENIED,
     HTTP_NOT_FOUND,
     INVALID_ACTION,
-    Forbidden,
-    Invalid,
-    NotFound,
+    ForbiddenError,
+    NotFoundError,
+    ValidationError,
 )
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
@@ -57,7 +57,7 @@ class _Queries(Struct, frozen=True):
         if path_of(request) in _ROOT:
             return JSONResponse(_versions(request), 300)
         if path_of(request) not in PATHS:
-            raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+            raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
         check_address(request)
         body = await read_body(request, self.api.settings.max_body_size)
         parameters = await parameters_of(request, body, self.api.compute)
@@ -68,11 +68,11 @@ class _Queries(Struct, frozen=True):
         if respond is None:
             near = did_you_mean(action, ACTIONS)
             hint = "" if near is None else f"; {near}"
-            raise Invalid(f'"{action:.100}" is not an action{hint}', INVALID_ACTION)
+            raise ValidationError(f'"{action:.100}" is not an action{hint}', INVALID_ACTION)
         known_here = action not in UNAVAILABLE
         if known_here and not self.policy.allows(f"cloudformation:{action}", caller):
             message = f"The policy cloudformation:{action} does not allow this to you."
-            raise Forbidden(message, ACCESS_DENIED)
+            raise ForbiddenError(message, ACCESS_DENIED)
         caller = replace(caller, request_id=request_id, client=client_token(parameters))
         call = Call(self.api, caller, parameters)
         last_shown(call)  # a token of another list is refused by actions without lists, too

@@ -12,7 +12,7 @@ from stoker.engine.model.clouds import FetchTemplate
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 
 
 class CfnSettings(Struct, frozen=True):
@@ -52,6 +52,6 @@ class Call(Struct, frozen=True):
         name = required(self.parameters, "StackName")
         try:
             return await self.service.operations.find(self.caller, name)
-        except NotFound:
+        except NotFoundError:
             # Clients compare the whole message to decide whether to create or to update.
-            raise NotFound(f"Stack with id {name:.300} does not exist") from None
+            raise NotFoundError(f"Stack with id {name:.300} does not exist") from None

@@ -17,7 +17,7 @@ from stoker.api.cfn.tags import shown_tags
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import CHANGE_SET_NOT_FOUND, VALUE_ERROR, Invalid, NotFound
+from stoker.kernel.errors import CHANGE_SET_NOT_FOUND, VALUE_ERROR, NotFoundError, ValidationError
 
 _NAME = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,127}", re.ASCII)
 _ARN = re.compile(r"arn:openstack:heat::[^:/]+:changeSets/([^/]+)/([^/]+)/([^/]+)")
@@ -33,13 +33,13 @@ async def create(call: Call) -> dict[str, Any]:
     name = required(parameters, "ChangeSetName")
     if _NAME.fullmatch(name) is None:
         message = f'A change set is named by letters, digits and "-", not "{name:.150}".'
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     description = parameters.get("Description", "")
     if len(description) > _LONGEST_DESCRIPTION:
         message = f"A description has up to {_LONGEST_DESCRIPTION} characters."
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     if choice(parameters, "ChangeSetType", (*_KINDS, "IMPORT")) == "IMPORT":
-        raise Invalid("Adopt objects with the orchestration API; change sets import none.")
+        raise ValidationError("Adopt objects with the orchestration API; change sets import none.")
     if parameters.get("ChangeSetType") == "CREATE":
         request = await request_of_new(call)
         made = await sets.create(call.caller, name, request, description)
@@ -101,7 +101,7 @@ async def delete(call: Call) -> dict[str, Any]:
     try:
         stack, name = await _place(call)
         await call.service.cloudformation.change_sets.delete(call.caller, stack, name)
-    except NotFound as missing:
+    except NotFoundError as missing:
         if missing.error_type is not CHANGE_SET_NOT_FOUND:
             raise
     return {}
@@ -129,9 +129,9 @@ async def _place(call: Call) -> tuple[StackAddress, str]:
         return await call.stack(), name
     try:
         return await call.service.operations.find(call.caller, arn[1]), arn[3]
-    except NotFound:
+    except NotFoundError:
         message = f"ChangeSet [{name:.300}] does not exist"
-        raise NotFound(message, CHANGE_SET_NOT_FOUND) from None
+        raise NotFoundError(message, CHANGE_SET_NOT_FOUND) from None
 
 
 def _arn(found: ChangeSetView) -> str:

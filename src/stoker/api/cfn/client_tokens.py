@@ -11,7 +11,7 @@ from stoker.api.cfn.call import Call
 from stoker.engine.model.client_tokens import ClientToken
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import VALUE_ERROR, Invalid, Refused
+from stoker.kernel.errors import VALUE_ERROR, RequestError, ValidationError
 
 _NAMES = ("ClientRequestToken", "ClientToken")
 _TOKEN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,127}", re.ASCII)
@@ -33,7 +33,7 @@ def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
             f'{name} must have at most 128 letters, digits and "-", and begin with a letter or'
             f' digit; "{text:.150}" does not.'
         )
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     asked = sorted(
         (name, value)
         for name, value in parameters.items()
@@ -50,7 +50,7 @@ async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackA
         return before
     try:
         return await act()
-    except (Refused, DiagnosticError):
+    except (RequestError, DiagnosticError):
         # the same request may have been accepted meanwhile
         before = await tokens.answered(call.caller)
         if before is None:

@@ -10,7 +10,7 @@ from stoker.api.cfn.pages import cut_sorted
 from stoker.api.cfn.parameters import required
 from stoker.engine.model.exports import Export
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 
 
 async def index(call: Call) -> dict[str, Any]:
@@ -25,7 +25,7 @@ async def importers(call: Call) -> dict[str, Any]:
     name = required(call.parameters, "ExportName")
     found = await call.service.cloudformation.shared.importers(call.caller, name)
     if not found:
-        raise Invalid(f"Export '{name:.300}' is not imported by any stack.")
+        raise ValidationError(f"Export '{name:.300}' is not imported by any stack.")
     page, more = cut_sorted(call, found, lambda each: each)
     return {"Imports": list(page), **more}
 

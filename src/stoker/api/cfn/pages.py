@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from stoker.api.cfn.call import Call
 from stoker.api.next_tokens import place_in, token_of
 from stoker.engine.model.requests import Page
-from stoker.kernel.errors import VALUE_ERROR, Invalid
+from stoker.kernel.errors import VALUE_ERROR, ValidationError
 
 Item = TypeVar("Item")
 PAGE = 100
@@ -40,7 +40,7 @@ def last_shown(call: Call) -> str | None:
             f'{_NEXT} "{token:.100}" is none that {call.parameters["Action"]} has given for these'
             " parameters and this project; leave it out to begin with the first page."
         )
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     return marker
 
 

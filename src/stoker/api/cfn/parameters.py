@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
+from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, ValidationError
 
 _LARGEST = 2**31 - 1
 _MEMBER = re.compile(r"(\w+)\.member\.([0-9]{1,4})(?:\.(\w+))?", re.ASCII)
@@ -16,7 +16,7 @@ def required(parameters: Mapping[str, str], name: str) -> str:
     """The value of a parameter; refuses a request (400) that has none."""
     value = parameters.get(name)
     if not value:
-        raise Invalid(f"The request needs the parameter {name}.", MISSING_PARAMETER)
+        raise ValidationError(f"The request needs the parameter {name}.", MISSING_PARAMETER)
     return value
 
 
@@ -27,7 +27,7 @@ def flag(parameters: Mapping[str, str], name: str) -> bool | None:
         return None
     found = _FLAGS.get(value.lower())
     if found is None:
-        raise Invalid(f'{name} is either true or false, not "{value:.100}".', VALUE_ERROR)
+        raise ValidationError(f'{name} is either true or false, not "{value:.100}".', VALUE_ERROR)
     return found
 
 
@@ -41,7 +41,7 @@ def number(parameters: Mapping[str, str], name: str, what: str) -> int | None:
         return None
     if not re.fullmatch(r"[0-9]{1,10}", value, re.ASCII) or not 1 <= int(value) <= _LARGEST:
         message = f'{name} is a number of {what} from 1 to {_LARGEST}, not "{value:.100}".'
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     return int(value)
 
 
@@ -50,7 +50,7 @@ def choice(parameters: Mapping[str, str], name: str, known: Collection[str]) -> 
     value = parameters.get(name)
     if value is not None and value not in known:
         message = f'{name} is one of {", ".join(known)}, not "{value:.100}".'
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     return value
 
 
@@ -82,7 +82,7 @@ def stack_parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], fro
         for key in ("ParameterKey", "ParameterValue"):
             if key not in member and not (key == "ParameterValue" and _keeps(member)):
                 message = f"The request needs the parameter Parameters.member.{place}.{key}."
-                raise Invalid(message, MISSING_PARAMETER)
+                raise ValidationError(message, MISSING_PARAMETER)
         if "ParameterValue" in member:
             given[member["ParameterKey"]] = member["ParameterValue"]
         else:

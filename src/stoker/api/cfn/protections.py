@@ -8,7 +8,7 @@ from typing import Any
 from stoker.api.cfn.call import Call
 from stoker.api.cfn.parameters import flag, required
 from stoker.api.cfn.templates import given_text
-from stoker.kernel.errors import MISSING_PARAMETER, Invalid
+from stoker.kernel.errors import MISSING_PARAMETER, ValidationError
 
 
 async def update_termination(call: Call) -> dict[str, Any]:
@@ -26,7 +26,7 @@ async def set_policy(call: Call) -> dict[str, Any]:
     text, _ = await given_text(call, "StackPolicy")
     if text is None:
         message = "The request needs StackPolicyBody or StackPolicyURL."
-        raise Invalid(message, MISSING_PARAMETER)
+        raise ValidationError(message, MISSING_PARAMETER)
     await call.service.cloudformation.protections.set_policy(call.caller, stack, text)
     return {}
 

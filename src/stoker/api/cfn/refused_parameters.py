@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.kernel.errors import NOT_SUPPORTED, Invalid
+from stoker.kernel.errors import NOT_SUPPORTED, ValidationError
 
 _EMPTY = frozenset({"", "0", "false", "STANDARD"})
 """Values that ask for nothing."""
@@ -27,8 +27,8 @@ _REASONS: Mapping[str, str] = {
 
 
 def refuse_unsupported(parameters: Mapping[str, str]) -> None:
-    """Raise Invalid for a request with unsupported parameters."""
+    """Raise ValidationError for a request with unsupported parameters."""
     for written, value in parameters.items():
         name = written.partition(".")[0]
         if name in _REASONS and value not in _EMPTY:
-            raise Invalid(f"{name} is not supported: {_REASONS[name]}.", NOT_SUPPORTED)
+            raise ValidationError(f"{name} is not supported: {_REASONS[name]}.", NOT_SUPPORTED)

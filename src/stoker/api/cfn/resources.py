@@ -13,7 +13,7 @@ from stoker.engine.model.requests import ResourceQuery
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import INVALID_COMBINATION, Invalid
+from stoker.kernel.errors import INVALID_COMBINATION, ValidationError
 
 _ENDS = ("SUCCESS", "FAILURE")
 
@@ -47,7 +47,7 @@ async def describe_several(call: Call) -> dict[str, Any]:
         stack = await call.stack()
     elif call.parameters.get("StackName"):
         message = "StackName and PhysicalResourceId exclude each other; give one of them."
-        raise Invalid(message, INVALID_COMBINATION)
+        raise ValidationError(message, INVALID_COMBINATION)
     else:
         stack = await call.service.views.stack_with(call.caller, physical_id)
     return {

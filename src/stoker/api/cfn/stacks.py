@@ -19,7 +19,12 @@ from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import INVALID_COMBINATION, INVALID_OPERATION, ExportInUse, Invalid
+from stoker.kernel.errors import (
+    INVALID_COMBINATION,
+    INVALID_OPERATION,
+    ExportInUseError,
+    ValidationError,
+)
 from stoker.kernel.values import replace
 from stoker.template.definition import Output
 
@@ -46,7 +51,7 @@ async def request_of_new(call: Call) -> StackRequest:
     name = required(call.parameters, "StackName")
     given, kept = stack_parameters(call.parameters)
     if kept:
-        raise Invalid("UsePreviousValue is for updates; a new stack has no values yet.")
+        raise ValidationError("UsePreviousValue is for updates; a new stack has no values yet.")
     settings = await _settings(call)
     template, template_file = await given_template(call)
     return replace(
@@ -101,9 +106,9 @@ async def delete(call: Call) -> dict[str, Any]:
     refuse_unsupported(call.parameters)
     try:
         await _once_on_stack(call, call.service.operations.delete)
-    except ExportInUse as refusal:
+    except ExportInUseError as refusal:
         # Terraform takes a ValidationError as the end of the stack.
-        raise Invalid(refusal.message, INVALID_OPERATION) from None
+        raise ValidationError(refusal.message, INVALID_OPERATION) from None
     return {}
 
 
@@ -212,7 +217,7 @@ def _disable_rollback(parameters: Mapping[str, str]) -> bool | None:
         return disable_rollback
     if disable_rollback is not None:
         message = "DisableRollback and OnFailure exclude each other; give one of them."
-        raise Invalid(message, INVALID_COMBINATION)
+        raise ValidationError(message, INVALID_COMBINATION)
     return _ON_FAILURE[on_failure]
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from msgspec import Struct
 
-from stoker.kernel.errors import VALUE_ERROR, Invalid
+from stoker.kernel.errors import VALUE_ERROR, ValidationError
 
 SCHEME = "s3"
 _HOST = re.compile(
@@ -49,8 +49,8 @@ def stored_document(url: str) -> StoredDocument | None:
         container, _, name = unquote(path).partition("/")
     if not container or not name or {".", ".."} & {container, *name.split("/")}:
         message = f'"{url:.300}" names no object: an address is s3://BUCKET/KEY.'
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     if "versionId" in parse_qs(parts.query):
         message = f'"{url:.300}" names a version of an object: the newest one alone can be read.'
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     return StoredDocument(container, name, alone=host is None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from stoker.api.cfn.parameters import members
-from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
+from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, ValidationError
 
 _MOST = 50
 _LONGEST_KEY, _LONGEST_VALUE = 128, 256
@@ -17,17 +17,17 @@ def given_tags(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
     if not found:
         return () if "Tags" in parameters else None
     if len(found) > _MOST:
-        raise Invalid(f"A stack has at most {_MOST} tags, not {len(found)}.", VALUE_ERROR)
+        raise ValidationError(f"A stack has at most {_MOST} tags, not {len(found)}.", VALUE_ERROR)
     tags = {}
     for place, member in found.items():
         for part in ("Key", "Value"):
             if part not in member:
                 message = f"The request needs the parameter Tags.member.{place}.{part}."
-                raise Invalid(message, MISSING_PARAMETER)
+                raise ValidationError(message, MISSING_PARAMETER)
         key, value = member["Key"], member["Value"]
         _check(key, value)
         if key in tags:
-            raise Invalid(f'The tag "{key}" is given twice.', VALUE_ERROR)
+            raise ValidationError(f'The tag "{key}" is given twice.', VALUE_ERROR)
         tags[key] = f"{key}={value}"
     return tuple(tags.values())
 
@@ -38,13 +38,13 @@ def _check(key: str, value: str) -> None:
             f"A tag has a key of 1 to {_LONGEST_KEY} and a value of up to {_LONGEST_VALUE}"
             f' characters; "{key:.150}" has not.'
         )
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     if "=" in key or "," in key + value:
         message = (
             f'The tag "{key}" has a comma, or "=" in its key: the stack keeps tags as'
             " key=value, and lists of them are separated by commas."
         )
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
 
 
 def shown_tags(tags: Iterable[str]) -> list[dict[str, str]]:

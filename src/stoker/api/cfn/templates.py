@@ -10,7 +10,7 @@ from stoker.api.cfn.call import Call
 from stoker.api.cfn.stored_documents import stored_document
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import TemplateSummary
-from stoker.kernel.errors import MISSING_PARAMETER, Invalid, NotFound
+from stoker.kernel.errors import MISSING_PARAMETER, NotFoundError, ValidationError
 from stoker.kernel.values import replace
 
 _PARAMETER_KEYS = {"Default": "DefaultValue", "Description": "Description", "NoEcho": "NoEcho"}
@@ -25,7 +25,7 @@ async def given_template(call: Call) -> tuple[str, str | None]:
     text, url = await given_text(call, "Template")
     if text is None:
         message = "The request needs TemplateBody or TemplateURL."
-        raise Invalid(message, MISSING_PARAMETER)
+        raise ValidationError(message, MISSING_PARAMETER)
     return text, url
 
 
@@ -46,7 +46,7 @@ async def _fetched(call: Call, url: str) -> str:
         return await call.api.fetch_template(url)
     try:
         return await call.api.fetch_object(call.caller, stored.container, stored.name)
-    except NotFound:
+    except NotFoundError:
         if stored.alone:
             raise
         return await call.api.fetch_template(url)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.kernel.errors import INVALID_ACTION, STACK_SET_NOT_FOUND, Invalid, NotFound
+from stoker.kernel.errors import INVALID_ACTION, STACK_SET_NOT_FOUND, NotFoundError, ValidationError
 
 _Answer = Callable[[Call], Awaitable[dict[str, Any]]]
 
@@ -71,11 +71,11 @@ def _refusal(error: Exception) -> _Answer:
 UNAVAILABLE: Mapping[str, _Answer] = {
     **{action: _empty(key) for action, key in _LISTS.items()},
     **{
-        action: _refusal(NotFound("There are no stack sets.", STACK_SET_NOT_FOUND))
+        action: _refusal(NotFoundError("There are no stack sets.", STACK_SET_NOT_FOUND))
         for action in _OF_STACK_SETS
     },
     **{
-        action: _refusal(Invalid(f"{action} is not available: {reason}.", INVALID_ACTION))
+        action: _refusal(ValidationError(f"{action} is not available: {reason}.", INVALID_ACTION))
         for reason, actions in _REASONS.items()
         for action in actions
     },

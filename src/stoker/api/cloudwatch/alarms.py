@@ -13,7 +13,7 @@ from stoker.api.cloudwatch.pages import paged
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
 from stoker.engine.service.alarms import AlarmView
-from stoker.kernel.errors import NOT_IMPLEMENTED, NotSupported
+from stoker.kernel.errors import NOT_IMPLEMENTED, NotSupportedError
 from stoker.schema.watching import WatchState
 
 _STATES = {
@@ -112,7 +112,7 @@ async def disable_actions(call: Call) -> dict[str, Any]:
 
 async def refuse(call: Call) -> dict[str, Any]:
     """Alarms belong to stacks."""
-    raise NotSupported(
+    raise NotSupportedError(
         "Alarms are resources of stacks (OS::Heat::CWLiteAlarm, AWS::CloudWatch::Alarm):"
         " change the template of the stack, and update it.",
         NOT_IMPLEMENTED,

@@ -26,9 +26,9 @@ from stoker.kernel.errors import (
     ACCESS_DENIED,
     BAD_REQUEST,
     INVALID_ACTION,
-    Forbidden,
-    Invalid,
-    LimitExceeded,
+    ForbiddenError,
+    LimitExceededError,
+    ValidationError,
 )
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
@@ -77,10 +77,12 @@ class _Requests(Struct, frozen=True):
         action, respond = asked.action, ACTIONS.get(asked.action)
         if respond is None:
             known = ", ".join(ACTIONS)
-            raise Invalid(f'"{action:.100}" is not an action; there are {known}.', INVALID_ACTION)
+            raise ValidationError(
+                f'"{action:.100}" is not an action; there are {known}.', INVALID_ACTION
+            )
         if not self.api.policy.allows(f"cloudwatch:{action}", caller):
             message = f"The policy cloudwatch:{action} does not allow this to you."
-            raise Forbidden(message, ACCESS_DENIED)
+            raise ForbiddenError(message, ACCESS_DENIED)
         call = Call(self.api.service, replace(caller, request_id=request_id), Members(asked.input))
         return await self.spoken.answer(asked, await respond(call), compute)
 
@@ -90,14 +92,14 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     if encoding.lower() in ("", "identity"):
         return body
     if encoding.lower() != "gzip":
-        raise Invalid(f'The encoding "{encoding:.100}" is not supported.', BAD_REQUEST)
+        raise ValidationError(f'The encoding "{encoding:.100}" is not supported.', BAD_REQUEST)
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         unpacked = unpacking.decompress(body, MOST_BYTES + 1)
     except zlib.error as error:
-        raise Invalid(f"The body is not packed as it says: {error}.", BAD_REQUEST) from None
+        raise ValidationError(f"The body is not packed as it says: {error}.", BAD_REQUEST) from None
     if len(unpacked) > MOST_BYTES:
-        raise LimitExceeded(f"The body is larger than the limit of {MOST_BYTES} bytes.")
+        raise LimitExceededError(f"The body is larger than the limit of {MOST_BYTES} bytes.")
     if body and not unpacking.eof:
-        raise Invalid("The body is not packed as it says: its end is missing.", BAD_REQUEST)
+        raise ValidationError("The body is not packed as it says: its end is missing.", BAD_REQUEST)
     return unpacked

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
+from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, ValidationError
 
 _LONGEST = 1024
 
@@ -121,12 +121,14 @@ class Members(Struct, frozen=True):
             raise self._wrong(name, "is a structure")
         return Members(value, f"{self.path}{name}.")
 
-    def _missing(self, name: str) -> Invalid:
-        return Invalid(f"The request needs the parameter {self.path}{name}.", MISSING_PARAMETER)
+    def _missing(self, name: str) -> ValidationError:
+        return ValidationError(
+            f"The request needs the parameter {self.path}{name}.", MISSING_PARAMETER
+        )
 
-    def _wrong(self, name: str, wanted: str) -> Invalid:
+    def _wrong(self, name: str, wanted: str) -> ValidationError:
         shown = str(self.values.get(name))[:100] if not self._is_long(name) else "something else"
-        return Invalid(f"{self.path}{name} {wanted}, not {shown}.", VALUE_ERROR)
+        return ValidationError(f"{self.path}{name} {wanted}, not {shown}.", VALUE_ERROR)
 
     def _is_long(self, name: str) -> bool:
         return not isinstance(self.values.get(name), str | float | bool)

@@ -12,7 +12,12 @@ from stoker.api.cloudwatch.members import Members, dimensions_in
 from stoker.api.cloudwatch.pages import paged
 from stoker.engine.model.watches import Datum
 from stoker.engine.service.metrics import dimensions_of
-from stoker.kernel.errors import INVALID_COMBINATION, MISSING_PARAMETER, VALUE_ERROR, Invalid
+from stoker.kernel.errors import (
+    INVALID_COMBINATION,
+    MISSING_PARAMETER,
+    VALUE_ERROR,
+    ValidationError,
+)
 from stoker.schema.watching import STATISTICS, Measurement
 
 _MOST_DATA = 1000
@@ -27,7 +32,7 @@ async def put(call: Call) -> dict[str, Any]:
     namespace = call.input.required("Namespace", 255)
     given = list(_given(call.input))
     if not given:
-        raise Invalid("The request needs the parameter MetricData.", MISSING_PARAMETER)
+        raise ValidationError("The request needs the parameter MetricData.", MISSING_PARAMETER)
     await call.monitoring.metrics.put(call.caller, namespace, [_datum(each) for each in given])
     return {}
 
@@ -60,14 +65,14 @@ async def statistics(call: Call) -> dict[str, Any]:
     period = given.whole("Period", 1, 86400)
     if begin is None or end is None or period is None:
         message = "The request needs the parameters StartTime, EndTime and Period."
-        raise Invalid(message, MISSING_PARAMETER)
+        raise ValidationError(message, MISSING_PARAMETER)
     if not 0 < end - begin <= period * _MOST_POINTS:
         message = f"There are up to {_MOST_POINTS} periods from StartTime to EndTime, and one."
-        raise Invalid(message, INVALID_COMBINATION)
+        raise ValidationError(message, INVALID_COMBINATION)
     wanted = given.texts("Statistics", len(STATISTICS))
     if not wanted or not set(wanted) <= STATISTICS.keys():
         message = f"Statistics are some of {', '.join(STATISTICS)}."
-        raise Invalid(message, VALUE_ERROR)
+        raise ValidationError(message, VALUE_ERROR)
     measured = await call.monitoring.metrics.series(
         call.caller, (namespace, name), dimensions_in(given), begin
     )
@@ -111,7 +116,7 @@ def _datum(members: Members) -> Datum:
     forms = [name for name in ("Value", "StatisticValues", "Values") if members.has(name)]
     if len(forms) != 1:
         message = f"{members.path}Value, StatisticValues and Values exclude each other; give one."
-        raise Invalid(message, INVALID_COMBINATION if forms else MISSING_PARAMETER)
+        raise ValidationError(message, INVALID_COMBINATION if forms else MISSING_PARAMETER)
     total, count, least, most = _numbers(members)
     return Datum(
         members.required("MetricName", 255),
@@ -136,14 +141,14 @@ def _numbers(members: Members) -> tuple[float, float, float | None, float | None
         found = [known.number(name) for name in names]
         if None in found:
             message = f"The request needs {known.path}Sum, SampleCount, Minimum and Maximum."
-            raise Invalid(message, MISSING_PARAMETER)
+            raise ValidationError(message, MISSING_PARAMETER)
         total, count, least, most = (each or 0.0 for each in found)
         return total, count, least, most
     values = members.numbers("Values", _MOST_VALUES)
     counts = members.numbers("Counts", _MOST_VALUES) or [1.0] * len(values)
     if not values or len(values) != len(counts) or min(counts) <= 0:
         message = f"{members.path}Values and Counts are as many, and each count is above nought."
-        raise Invalid(message, INVALID_COMBINATION)
+        raise ValidationError(message, INVALID_COMBINATION)
     # what is too large for a number is infinite or none then, and refused as such
     total = sum(value * count for value, count in zip(values, counts, strict=True))
     return total, sum(counts), min(values), max(values)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from stoker.api.cloudwatch.call import Call
 from stoker.api.next_tokens import place_in, token_of
-from stoker.kernel.errors import INVALID_NEXT_TOKEN, Invalid
+from stoker.kernel.errors import INVALID_NEXT_TOKEN, ValidationError
 
 Item = TypeVar("Item")
 
@@ -27,7 +27,7 @@ def paged(
             f'"{token:.100}" is not a NextToken that {name} gave this project; leave it out to'
             " begin with the first ones."
         )
-        raise Invalid(message, INVALID_NEXT_TOKEN)
+        raise ValidationError(message, INVALID_NEXT_TOKEN)
     begin, size = int(place), call.input.whole("MaxRecords", 1, most) or most
     rest = begin + size
     more = {"NextToken": token_of(str(rest), project, name)} if rest < len(found) else {}

@@ -24,7 +24,7 @@ from stoker.api.interface import path_of
 from stoker.api.ports import Compute
 from stoker.api.query_answers import answer
 from stoker.api.query_parameters import parameters_of
-from stoker.kernel.errors import BAD_REQUEST, HTTP_NOT_FOUND, Invalid, NotFound
+from stoker.kernel.errors import BAD_REQUEST, HTTP_NOT_FOUND, NotFoundError, ValidationError
 
 _ROOTS = ("", "/", "/v1", "/v1/")
 _OPERATION = re.compile(r"(?:/v1)?/service/GraniteServiceVersion20100801/operation/(\w+)")
@@ -108,7 +108,7 @@ class Cbor:
         """See :class:`Spoken`."""
         match = _OPERATION.fullmatch(path_of(request))
         if match is None:
-            raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+            raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
         given = await compute(lambda: _decoded(body)) if body else {}
         return Asked(match[1], given, request.query_params)
 
@@ -145,7 +145,7 @@ def nested(parameters: Mapping[str, str]) -> dict[str, Any]:
     for name, value in parameters.items():
         *path, last = name.split(".")
         if len(path) > _DEEPEST:
-            raise Invalid(f'The parameter "{name:.100}" is nested too deeply.', BAD_REQUEST)
+            raise ValidationError(f'The parameter "{name:.100}" is nested too deeply.', BAD_REQUEST)
         place = root
         for step in path:
             place = place.setdefault(step, {})
@@ -168,8 +168,8 @@ def _with_lists(value: Any) -> Any:
     return inner
 
 
-def _contradicted(name: str) -> Invalid:
-    return Invalid(f'The parameter "{name:.100}" contradicts another one.', BAD_REQUEST)
+def _contradicted(name: str) -> ValidationError:
+    return ValidationError(f'The parameter "{name:.100}" contradicts another one.', BAD_REQUEST)
 
 
 def _with_texts(value: Any) -> Any:
@@ -194,11 +194,13 @@ def _decoded(body: bytes) -> Mapping[str, Any]:
     try:
         value = decoder.decode()
     except (cbor2.CBORError, ValueError, OverflowError, RecursionError) as error:
-        raise Invalid(f"The body is not valid CBOR: {error}.", BAD_REQUEST) from None
+        raise ValidationError(f"The body is not valid CBOR: {error}.", BAD_REQUEST) from None
     if not isinstance(value, dict):
-        raise Invalid("The body is not a map.", BAD_REQUEST)
+        raise ValidationError("The body is not a map.", BAD_REQUEST)
     if stream.tell() != len(body):
-        raise Invalid("The body is not valid CBOR: something comes after the map.", BAD_REQUEST)
+        raise ValidationError(
+            "The body is not valid CBOR: something comes after the map.", BAD_REQUEST
+        )
     return value
 
 
@@ -217,4 +219,4 @@ def _in_terms_of_query(error: Exception) -> dict[str, str]:
 
 def _check_root(request: Request) -> None:
     if path_of(request) not in _ROOTS:
-        raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+        raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)

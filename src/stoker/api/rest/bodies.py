@@ -11,7 +11,7 @@ from stoker.api.rest.faults import bad_request
 from stoker.api.rest.values import flag, optional_text, whole_number
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
-from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, Invalid
+from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationError
 
 _LONGEST_TAG = 80
 _MOST_TAGS = 1_000
@@ -61,7 +61,7 @@ def stack_name(body: Body) -> str:
         raise bad_request("No stack name specified: the request has no stack_name.")
     name = body["stack_name"]
     if not isinstance(name, str):
-        raise Invalid("stack_name must be a string.", VALIDATION_FAILED)
+        raise ValidationError("stack_name must be a string.", VALIDATION_FAILED)
     return name
 
 
@@ -119,7 +119,7 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         message = f"{field} must be an object, not {type(value).__name__}."
         # As in Heat, values with members have an error of their own.
-        raise Invalid(message) if isinstance(value, str | list) else bad_request(message)
+        raise ValidationError(message) if isinstance(value, str | list) else bad_request(message)
     return value
 
 
@@ -146,7 +146,7 @@ def _file(name: str, content: Any) -> str:
     if isinstance(content, dict | list):
         return "".join(long_json.pieces(content, json.dumps))
     if not isinstance(content, str):
-        raise Invalid(f'The file "{name}" is not a string.')
+        raise ValidationError(f'The file "{name}" is not a string.')
     return content
 
 
@@ -160,7 +160,7 @@ def _optional_flag(body: Body, field: str) -> bool | None:
         return None
     value = body[field]
     if not isinstance(value, str | bool) or str(value).lower() not in ("true", "false"):
-        raise Invalid(f"{field} is either true or false, not {_quoted(value)}.")
+        raise ValidationError(f"{field} is either true or false, not {_quoted(value)}.")
     return flag(field, value)
 
 
@@ -173,7 +173,7 @@ def _tags(body: Body) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise Invalid("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
+        raise ValidationError("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
     tags = value.split(",")
     if len(tags) > _MOST_TAGS:
         raise bad_request(f"A stack has at most {_MOST_TAGS} tags, not {len(tags)}.")

@@ -18,7 +18,7 @@ from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import Forbidden
+from stoker.kernel.errors import ForbiddenError
 from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
@@ -98,8 +98,8 @@ class Call(Struct, frozen=True):
         return self.api.policy.allows(rule, self.caller)
 
     def enforce(self, rule: str) -> None:
-        """Raise :class:`Forbidden` unless a policy rule lets the caller through."""
+        """Raise :class:`ForbiddenError` unless a policy rule lets the caller through."""
         if not self.allows(rule):
-            raise Forbidden(
+            raise ForbiddenError(
                 f"You are not authorized to use {rule.removeprefix('resource_types:')}."
             )

@@ -18,7 +18,7 @@ from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
 from stoker.engine.service.event_streams import Told
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 
 _SORT_KEYS = ("event_time", "resource_type")
@@ -115,7 +115,7 @@ async def show(call: Call) -> Response:
     name, event_id = call.path["resource_name"], call.path["event_id"]
     try:
         event = await call.service.views.event(call.caller, call.stack, name, event_id)
-    except NotFound as error:
+    except NotFoundError as error:
         await call.service.views.stack(call.caller, call.stack, resolve_outputs=False)
         raise not_found(f"No event {event_id} found for the resource {name}.") from error
     full = _summary(call, event)

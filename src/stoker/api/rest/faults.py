@@ -26,10 +26,10 @@ from stoker.kernel.errors import (
     HTTP_FORBIDDEN,
     HTTP_NOT_FOUND,
     METHOD_NOT_ALLOWED,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Refused,
+    ForbiddenError,
+    NotFoundError,
+    RequestError,
+    ValidationError,
 )
 from stoker.kernel.values import replace
 from stoker.template.functions.registry import NAMES
@@ -77,24 +77,24 @@ class Fault(TypedDict):
     error: FaultDetail
 
 
-def bad_request(message: str) -> Refused:
+def bad_request(message: str) -> RequestError:
     """A refusal (400) of the request as such, before the engine has seen it."""
-    return Invalid(message, BAD_REQUEST)
+    return ValidationError(message, BAD_REQUEST)
 
 
-def not_found(message: str) -> Refused:
+def not_found(message: str) -> RequestError:
     """A refusal (404) of an address whose last part names nothing."""
-    return NotFound(message, HTTP_NOT_FOUND)
+    return NotFoundError(message, HTTP_NOT_FOUND)
 
 
-def forbidden(message: str) -> Refused:
+def forbidden(message: str) -> RequestError:
     """A refusal (403) of an address outside the caller's project."""
-    return Forbidden(message, HTTP_FORBIDDEN)
+    return ForbiddenError(message, HTTP_FORBIDDEN)
 
 
-def method_not_allowed(method: str, allowed: str) -> Refused:
+def method_not_allowed(method: str, allowed: str) -> RequestError:
     """A refusal (405) of a method."""
-    return Refused(f"{method} is not possible here, only {allowed}.", METHOD_NOT_ALLOWED)
+    return RequestError(f"{method} is not possible here, only {allowed}.", METHOD_NOT_ALLOWED)
 
 
 _RESOURCES = ("resources", "Resources")
@@ -121,7 +121,7 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
             lines[_MOST_FINDINGS:] = [next(counted, f"and {len(lines) - _MOST_FINDINGS} more")]
         detail["message"] = "\n".join(lines) or str(error)
         detail["diagnostics"] = findings(error.diagnostics[:_MOST_FINDINGS])
-    elif isinstance(error, Refused):
+    elif isinstance(error, RequestError):
         detail["message"] = error.message
         detail["diagnostics"] = []
     if debug:

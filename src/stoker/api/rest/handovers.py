@@ -9,7 +9,7 @@ from stoker.api.rest.bodies import Body, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NotSupported
+from stoker.kernel.errors import NotSupportedError
 
 ADOPT_DATA = "adopt_stack_data"
 
@@ -39,6 +39,6 @@ async def adopt(call: Call, body: Body, name: str) -> StackAddress:
 
 
 def _require(what: str, option: str, *, on: bool) -> None:
-    """Raise NotSupported for a feature that the operator has not enabled."""
+    """Raise NotSupportedError for a feature that the operator has not enabled."""
     if not on:
-        raise NotSupported(f"{what} is not supported. Set {option} to have it")
+        raise NotSupportedError(f"{what} is not supported. Set {option} to have it")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.datastructures import QueryParams
 
 from stoker.api.rest.values import LARGEST, flag, whole_number
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 
 
 class Parameter(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Choice(Parameter, frozen=True):
         word = query.get(self.name, self.words[0])
         if word not in self.words:
             known = " or ".join(f'"{each}"' for each in self.words)
-            raise Invalid(f'{self.name} is either {known}, not "{word:.100}".')
+            raise ValidationError(f'{self.name} is either {known}, not "{word:.100}".')
         return word
 
 

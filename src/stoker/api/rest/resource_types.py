@@ -12,7 +12,7 @@ from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.parameters import Flag, Parameter, Text
-from stoker.kernel.errors import TYPE_UNAVAILABLE, Invalid
+from stoker.kernel.errors import TYPE_UNAVAILABLE, ValidationError
 
 _DIALECTS = ("cfn", "hot")
 _SUPPORT_STATUS = Text("support_status", "Types with this status; those that are not hidden.")
@@ -107,7 +107,7 @@ async def template(call: Call) -> Response:
 
 
 async def _require_available(call: Call, name: str) -> None:
-    """Raise Invalid for a type for which the cloud has no service."""
+    """Raise ValidationError for a type for which the cloud has no service."""
     lacking = await call.service.descriptions.unavailable(call.caller, [name])
     if name in lacking:
-        raise Invalid(lacking[name], TYPE_UNAVAILABLE)
+        raise ValidationError(lacking[name], TYPE_UNAVAILABLE)

@@ -10,7 +10,7 @@ from stoker.api.ports import EngineView
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Call
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import HTTP_UNAVAILABLE, Refused
+from stoker.kernel.errors import HTTP_UNAVAILABLE, RequestError
 
 _REPORT_INTERVAL = 60
 """In seconds. Clients expect reports at such intervals; here each engine is asked itself."""
@@ -62,7 +62,7 @@ async def index(call: Call) -> Response:
     """The engine processes; having none is an error (503)."""
     engines = await call.api.engines()
     if not engines:
-        raise Refused("No engine has reported lately.", HTTP_UNAVAILABLE)
+        raise RequestError("No engine has reported lately.", HTTP_UNAVAILABLE)
     return json_response({"services": [_shown(engine) for engine in engines]})
 
 

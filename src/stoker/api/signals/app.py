@@ -29,10 +29,10 @@ from stoker.kernel.errors import (
     ACCESS_DENIED,
     HTTP_NOT_FOUND,
     METHOD_NOT_ALLOWED,
-    Forbidden,
-    Invalid,
-    NotFound,
-    Refused,
+    ForbiddenError,
+    NotFoundError,
+    RequestError,
+    ValidationError,
 )
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
@@ -86,7 +86,7 @@ class _Signals(Struct, frozen=True):
 
     def _enforce(self, rule: str, caller: Caller) -> None:
         if not self.policy.allows(rule, caller):
-            raise Forbidden(f"The policy {rule} does not allow this to you.", ACCESS_DENIED)
+            raise ForbiddenError(f"The policy {rule} does not allow this to you.", ACCESS_DENIED)
 
     async def _sender(self, request: Request) -> tuple[Caller, bytes]:
         """Who sends a request, and its body: read last, unless a signature covers it."""
@@ -111,11 +111,11 @@ def _address(request: Request) -> tuple[str, ResourceAddress]:
     path = path_of(request)
     match = _ADDRESS.fullmatch(path)
     if match is None or "\0" in path:
-        raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+        raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
     kind, arn = match.groups()
     if request.method != _METHODS[kind]:
-        raise Refused(f"This address takes {_METHODS[kind]} only.", METHOD_NOT_ALLOWED)
+        raise RequestError(f"This address takes {_METHODS[kind]} only.", METHOD_NOT_ALLOWED)
     resource = parse_arn(arn)
     if not isinstance(resource, ResourceAddress):
-        raise Invalid("The address does not name a resource of a stack.")
+        raise ValidationError("The address does not name a resource of a stack.")
     return kind, resource

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from stoker.cli import configuration, options
 from stoker.cli.console import print_json
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.config.checking import Kind
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.config.sample import sample
@@ -58,7 +58,7 @@ def check(files: tuple[Path, ...], config: ConfigFiles, online: bool, as_json: b
     """
     named = ConfigFiles((*files, *config.files), config.directories) or usual_files()
     if not named:
-        raise BadInput("there is no /etc/stoker/stoker.conf nor /etc/heat/heat.conf; name a file")
+        raise InputError("there is no /etc/stoker/stoker.conf nor /etc/heat/heat.conf; name a file")
     findings = configuration.findings_in(named)
     if online and not any(finding.kind is Kind.WRONG for finding in findings):
         findings = [*configuration.found_online(named), *findings]
@@ -69,7 +69,7 @@ def check(files: tuple[Path, ...], config: ConfigFiles, online: bool, as_json: b
             click.echo(str(finding))
     faults = sum(finding.kind in _FAULTS for finding in findings)
     if faults:
-        raise CommandFailed(f"{faults} {'line needs' if faults == 1 else 'lines need'} a change")
+        raise CommandError(f"{faults} {'line needs' if faults == 1 else 'lines need'} a change")
     if not as_json:
         click.echo(f"{', '.join(map(str, named.all()))}: nothing to do")
 

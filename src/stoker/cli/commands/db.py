@@ -16,7 +16,7 @@ from stoker.cli.administered import administered
 from stoker.cli.confirmation import confirm
 from stoker.cli.console import print_json
 from stoker.cli.data_dir import DataDirLock, running_in
-from stoker.cli.failures import FAILED, CommandFailed
+from stoker.cli.failures import FAILED, CommandError
 
 DAY = 86_400.0
 
@@ -65,7 +65,7 @@ def check(administration: Administration, as_json: bool, **_: Any) -> None:
     if as_json:
         print_json({"revision": revision, "faults": faults})
     if faults:
-        raise CommandFailed("\n".join(faults))
+        raise CommandError("\n".join(faults))
     if not as_json:
         click.echo(f"The database is sound; it has revision {revision}.")
 
@@ -169,9 +169,7 @@ def keys(administration: Administration, as_json: bool, **_: Any) -> None:
     for key, count in found.earlier.items():
         click.echo(f"{key}  {count} texts  still needed")
     if found.earlier:
-        raise CommandFailed(
-            "earlier keys must stay: the service re-encrypts the rest while it runs"
-        )
+        raise CommandError("earlier keys must stay: the service re-encrypts the rest while it runs")
     click.echo("Earlier keys may go.")
 
 
@@ -195,7 +193,7 @@ def rotate_key(administration: Administration, data_dir: Path, finish: bool, con
       stoker db rotate-key --finish
     """
     if conf.auth_encryption_key:
-        raise CommandFailed(
+        raise CommandError(
             "auth_encryption_key names the key: put a new one there, and the one that is there now"
             " into previous_auth_encryption_key; then reload the service (SIGHUP)"
         )

@@ -15,7 +15,7 @@ from stoker.cli.beginning import Beginning, Begun
 from stoker.cli.client import Client
 from stoker.cli.console import console_beside, print_json, say
 from stoker.cli.data_dir import running_in
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import InputError
 from stoker.cli.outcome import end_with_failure, print_failed_user_data, print_outputs
 from stoker.cli.patience import Patience
 from stoker.cli.progress import follow_or_leave
@@ -89,7 +89,7 @@ def command(
     begin: Callable[[Beginning], Begun]
     if (saved := read_plan(given.template)) is not None:
         if not given.is_template_alone:
-            raise BadInput(f"{given.template} is a plan: it has its own parameters and name")
+            raise InputError(f"{given.template} is a plan: it has its own parameters and name")
         begin = partial(Beginning.of_plan, saved=saved, settings=settings)
     else:
         wanted = given.wanted()

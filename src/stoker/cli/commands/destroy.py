@@ -12,7 +12,7 @@ from rich.console import Console
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.changes import Change, plan_of_delete
-from stoker.cli.client import Client, Refused
+from stoker.cli.client import Client, RefusedError
 from stoker.cli.confirmation import confirm_changes
 from stoker.cli.console import say
 from stoker.cli.naming import the_stack
@@ -65,7 +65,7 @@ def _planned_deletes(client: Client, stack: Stack) -> Sequence[Change]:
     """Return the changes of the delete; none from Heat, which cannot preview it."""
     try:
         return plan_of_delete(client, stack).changes
-    except Refused as refusal:
+    except RefusedError as refusal:
         if refusal.status in (404, 405):
             return ()
         raise

@@ -9,7 +9,7 @@ import click
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.execution import run_in_server
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.cli.servers import PassingOn, find_server, wanted_server
 from stoker.cli.service import connect
 from stoker.cli.stacks import Server
@@ -39,7 +39,7 @@ def command(
     """
     words = PassingOn.words()
     if not words:
-        raise BadInput('give the command after --, as in "stoker exec web-app -- uptime"')
+        raise InputError('give the command after --, as in "stoker exec web-app -- uptime"')
     with closing(connect(target)) as client:
         found = find_server(client, wanted_server(stack, server))
     check_is_within_reach(found)
@@ -47,11 +47,11 @@ def command(
 
 
 def check_is_within_reach(server: Server) -> None:
-    """Raise :class:`CommandFailed` for a server of another cloud, or one that does not run."""
+    """Raise :class:`CommandError` for a server of another cloud, or one that does not run."""
     if server.forwarded is None:
-        raise CommandFailed(
+        raise CommandError(
             '"stoker exec" works only for servers of the local cloud;'
             f' "stoker ssh {server.name}" logs in to this one'
         )
     if server.status != "ACTIVE":
-        raise CommandFailed(f"the server {server.name} is not running (it is {server.status})")
+        raise CommandError(f"the server {server.name} is not running (it is {server.status})")

@@ -14,7 +14,7 @@ from stoker.cli import options as shared
 from stoker.cli.changes import Plan, plan_of_delete, summary, tree
 from stoker.cli.client import Client
 from stoker.cli.console import print_json
-from stoker.cli.failures import FAILED, BadInput, CommandFailed
+from stoker.cli.failures import FAILED, CommandError, InputError
 from stoker.cli.naming import the_stack
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
@@ -118,7 +118,7 @@ def _deploy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, S
 def _destroy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
     """The plan of the end of a stack, and the file for it."""
     if not given.is_template_alone:
-        raise BadInput("--destroy takes the name of a stack, and nothing else")
+        raise InputError("--destroy takes the name of a stack, and nothing else")
     stack = the_stack(client, str(given.template))
     plan = plan_of_delete(client, stack, fingerprint=fingerprint)
     return plan, _saved(DELETE, stack.name, stack.id, plan, {})
@@ -135,7 +135,7 @@ def _require_savable(client: Client, plan: Plan, saved: SavedPlan) -> SavedPlan:
     if plan.fingerprint is not None:
         return saved
     stack = the_stack(client, saved.stack_id or saved.stack_name)
-    raise CommandFailed(f"the plan cannot be saved: {_why_not(client, stack)}")
+    raise CommandError(f"the plan cannot be saved: {_why_not(client, stack)}")
 
 
 def _why_not(client: Client, stack: Stack) -> str:

@@ -8,7 +8,7 @@ import click
 
 from stoker.cli import options
 from stoker.cli.console import print_json
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.policies import allowed_by, findings_in, sample
 
 
@@ -54,7 +54,7 @@ def check(file: Path, roles: tuple[str, ...], as_json: bool) -> None:
     try:
         findings = findings_in(file)
     except ValueError as error:
-        raise BadInput(str(error)) from None
+        raise InputError(str(error)) from None
     allowed = allowed_by(file, frozenset(roles)) if roles and not findings else []
     if as_json:
         print_json({"findings": findings, "allowed": allowed})
@@ -62,6 +62,6 @@ def check(file: Path, roles: tuple[str, ...], as_json: bool) -> None:
         for line in [*findings, *allowed]:
             click.echo(line)
     if findings:
-        raise CommandFailed(f"{file}: {len(findings)} wrong")
+        raise CommandError(f"{file}: {len(findings)} wrong")
     if not (roles or as_json):
         click.echo(f"{file}: nothing is wrong")

@@ -19,7 +19,7 @@ from click.core import ParameterSource
 
 from stoker.cli import options as shared
 from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
 from stoker.cli.serve_options import (
     DEFAULT_API_PORT,
@@ -265,7 +265,7 @@ def _open(
     """A listener at the port that was named.
 
     Else at the one that is known from before, at the default one unless 0 was named, or if that is
-    taken at any other. Raises :class:`CommandFailed`.
+    taken at any other. Raises :class:`CommandError`.
     """
     settings = f"{option} or STOKER_{option[2:].replace('-', '_').upper()}"
     if named:
@@ -273,7 +273,7 @@ def _open(
     usual = known or (default if named is None else 0)
     try:
         return (listen_once_free if known else _listen)(host, usual, settings)
-    except CommandFailed as error:
+    except CommandError as error:
         if not _is_taken(error):
             raise
     listener = _listen(host, 0, settings)
@@ -287,13 +287,13 @@ def listen_once_free(host: str, port: int, settings: str) -> socket.socket:
     while True:
         try:
             return _listen(host, port, settings)
-        except CommandFailed as error:
+        except CommandError as error:
             if not _is_taken(error) or time.monotonic() > until:
                 raise
         time.sleep(0.05)
 
 
-def _is_taken(error: CommandFailed) -> bool:
+def _is_taken(error: CommandError) -> bool:
     return isinstance(error.__cause__, OSError) and error.__cause__.errno == EADDRINUSE
 
 
@@ -306,7 +306,7 @@ def _listen(host: str, port: int, settings: str) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise CommandFailed(
+        raise CommandError(
             f"cannot listen on {host} port {port}: {error.strerror or error}; stop the program"
             f" using it, or choose another port with {settings}"
         ) from error

@@ -12,10 +12,10 @@ import click
 from rich.console import Console
 
 from stoker.cli import options as shared
-from stoker.cli.client import Client, Refused, parsed
+from stoker.cli.client import Client, RefusedError, parsed
 from stoker.cli.confirmation import confirm
 from stoker.cli.console import print_json, say, table
-from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.failures import CommandError, InputError
 from stoker.cli.naming import the_stack
 from stoker.cli.outcome import end_with_failure
 from stoker.cli.patience import Patience
@@ -181,19 +181,19 @@ def _follow(
 
 
 def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
-    """Return when a snapshot is gone. Raises :class:`CommandFailed` if it stays."""
+    """Return when a snapshot is gone. Raises :class:`CommandError` if it stays."""
     look = partial(client.get, ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
     patience = Patience()
     while True:
         try:
             found = patience.ask(look)
-        except Refused as refusal:
+        except RefusedError as refusal:
             if refusal.status == 404:
                 return
             raise
         left = parsed(lambda body: body["snapshot"], found)
         if left["status"] == "FAILED":
-            raise CommandFailed(f"the snapshot is not deleted: {left['status_reason']}")
+            raise CommandError(f"the snapshot is not deleted: {left['status_reason']}")
         time.sleep(_PAUSE_SECONDS)
 
 
@@ -203,7 +203,7 @@ def _snapshots(client: Client, stack: Stack) -> Sequence[Mapping[str, Any]]:
 
 
 def _the_snapshot(client: Client, stack: Stack, wanted: str) -> Mapping[str, Any]:
-    """The snapshot of that id or name. Raises :class:`BadInput` if there is none, or several."""
+    """The snapshot of that id or name. Raises :class:`InputError` if there is none, or several."""
     known = _snapshots(client, stack)
     found = [each for each in known if each["id"] == wanted]
     found = found or [each for each in known if each["name"] == wanted]
@@ -211,5 +211,5 @@ def _the_snapshot(client: Client, stack: Stack, wanted: str) -> Mapping[str, Any
         return found[0]
     advice = f'"stoker snapshot list {stack.name}" lists them'
     if not found:
-        raise BadInput(f'{stack.name} has no snapshot "{wanted}"; {advice}')
-    raise BadInput(f'{stack.name} has {len(found)} snapshots "{wanted}"; use an id: {advice}')
+        raise InputError(f'{stack.name} has no snapshot "{wanted}"; {advice}')
+    raise InputError(f'{stack.name} has {len(found)} snapshots "{wanted}"; use an id: {advice}')

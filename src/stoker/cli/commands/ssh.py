@@ -15,7 +15,7 @@ import click
 from stoker.cli import completing
 from stoker.cli import options as shared
 from stoker.cli.client import Client
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import CommandError
 from stoker.cli.servers import PassingOn, find_server, wanted_server
 from stoker.cli.service import connect
 from stoker.cli.stacks import Server, console_log
@@ -70,7 +70,7 @@ def command(
     """
     program = shutil.which("ssh")
     if program is None:
-        raise CommandFailed("this machine has no ssh; install it (Debian: openssh-client)")
+        raise CommandError("this machine has no ssh; install it (Debian: openssh-client)")
     with closing(connect(target)) as client:
         found = find_server(client, wanted_server(stack, server))
         host, port = _reached_at(client, found)
@@ -88,28 +88,28 @@ def command(
 
 
 def _reached_at(client: Client, server: Server) -> tuple[str, int]:
-    """Address and port of a server's SSH server. Raises :class:`CommandFailed`."""
+    """Address and port of a server's SSH server. Raises :class:`CommandError`."""
     if server.forwarded is None:
         addresses = (*server.floating, *server.fixed)
         if not addresses:
-            raise CommandFailed(f"the server {server.name} has no address (it is {server.status})")
+            raise CommandError(f"the server {server.name} has no address (it is {server.status})")
         return addresses[0], _PORT
     if not server.floating:
-        raise CommandFailed(
+        raise CommandError(
             f"the server {server.name} has no floating IP and cannot be reached from here;"
             " add one to its port with OS::Neutron::FloatingIP"
         )
     deadline = time.monotonic() + _BOOT_SECONDS
     while (place := (server.forwarded or {}).get(_PORT)) is None:
         if server.status != "ACTIVE":
-            raise CommandFailed(f"the server {server.name} is not running (it is {server.status})")
+            raise CommandError(f"the server {server.name} is not running (it is {server.status})")
         if server.key_name is None:
-            raise CommandFailed(
+            raise CommandError(
                 f"no SSH server runs in {server.name}: it has no key pair;"
                 " set the property key_name"
             )
         if time.monotonic() > deadline:
-            raise CommandFailed(unreachable(server.name, console_log(client, server.id)))
+            raise CommandError(unreachable(server.name, console_log(client, server.id)))
         time.sleep(_PAUSE_SECONDS)
         server = find_server(client, server.id)
     return place

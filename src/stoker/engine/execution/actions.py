@@ -22,11 +22,11 @@ from stoker.engine.execution.publishing import cancel_deployments, publish, publ
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.value_sizes import ValueSizes
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.execution.watching import watch
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,
@@ -50,7 +50,7 @@ _MOST_REASONS = 10
 """Failures that the reason of a stack names."""
 
 
-class ActionFailed(Exception):
+class ActionFailedError(Exception):
     """An action has failed, and the row says so. The text is the reason."""
 
     def __init__(self, row: Resource, reason: str) -> None:
@@ -161,7 +161,7 @@ class Actions:
         if fault is not None:
             reason = reason_of_resource(row.name, fault, "CreationPolicy")
             row = await self.fail(row, reason)
-            raise ActionFailed(row, reason)
+            raise ActionFailedError(row, reason)
         return row
 
     async def sweep(self) -> None:
@@ -171,8 +171,8 @@ class Actions:
     async def run(self, row: Resource, work: Work) -> Resource:
         """Call the type until it is done; returns the row, still in progress.
 
-        Raises :class:`ActionFailed` after the failure is committed, and
-        :class:`Stopped` when the operation is no longer wanted.
+        Raises :class:`ActionFailedError` after the failure is committed, and
+        :class:`StoppedError` when the operation is no longer wanted.
         """
         while True:
             seen = self._waiting.round
@@ -185,14 +185,14 @@ class Actions:
                 if not isinstance(outcome, Failed):
                     row = await self._record(row, outcome)
                     outcome = await self.values.within(row, outcome)
-            except Refused as refused:
+            except RequestError as refused:
                 outcome = Failed(refused.message)
             match outcome:
                 case Failed():
                     kept = _kept(row, outcome.physical_id, outcome.attributes, outcome.data)
                     reason = reason_of_resource(row.name, outcome.reason, outcome.kind)
                     row = await self.fail(kept, reason)
-                    raise ActionFailed(row, reason)
+                    raise ActionFailedError(row, reason)
                 case Done():
                     if row.action is Action.DELETE:
                         await self._creating.sweep_one(row)
@@ -203,18 +203,18 @@ class Actions:
                     row = await self._note(row, outcome)
                     try:
                         await self._waiting.wait(outcome, seen)
-                    except Stopped:
+                    except StoppedError:
                         if self._waiting.stopped:
                             raise
                         reason = f"{row.action} aborted: {self._waiting.failed}"
                         await cancel_deployments(self._session, [row])
                         row = await self.fail(row, reason)
-                        raise ActionFailed(row, reason) from None
+                        raise ActionFailedError(row, reason) from None
 
     async def _record(self, row: Resource, outcome: Done | Wait) -> Resource:
         """Record the software in an answer, and publish it to its servers.
 
-        Raises :class:`stoker.kernel.errors.Refused` if a cloud finally refuses that.
+        Raises :class:`stoker.kernel.errors.RequestError` if a cloud finally refuses that.
         """
         session = self._session
         if outcome.software is not NO_SOFTWARE:
@@ -227,21 +227,21 @@ class Actions:
     async def publish(self, row: Resource, properties: Mapping[str, Any]) -> Resource:
         """Bring a server's metadata to where it reads it, if that is elsewhere.
 
-        Raises :class:`ActionFailed` after the failure is committed.
+        Raises :class:`ActionFailedError` after the failure is committed.
         """
         server = replace(row, properties=properties)
         try:
             return await self._calls.until_accepted(
                 row, partial(publish_row, self._session, server)
             )
-        except Refused as refused:
+        except RequestError as refused:
             row = await self.fail(row, refused.message)
-            raise ActionFailed(row, refused.message) from refused
+            raise ActionFailedError(row, refused.message) from refused
 
     async def republish(self, row: Resource) -> Resource:
         """Bring new metadata to where a server reads it; the row keeps its status.
 
-        Raises :class:`stoker.kernel.errors.Refused`.
+        Raises :class:`stoker.kernel.errors.RequestError`.
         """
         return await self._calls.until_accepted(row, partial(publish_row, self._session, row))
 
@@ -250,21 +250,21 @@ class Actions:
         given = (await self._session.input()).adopted_resource(row.name)
         return await self.run(row, replace(work, method=adopting(work.type, given)))
 
-    async def fail_unnamed(self, row: Resource) -> ActionFailed:
+    async def fail_unnamed(self, row: Resource) -> ActionFailedError:
         """The failure of a resource to be adopted that the stack's input does not name."""
         reason = reason_of_resource(row.name, NOT_PROVIDED, "Exception")
-        return ActionFailed(await self.fail(row, reason), reason)
+        return ActionFailedError(await self.fail(row, reason), reason)
 
     async def settle(self, row: Resource, work: Work) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.
 
-        Raises :class:`stoker.kernel.errors.Refused` where it fails.
+        Raises :class:`stoker.kernel.errors.RequestError` where it fails.
         """
         while True:
             seen = self._waiting.round
             outcome = await self._calls.ask(row, work)
             if isinstance(outcome, Failed):
-                raise Refused(outcome.reason)
+                raise RequestError(outcome.reason)
             kept = _kept(row, outcome.physical_id, outcome.attributes, outcome.data)
             if kept != row:
                 await self._session.commit(resources=[kept])
@@ -302,9 +302,9 @@ class Actions:
                     await self._session.commit(resources=[kept])
                 try:
                     found |= await self._calls.ask(kept, replace(work, method=work.type.read))
-                except Refused as refused:
+                except RequestError as refused:
                     failed = await self.fail(kept, refused.message)
-                    raise ActionFailed(failed, refused.message) from refused
+                    raise ActionFailedError(failed, refused.message) from refused
         plain = type(work.type).reference is ResourceType.reference
         if not plain or kept.physical_id is None:
             call = make_call(self._session, kept, work.type, properties=work.properties)
@@ -315,7 +315,7 @@ class Actions:
             return kept
         within = await self.values.within(kept, Done(attributes=found))
         if isinstance(within, Failed):
-            raise ActionFailed(await self.fail(kept, within.reason), within.reason)
+            raise ActionFailedError(await self.fail(kept, within.reason), within.reason)
         return replace(kept, attributes={**kept.attributes, **found})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
+from stoker.engine.execution.actions import ActionFailedError, Actions, reason_of_resource
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.preparation import call_about
@@ -38,7 +38,7 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.schema.unknown import unknown_in
-from stoker.template.definition import Definition, TooMuch
+from stoker.template.definition import Definition, TooMuchWorkError
 
 
 class Applying:
@@ -112,7 +112,7 @@ class Applying:
 
         try:
             return decided(light=True)
-        except TooMuch:
+        except TooMuchWorkError:
             return await self._session.ports.workers.compute(decided)
 
     def _columns(self, definition: Definition) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Applying:
         """Refuse a forbidden change with an event; the row stays as it is."""
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
-        raise ActionFailed(shown, _restricted(row.name, reason))
+        raise ActionFailedError(shown, _restricted(row.name, reason))
 
     async def _keep(self, row: Resource, definition: Definition) -> None:
         """Keep the resource; update only its recorded dependencies.

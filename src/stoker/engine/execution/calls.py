@@ -11,7 +11,7 @@ from typing import Any
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
 from stoker.kernel.addresses import OWN_ID, StackAddress
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.kernel.values import replace
 from stoker.schema.properties import NameLookup, Property
@@ -173,7 +173,7 @@ def resolved(
 ) -> Mapping[str, Any]:
     """The properties with ids in the places of names. Blocks.
 
-    Raises :class:`stoker.kernel.errors.NotFound` for a name that means nothing.
+    Raises :class:`stoker.kernel.errors.NotFoundError` for a name that means nothing.
     """
     lookups = lookups_of(type_, properties)
     if not lookups:
@@ -192,7 +192,7 @@ def resolved_where_known(
         found[index] = lookup.value
         if _LIKE_AN_ID.fullmatch(lookup.value):
             continue
-        with suppress(NotFound):
+        with suppress(NotFoundError):
             [found[index]] = stack_rows.ports.clouds.lookup(stack_rows.stack, [lookup])
     return with_ids(properties, lookups, found) if lookups else properties
 

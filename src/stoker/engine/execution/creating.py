@@ -23,10 +23,10 @@ from stoker.engine.execution.ownership import is_unproven
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.vacancy import Vacancy
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import MachineError, NotFound, is_final
+from stoker.kernel.errors import MachineError, NotFoundError, is_final
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.creation_policy import signals_wanted
@@ -172,7 +172,7 @@ class Creating:
             found: str | None
             try:
                 found = await self._calls.ask(row, work)
-            except NotFound:
+            except NotFoundError:
                 found = None  # what it was to be made of is gone, so it is as well
             if found is not None:
                 # of several requests another one may have made something too
@@ -213,7 +213,7 @@ class Creating:
             row = waits
             try:
                 await self._waiting.wait(Wait(after=left, on_signal=True), seen)
-            except Stopped:
+            except StoppedError:
                 if self._waiting.stopped:
                     raise
                 return row, f"{row.action} aborted: {self._waiting.failed}"

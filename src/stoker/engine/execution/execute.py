@@ -10,14 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from stoker.engine.execution.actions import ActionFailed, Actions, named_reason, reason_of_stack
+from stoker.engine.execution.actions import (
+    ActionFailedError,
+    Actions,
+    named_reason,
+    reason_of_stack,
+)
 from stoker.engine.execution.apply import Applying
 from stoker.engine.execution.hooks import Hooks, hook_of
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshotting import visiting
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import (
     Change,
@@ -101,7 +106,7 @@ class Execution:
         """A stack goes with its snapshots; it stays if one of them does."""
         try:
             reason = await self._removing.remove_snapshots(self.waiting)
-        except Stopped:
+        except StoppedError:
             return
         if reason is not None:
             self.fail(reason)
@@ -172,11 +177,11 @@ class Execution:
         require_machine(error)
         if isinstance(error, ENDS_TURN):
             raise error
-        if isinstance(error, Stopped):
+        if isinstance(error, StoppedError):
             if not self.waiting.stopped:
                 await self._abandon(node)
             return False
-        if isinstance(error, ActionFailed):
+        if isinstance(error, ActionFailedError):
             self._fail_by(error.row.action, node.name, error.reason)
             return False
         if isinstance(error, DiagnosticError):

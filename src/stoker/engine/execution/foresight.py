@@ -13,7 +13,7 @@ from functools import partial
 from msgspec import Struct
 
 from stoker.engine.execution.nested_attributes import shown_by, with_shown
-from stoker.engine.execution.nested_ends import NestedFailed
+from stoker.engine.execution.nested_ends import NestedFailedError
 from stoker.engine.execution.nested_wanted import foreseen
 from stoker.engine.execution.preparation import (
     ask_beside,
@@ -28,7 +28,7 @@ from stoker.engine.model.records import Input, Resource, is_nested
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -199,8 +199,8 @@ async def _foresee_one(
     used = evaluation.attributes_used.get(row.name, frozenset())
     try:
         wanted = await foreseen(stack_rows, row, definition, used, own)
-    except NestedFailed as failed:
-        raise Invalid(f"resources.{row.name}: {failed}") from failed
+    except NestedFailedError as failed:
+        raise ValidationError(f"resources.{row.name}: {failed}") from failed
     if wanted is None:
         return None
     child, given, about = wanted

@@ -94,7 +94,7 @@ class Hooks:
     async def before(self, row: Resource, action: Action) -> Resource:
         """Stop at the hook before an action; returns the row once nothing holds it any more.
 
-        Raises :class:`Stopped`.
+        Raises :class:`StoppedError`.
         """
         row, events = await self.reached(row, f"pre-{action.lower()}")
         if events:
@@ -120,7 +120,7 @@ class Hooks:
     async def passed(self, row: Resource) -> Resource:
         """Wait until the hook of the row, if any, is cleared; return the row.
 
-        Raises :class:`Stopped`; the row stays what it was.
+        Raises :class:`StoppedError`; the row stays what it was.
         """
         hook = hook_of(row)
         if hook is None:

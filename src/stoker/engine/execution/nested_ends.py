@@ -7,7 +7,7 @@ no more actions, a nested stack that is being created or updated is cancelled.
 from __future__ import annotations
 
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import End, Stopped, Waiting
+from stoker.engine.execution.waiting import End, StoppedError, Waiting
 from stoker.engine.model.kinds import CancelRequest
 from stoker.engine.model.records import (
     CANCELLABLE,
@@ -19,7 +19,7 @@ from stoker.engine.model.records import (
 from stoker.schema.resource_type import Wait
 
 
-class NestedFailed(Exception):
+class NestedFailedError(Exception):
     """The operation on a nested stack has failed. The text is the reason."""
 
 
@@ -33,7 +33,7 @@ class NestedEnds:
     async def wait_for(
         self, row: Resource, above: Operation, child_id: str, part_id: str, seen: int | None
     ) -> None:
-        """Return when the part of the operation ``above`` is complete. Raises NestedFailed.
+        """Return when the part of the operation ``above`` is complete. Raises NestedFailedError.
 
         ``seen`` is the nested stack's round before the part was recorded; None if the part may have
         ended. If another resource has failed, a create or an update is cancelled; a delete or a
@@ -49,17 +49,17 @@ class NestedEnds:
                 if status is OperationStatus.COMPLETE:
                     return
                 if status.final:
-                    raise NestedFailed(reason or "superseded")
+                    raise NestedFailedError(reason or "superseded")
             if self._may_cancel(row):
                 cancel = await cancel_of(self._session, row, above)
                 await self._session.commit(operations=[cancel] if cancel else [])
-                raise NestedFailed(self._aborted(row))
+                raise NestedFailedError(self._aborted(row))
             try:
                 await self._waiting.wait(wait, seen, child_id)
-            except Stopped:
+            except StoppedError:
                 if self._waiting.stopped:
                     raise
-                raise NestedFailed(self._aborted(row)) from None
+                raise NestedFailedError(self._aborted(row)) from None
             seen = None
 
     def _may_cancel(self, row: Resource) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.execution.nested_ends import NestedFailed
+from stoker.engine.execution.nested_ends import NestedFailedError
 from stoker.engine.execution.nested_inputs import input_of_nested
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Adopted, Input, Resource, Stack, Status
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Nested, NestingCall, NestingType, Referred
 from stoker.template.definition import Definition
@@ -25,14 +25,14 @@ from stoker.template.evaluate.type_resolver import TemplateType
 async def _template(
     stack_rows: StackRows, nested: Nested, own: Input
 ) -> str | Mapping[str, Any] | None:
-    """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
+    """The template of a nested stack. Raises NestedFailedError for one that cannot be fetched."""
     if nested.template is not None or nested.url is None:
         return nested.template
     # an address that was not known when the request was accepted
     try:
         return own.files.get(nested.url) or await stack_rows.ports.fetch_template(nested.url)
-    except Refused as refused:
-        raise NestedFailed(refused.message) from refused
+    except RequestError as refused:
+        raise NestedFailedError(refused.message) from refused
 
 
 async def foreseen(
@@ -47,7 +47,7 @@ async def foreseen(
 
     None where that is not known yet. ``own`` is the input that the update would give this stack.
 
-    Raises :class:`NestedFailed`.
+    Raises :class:`NestedFailedError`.
     """
     if not is_foreseen(definition):
         return None

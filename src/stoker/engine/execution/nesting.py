@@ -7,14 +7,10 @@ engines in other processes.
 
 from __future__ import annotations
 
-from stoker.engine.execution.actions import (
-    ActionFailed,
-    Actions,
-    reason_of_nested,
-)
+from stoker.engine.execution.actions import ActionFailedError, Actions, reason_of_nested
 from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.nested_attributes import nested_attributes, with_shown
-from stoker.engine.execution.nested_ends import NestedEnds, NestedFailed
+from stoker.engine.execution.nested_ends import NestedEnds, NestedFailedError
 from stoker.engine.execution.nested_wanted import (
     child_of,
     input_from,
@@ -73,20 +69,20 @@ class Nesting:
         """Bring the nested stack to the definition; the row comes back still in progress.
 
         ``attributes`` are those that the parent's template refers to. Raises
-        :class:`ActionFailed` with the nested stack's reason.
+        :class:`ActionFailedError` with the nested stack's reason.
         """
         try:
             return await self.bring(row, definition, parent, attributes)
-        except NestedFailed as failed:
+        except NestedFailedError as failed:
             raise await self._action_failed(row, failed) from failed
 
-    async def _action_failed(self, row: Resource, failed: NestedFailed) -> ActionFailed:
+    async def _action_failed(self, row: Resource, failed: NestedFailedError) -> ActionFailedError:
         """The failure of the resource's own action, committed on the row as it is by now."""
         reason = reason_of_nested(row.name, str(failed))
         known = self._session.rows.get(row.id)
         if known is None or known.status is not Status.IN_PROGRESS:
             known = row  # it has failed before its beginning was committed
-        return ActionFailed(await self._actions.fail(known, reason), reason)
+        return ActionFailedError(await self._actions.fail(known, reason), reason)
 
     async def bring(
         self,
@@ -95,7 +91,7 @@ class Nesting:
         parent: Operation,
         attributes: frozenset[str],
     ) -> Resource:
-        """Apply a nested stack without a change of the row's status. Raises NestedFailed."""
+        """Apply a nested stack without a change of the row's status. Raises NestedFailedError."""
         # A dead engine may have started the operation: it is recorded once, and stays the same.
         operation_id, seen = await _begun(self._session, row, parent, removing=False), None
         if operation_id is None:
@@ -137,7 +133,7 @@ class Nesting:
         child = await child_of(self._session, row)
         if child is None or child.deleted_at is not None:
             reason = f"the nested stack {row.nested_id} no longer exists"
-            raise ActionFailed(await self._actions.fail(row, reason), reason)
+            raise ActionFailedError(await self._actions.fail(row, reason), reason)
         if not is_walked(child, parent.action):
             operation = self._operation(child.id, parent.action, parent)
             await self._part(row, replace(operation, request=_walk_below(parent, row)), parent)
@@ -153,7 +149,7 @@ class Nesting:
             operation_id = operation.id
         try:
             await self._ends.wait_for(row, parent, operation.stack_id, operation_id, seen)
-        except NestedFailed as failed:
+        except NestedFailedError as failed:
             raise await self._action_failed(row, failed) from failed
 
     def _operation(
@@ -185,7 +181,7 @@ class Nesting:
         )
 
     async def _adopted(self, row: Resource) -> Adopted | None:
-        """Return the facts for the adoption of a nested stack. Raises ActionFailed."""
+        """Return the facts for the adoption of a nested stack. Raises ActionFailedError."""
         if row.action is not Action.ADOPT:
             return None
         adopted = (await self._session.input()).adopted_resource(row.name)

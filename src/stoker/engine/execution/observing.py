@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stoker.engine.execution.calls import lookups_of, with_ids
 from stoker.engine.execution.session import StackRows
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.kernel.values import replace
 from stoker.schema.drift import SAME, Comparison, Difference, compare
@@ -123,7 +123,7 @@ def _with_ids(
     for index, each in enumerate(lookups):
         try:
             ids[index] = ports.clouds.lookup(stack_rows.stack, [each])[0]
-        except NotFound:
+        except NotFoundError:
             ids[index] = each.value
             unknown.add(str(each.path[0]))
     return with_ids(properties, lookups, ids) if lookups else properties, unknown

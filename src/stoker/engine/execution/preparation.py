@@ -11,13 +11,13 @@ from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.observing import Look, look_at, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import Definitions, Observed
 from stoker.engine.model.records import Action, Resource, Status, is_nested
 from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Checks, Done, ManagedType, Reads, can
@@ -123,7 +123,7 @@ async def observe(
 ) -> Observed:
     """Return the facts about live objects for planning; with ``converge`` about all wanted ones.
 
-    Raises Refused if a needed object cannot be read: nothing would be repaired.
+    Raises RequestError if a needed object cannot be read: nothing would be repaired.
     """
     healthy = await check_failed_and_replaced(stack_rows, wanted, ask)
     if not converge:
@@ -134,7 +134,7 @@ async def observe(
     for row_id, look in looks.items():
         if look.unread is not None:
             name = rows[row_id].name
-            raise Refused(f"resources.{name}: its live object cannot be read: {look.unread}")
+            raise RequestError(f"resources.{name}: its live object cannot be read: {look.unread}")
     gone = frozenset(row_id for row_id, look in looks.items() if look.gone)
     drifted = {
         row_id: found
@@ -214,4 +214,8 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
 def _met(error: Exception) -> Exception:
     """Return the cloud's own error behind one of ours."""
     said = error.__context__
-    return said if isinstance(error, Refused | Stopped) and isinstance(said, Exception) else error
+    return (
+        said
+        if isinstance(error, RequestError | StoppedError) and isinstance(said, Exception)
+        else error
+    )

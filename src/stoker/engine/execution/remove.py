@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.actions import ActionFailedError, Actions
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting
@@ -79,7 +79,7 @@ class Removing:
     async def remove_snapshots(self, waiting: Waiting) -> str | None:
         """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.
 
-        Raises :class:`stoker.engine.execution.waiting.Stopped`.
+        Raises :class:`stoker.engine.execution.waiting.StoppedError`.
         """
         known = await self._session.ports.store.snapshots(self._session.stack.id)
         if self._abandons:
@@ -112,7 +112,7 @@ class Removing:
         if not isinstance(type_, ManagedType):
             row = await self._begin(row, type_)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
-            raise ActionFailed(await self._actions.fail(row, reason), reason)
+            raise ActionFailedError(await self._actions.fail(row, reason), reason)
         row = await self._begin(row, type_)
         row = await self._actions.adopt_lost(row, type_)
         if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):

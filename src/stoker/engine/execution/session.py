@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.exports import Export
-from stoker.engine.model.interfaces import ENDS_TURN, OwnedWrite, Ports, StoreFault
+from stoker.engine.model.interfaces import ENDS_TURN, OwnedWrite, Ports, StoreError
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -298,7 +298,7 @@ class Session(StackRows):
     ) -> None:
         """Write, then remember.
 
-        Raises :class:`Fenced`, and :class:`stoker.engine.model.interfaces.StoreFault`
+        Raises :class:`FencedError`, and :class:`stoker.engine.model.interfaces.StoreError`
         for everything else: after a write that failed, nothing is known of what is stored.
         """
         if stack is None:
@@ -355,7 +355,7 @@ class Session(StackRows):
             raise
         except Exception as error:
             require_machine(error)
-            raise StoreFault(fault_reason(error), passing=False) from error
+            raise StoreError(fault_reason(error), passing=False) from error
 
     async def keep(
         self,

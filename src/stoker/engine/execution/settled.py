@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from stoker.engine.execution.idle_plan import is_at_input, plans_nothing, recorded_definition
 from stoker.engine.execution.nested_attributes import nested_attributes, with_shown
-from stoker.engine.execution.nested_ends import NestedFailed
+from stoker.engine.execution.nested_ends import NestedFailedError
 from stoker.engine.execution.nested_inputs import same_given
 from stoker.engine.execution.nested_wanted import foreseen
 from stoker.engine.execution.session import Session, StackRows
@@ -34,12 +34,12 @@ from stoker.engine.model.records import (
 from stoker.engine.model.settled_stacks import Finding
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import NestingType
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 
-_NOT_KNOWN = (DiagnosticError, NestedFailed, Refused)
+_NOT_KNOWN = (DiagnosticError, NestedFailedError, RequestError)
 
 
 async def is_settled(

@@ -17,7 +17,7 @@ from contextlib import suppress
 from stoker.engine.execution.calls import make_call, resolved_where_known
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, ResourceType, Shares, can
 
@@ -60,7 +60,7 @@ def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]
     for properties in declared:
         known = resolved_where_known(stack_rows, type_, properties)
         about = make_call(stack_rows, row, type_, properties=known)
-        with suppress(NotFound):
+        with suppress(NotFoundError):
             found.update(type_.parts(replace(about, cloud=call.cloud)))
     return frozenset(found)
 

@@ -14,7 +14,7 @@ from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Failed,
@@ -31,7 +31,7 @@ async def drop_snapshots(
 ) -> str | None:
     """Remove snapshots of the stack; returns why one of them cannot be removed, or None.
 
-    Raises :class:`Stopped`.
+    Raises :class:`StoppedError`.
     """
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
@@ -77,7 +77,7 @@ async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> st
                 if not isinstance(outcome, Wait):
                     break
                 await waiting.wait(outcome, seen)
-        except Refused as refused:
+        except RequestError as refused:
             return f"{'.'.join(part.path)}: {refused.message}"
     await session.keep(dropped_parts=[part.id])
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.actions import ActionFailedError, Actions
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
@@ -56,7 +56,7 @@ class Snapshotting(Visiting):
         work = Work(type_, method, row.properties, snapshot=SnapshotFacts(part.object_name))
         try:
             row = await self._actions.run(row, work)
-        except ActionFailed:
+        except ActionFailedError:
             limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
             if sent is None or sent + limits.landing <= self._session.ports.clock.now():
                 await self._keep(replace(part, asked=False))

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.actions import ActionFailedError, Actions
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import ManagedType, Releases, can
 from stoker.template.definition import DeletionPolicy
 
@@ -30,21 +30,21 @@ class Succession:
     async def release(self, new: Resource, old: Resource | None = None) -> None:
         """Free what a row that is being made needs of those that it replaces.
 
-        ``old`` is the one if the caller knows. Raises :class:`ActionFailed` for ``new``.
+        ``old`` is the one if the caller knows. Raises :class:`ActionFailedError` for ``new``.
         """
         if new.physical_id is not None:
             return  # it has all that it needs
         for row in [old] if old is not None else self._before(new):
             try:
                 await self._released(row, new)
-            except Refused as refused:
+            except RequestError as refused:
                 reason = f"what it replaces does not make way: {refused.message}"
-                raise ActionFailed(await self._actions.fail(new, reason), reason) from refused
+                raise ActionFailedError(await self._actions.fail(new, reason), reason) from refused
 
     async def reclaim(self, old: Resource, new: Resource | None = None) -> Resource:
         """Give ``old``, which stays, what it freed for a row that goes; returns ``old``.
 
-        ``new`` is that row if the caller knows. Raises :class:`ActionFailed` for ``old``.
+        ``new`` is that row if the caller knows. Raises :class:`ActionFailedError` for ``old``.
         """
         type_ = self._session.type_of(old)
         if (
@@ -58,9 +58,9 @@ class Succession:
             try:
                 await self._released(row, old)
                 old = await self._actions.settle(old, Work(type_, type_.reclaim, old.properties))
-            except Refused as refused:
+            except RequestError as refused:
                 reason = f"what it freed cannot be taken again: {refused.message}"
-                raise ActionFailed(await self._actions.fail(old, reason), reason) from refused
+                raise ActionFailedError(await self._actions.fail(old, reason), reason) from refused
         return old
 
     async def _released(self, row: Resource, successor: Resource) -> None:

@@ -26,7 +26,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import Refused, is_final, machine_errors, require_machine
+from stoker.kernel.errors import RequestError, is_final, machine_errors, require_machine
 from stoker.kernel.log import Log
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
@@ -100,7 +100,7 @@ class TypeCalls:
 
         Calls that the cloud turns away for now are repeated, after the time that it names or
         after pauses that grow, until the operation ends. Raises
-        :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
+        :class:`stoker.kernel.errors.RequestError` when the cloud refuses for good.
         """
         attempt = 0
         while True:
@@ -139,12 +139,12 @@ class TypeCalls:
     async def pause(self, row: Resource, error: Exception, attempt: int) -> Resource:
         """Wait until the call may be repeated; the row tells why where that takes long.
 
-        Raises :class:`stoker.kernel.errors.Refused` when it never will be.
+        Raises :class:`stoker.kernel.errors.RequestError` when it never will be.
         """
         faults = self._session.ports.faults
         after = faults.retry_after(error, attempt)
         if after is None:
-            raise Refused(faults.describe(error)) from error
+            raise RequestError(faults.describe(error)) from error
         if after > SHORT_PAUSE:
             row = await self.tell(row, faults.describe(error) + TRIED_AGAIN)
         await self._waiting.wait(Wait(after=after), self._waiting.round)

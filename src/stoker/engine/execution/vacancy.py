@@ -16,7 +16,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.shared_parts import parts_of, sharers
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import NotFound, Refused
+from stoker.kernel.errors import NotFoundError, RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,
@@ -119,9 +119,9 @@ class Vacancy:
         """Return the ids that a method finds; none if the object around them is gone."""
         try:
             seen = await self._calls.ask(row, replace(work, method=method))
-        except NotFound:
+        except NotFoundError:
             return []
-        except Refused as refused:
+        except RequestError as refused:
             cause = refused.__cause__
             if isinstance(cause, Exception) and self._session.ports.faults.is_not_found(cause):
                 return []

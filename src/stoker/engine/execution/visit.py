@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
+from stoker.engine.execution.actions import ActionFailedError, Actions, reason_of_resource
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.observing import check_by
 from stoker.engine.execution.session import Session
@@ -81,7 +81,7 @@ class Visiting:
         if not isinstance(type_, ManagedType):
             row = await self._begin(row, None)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
-            raise ActionFailed(await self._actions.fail(row, reason), reason)
+            raise ActionFailedError(await self._actions.fail(row, reason), reason)
         method = METHODS[self._action](type_)
         if method is None or (row.external and self._action is not Action.CHECK):
             return await self._begin(row, None)
@@ -121,10 +121,10 @@ class Visiting:
         events = [told] if row.action is not self._action else []
         await self._session.commit(resources=[done], events=events)
 
-    def _refused(self, row: Resource, reason: str) -> ActionFailed:
+    def _refused(self, row: Resource, reason: str) -> ActionFailedError:
         """The failure of an action that was not begun: the row stays as it is."""
         shown = replace(row, action=self._action)
-        return ActionFailed(shown, reason_of_resource(row.name, reason, "Error"))
+        return ActionFailedError(shown, reason_of_resource(row.name, reason, "Error"))
 
 
 def _may(action: Action, row: Resource) -> bool:

@@ -11,7 +11,7 @@ from stoker.engine.model.records import OperationStatus
 from stoker.schema.resource_type import Wait
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """The pause was ended early because of what happened to the operation as a whole."""
 
 
@@ -159,11 +159,11 @@ class Waiting:
         """Return after the time, or at the next signal where the wait is for one.
 
         ``source`` names what counts as the signal. ``seen_round`` is its round at which the caller
-        last looked. Raises :class:`Stopped` when
+        last looked. Raises :class:`StoppedError` when
         the operation as a whole ends the pause.
         """
         if self._over(wait, source):
-            raise Stopped
+            raise StoppedError
         if wait.on_signal and seen_round != self.round_of(source):
             return
         loop = asyncio.get_running_loop()
@@ -178,7 +178,7 @@ class Waiting:
             timer.cancel()
             del self._pauses[pause], self._ends_at[pause]
         if self._over(wait, source):
-            raise Stopped
+            raise StoppedError
 
 
 def _finish(pause: asyncio.Future[None]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.errors import BAD_REQUEST, ValidationError
 
 _OWN = ("user_id", "project_id", "access")
 _CREDENTIALS = frozenset(
@@ -33,7 +33,7 @@ def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
 def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """The resources of a document by name, in the form in which they are stored.
 
-    Raises :class:`stoker.kernel.errors.Invalid` (400) for another shape.
+    Raises :class:`stoker.kernel.errors.ValidationError` (400) for another shape.
     """
     if depth > _DEEPEST:
         raise invalid_document("its stacks are nested too deep")
@@ -53,13 +53,15 @@ def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str,
 
 
 def section(given: Mapping[str, Any], key: str, where: str = "the document") -> Mapping[str, Any]:
-    """A part of a document; empty where there is none. Raises Invalid (400) if it is no object."""
+    """A part of a document; empty where there is none. Raises ValidationError (400) if it is no
+    object.
+    """
     value = given.get(key)
     if not isinstance(value, Mapping | None):
         raise invalid_document(f"{key} of {where[:80]} is not an object")
     return value or {}
 
 
-def invalid_document(what: str) -> Invalid:
+def invalid_document(what: str) -> ValidationError:
     """The refusal of a document that cannot be adopted."""
-    return Invalid(f"Invalid adopt data: {what}", BAD_REQUEST)
+    return ValidationError(f"Invalid adopt data: {what}", BAD_REQUEST)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.model.records import Stack
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
 from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.template.definition import CustomCheck, NameLookup
@@ -35,7 +35,7 @@ class Workers(Protocol):
         """Return the result of pure work that may take seconds, without blocking the loop.
 
         It counts for the project of ``stoker.kernel.time_limit.project``, so that projects do not
-        wait for each other. Raises :class:`stoker.kernel.errors.LimitExceeded` if it takes too
+        wait for each other. Raises :class:`stoker.kernel.errors.LimitExceededError` if it takes too
         long.
         """
 
@@ -49,7 +49,7 @@ class Clouds(Protocol):
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
         """The ids that names stand for, in order.
 
-        Raises :class:`stoker.kernel.errors.NotFound` with the name that does not exist.
+        Raises :class:`stoker.kernel.errors.NotFoundError` with the name that does not exist.
         """
 
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
@@ -109,4 +109,4 @@ class FetchTemplate(Protocol):
 
 async def fetch_nothing(url: str) -> str:
     """For a service that fetches no templates."""
-    raise Invalid("this service fetches no templates")
+    raise ValidationError("this service fetches no templates")

@@ -62,7 +62,7 @@ from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.template.environment.environment import EMPTY, Environment
 
 
-class Fenced(Exception):
+class FencedError(Exception):
     """Another engine has taken the stack over: stop working on it, write nothing more."""
 
 
@@ -70,7 +70,9 @@ class Tenure(Protocol):
     """What tells how long an engine may drive its stacks."""
 
     def require(self) -> None:
-        """Raise :class:`Fenced` where others may have taken the engine's stacks over by now."""
+        """Raise :class:`FencedError` where others may have taken the engine's stacks over by
+        now.
+        """
 
 
 class ForGood:
@@ -80,7 +82,7 @@ class ForGood:
         """Nothing."""
 
 
-class StoreFault(Exception):
+class StoreError(Exception):
     """The store failed; whether a write was done may be unknown.
 
     What is in memory counts no more: whoever drives a stack ends, and starts again from what is
@@ -94,7 +96,7 @@ class StoreFault(Exception):
         self.is_full = is_full
 
 
-ENDS_TURN = (Fenced, StoreFault, MachineError)
+ENDS_TURN = (FencedError, StoreError, MachineError)
 """What ends the turn of a driver wherever it occurs. It is never an answer of a cloud, so no
 resource may fail because of it: code that handles any exception lets these pass.
 """
@@ -102,7 +104,7 @@ resource may fail because of it: code that handles any exception lets these pass
 
 def is_passing(error: Exception) -> bool:
     """Return whether work that ended with this error may succeed later, without a change."""
-    return isinstance(error, MachineError) or (isinstance(error, StoreFault) and error.passing)
+    return isinstance(error, MachineError) or (isinstance(error, StoreError) and error.passing)
 
 
 class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
@@ -231,13 +233,13 @@ class TakesOver(Protocol):
         """
 
     async def count_take_up(self, stack: Stack) -> None:
-        """Count one more take-up. Raises :class:`Fenced`."""
+        """Count one more take-up. Raises :class:`FencedError`."""
 
     async def forget_take_ups(self, stack: Stack) -> None:
         """The stack is being driven well: begin to count anew."""
 
     async def hand_over(self, stack: Stack) -> None:
-        """Let go of a stack about which no request is under way. Raises :class:`Fenced`."""
+        """Let go of a stack about which no request is under way. Raises :class:`FencedError`."""
 
     async def tree(self, stack_id: str) -> TreeState:
         """How a stack and those nested in it stand."""
@@ -273,7 +275,7 @@ class Store(
     Protocol,
 ):
     """Durable rows. Reads see every commit that has returned. All methods raise
-    :class:`StoreFault` when the database fails.
+    :class:`StoreError` when the database fails.
     """
 
     def observe(self, observer: Observer) -> None:
@@ -282,9 +284,9 @@ class Store(
     async def commit(self, change: Change) -> None:
         """Write a change; changes of one turn of the loop share a transaction.
 
-        Raises :class:`Fenced` when the stack's fencing token is no longer the change's,
-        :class:`stoker.kernel.errors.Exists` for a second live stack of one name, and whatever the
-        change's guard raises.
+        Raises :class:`FencedError` when the stack's fencing token is no longer the change's,
+        :class:`stoker.kernel.errors.AlreadyExistsError` for a second live stack of one name, and
+        whatever the change's guard raises.
         """
 
     async def stack(self, stack_id: str) -> Stack | None:

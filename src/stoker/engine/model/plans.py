@@ -252,7 +252,9 @@ class Definitions(Protocol):
         """The type name of each in the template."""
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """Return one definition with the present facts; a light one is little work, or TooMuch."""
+        """Return one definition with the present facts; a light one is little work, or
+        TooMuchWorkError.
+        """
 
     @property
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
@@ -282,7 +284,7 @@ class Nothing:
 def defined(wanted: Definitions, name: str, facts: Facts, *, light: bool = False) -> Definition:
     """One definition, with all that it needs, hidden dependencies included.
 
-    A light one is little work, or raises :class:`stoker.template.definition.TooMuch`.
+    A light one is little work, or raises :class:`stoker.template.definition.TooMuchWorkError`.
     """
     definition, dependencies = (
         wanted.definition(name, facts, light=light),

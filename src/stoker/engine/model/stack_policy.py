@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.plans import Change
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.json_faults import fault_of
 
 LONGEST = 16 * 1024
@@ -33,9 +33,9 @@ _DONE: Mapping[Change, str] = {
 
 
 def read_policy(text: str) -> dict[str, Any]:
-    """The policy in a text of JSON. Raises Invalid for what is none."""
+    """The policy in a text of JSON. Raises ValidationError for what is none."""
     if len(text) > LONGEST:
-        raise Invalid(f"A stack policy has up to {LONGEST} characters, not {len(text)}.")
+        raise ValidationError(f"A stack policy has up to {LONGEST} characters, not {len(text)}.")
     try:
         policy = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -155,5 +155,5 @@ def fits(pattern: str, text: str) -> bool:
     return not pattern[here:].strip("*")
 
 
-def _invalid(what: str) -> Invalid:
-    return Invalid(f"This is not a stack policy: {what}.")
+def _invalid(what: str) -> ValidationError:
+    return ValidationError(f"This is not a stack policy: {what}.")

@@ -36,7 +36,7 @@ _NEVER_AFTER_DELETE = {
 }
 
 
-class ForbiddenTransition(Exception):
+class TransitionError(Exception):
     """A change of status that must not happen."""
 
 
@@ -49,7 +49,7 @@ def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
         deleted = old == (Action.DELETE, Status.COMPLETE)
         if not (deleted and new[0] in _NEVER_AFTER_DELETE):
             return
-    raise ForbiddenTransition(f"{old[0]}_{old[1]} -> {new[0]}_{new[1]}")
+    raise TransitionError(f"{old[0]}_{old[1]} -> {new[0]}_{new[1]}")
 
 
 class Transitions:

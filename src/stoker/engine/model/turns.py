@@ -45,7 +45,7 @@ def news_of(change: Change) -> News:
 
 
 class TurnQueue(Protocol):
-    """Turns that are due. Methods raise :class:`stoker.engine.model.interfaces.StoreFault`."""
+    """Turns that are due. Methods raise :class:`stoker.engine.model.interfaces.StoreError`."""
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
         """Take away the turns of these stacks that are due, since what they are about is heard

@@ -26,7 +26,7 @@ from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.wanted import restored, wanted_by
 from stoker.engine.planning.planner import Planner
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -90,7 +90,9 @@ class StackChange(Running):
             await self._execution.abandon()
 
     async def _require_accepted(self, planner: Planner) -> None:
-        """Raise Invalid if the plan, down the tree, is another than the one that was accepted."""
+        """Raise ValidationError if the plan, down the tree, is another than the one that was
+        accepted.
+        """
         request, wanted = self.operation.request, self._wanted
         accepted = request.accepted if isinstance(request, ChangeRequest) else None
         if accepted is None or not isinstance(wanted, Evaluation):
@@ -104,13 +106,13 @@ class StackChange(Running):
             # There is nothing to roll back, and the rollback plan was never accepted.
             assert isinstance(request, ChangeRequest)
             self.operation = replace(self.operation, request=replace(request, rollback=False))
-            raise Invalid(
+            raise ValidationError(
                 "nothing was changed, as the accepted plan no longer holds:"
                 f" {_told(departures)}. Make a new plan"
             )
 
     async def _require_allowed(self, plan: Plan) -> None:
-        """Raise Invalid if the policy of the stack does not allow the plan."""
+        """Raise ValidationError if the policy of the stack does not allow the plan."""
         operation = self.operation
         types = {row.name: row.type_name for row in self._session.current.values()}
 
@@ -122,7 +124,7 @@ class StackChange(Running):
             return [why for why in found if why is not None]
 
         if why := await self._session.ports.workers.compute(denied):
-            raise Invalid(f"nothing was changed. {_told(why)}")
+            raise ValidationError(f"nothing was changed. {_told(why)}")
 
     def _planner(self) -> Planner:
         session, request = self._session, self.operation.request

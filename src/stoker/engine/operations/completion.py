@@ -25,7 +25,7 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.operations.exporting import exported, read_shown
 from stoker.engine.operations.refresh import refresh_around
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
@@ -123,7 +123,7 @@ async def succeed(
         if isinstance(wanted, Evaluation) and isinstance(operation.request, ChangeRequest):
             try:
                 session.export(await exported(session, wanted))
-            except Invalid as invalid:
+            except ValidationError as invalid:
                 await fail(session, operation, invalid.message)
                 return
     stack, event = session.transitions.stack_to(

@@ -18,9 +18,9 @@ from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     ENDS_TURN,
     Dispatcher,
-    Fenced,
+    FencedError,
     Ports,
-    StoreFault,
+    StoreError,
     is_passing,
 )
 from stoker.engine.model.kinds import OperationKind
@@ -47,7 +47,7 @@ from stoker.engine.operations.suspicion import (
 )
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Invalid, Refused, fault_reason, machine_errors
+from stoker.kernel.errors import RequestError, ValidationError, fault_reason, machine_errors
 from stoker.kernel.log import Log, conceal, request
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
@@ -189,7 +189,7 @@ class Driver:
                 operation = await self._next(session)
                 if operation is not None:
                     await refuse(session, operation, reason)
-        except Fenced:
+        except FencedError:
             raise
         except Exception as fault:
             if is_passing(fault):
@@ -227,7 +227,7 @@ class Driver:
         """
         session.client_token = operation.client_token
         # An operation that fails every driver must end: internal errors extend no time limit.
-        if self._fault is None or (isinstance(self._fault, StoreFault) and self._fault.passing):
+        if self._fault is None or (isinstance(self._fault, StoreError) and self._fault.passing):
             operation = await self._limits.extended(session.stack, operation)
         run = KINDS[operation.kind](session, operation)
         conceal(lambda text: session.masking.text(text))
@@ -250,7 +250,7 @@ class Driver:
             _require_readable(run.operation)
             async with asyncio.timeout(self._limits.seconds_left(run.operation)):
                 await run.prepare()
-        except (DiagnosticError, Refused) as refused:
+        except (DiagnosticError, RequestError) as refused:
             await refuse(session, run.operation, str(refused))
         except TimeoutError:
             await refuse(session, run.operation, _timed_out(run.operation))
@@ -340,9 +340,9 @@ def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:
 
 
 def _require_readable(operation: Operation) -> None:
-    """Raise Invalid for an operation whose stored request cannot be read."""
+    """Raise ValidationError for an operation whose stored request cannot be read."""
     if "request" in operation.unreadable and operation.action is not Action.DELETE:
-        raise Invalid("the stored operation cannot be read; send the request again")
+        raise ValidationError("the stored operation cannot be read; send the request again")
 
 
 def _timed_out(operation: Operation) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import DropSnapshotRequest
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.running import Running
@@ -31,7 +31,7 @@ class DroppingSnapshot(Running):
         if snapshot is not None:
             try:
                 reason = await drop_snapshots(self._session, [snapshot], self.waiting)
-            except Stopped:
+            except StoppedError:
                 if self.waiting.stopped:
                     return
                 reason = self.waiting.failed

@@ -7,7 +7,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.model.exports import Export
 from stoker.engine.model.records import Resource
 from stoker.engine.planning.facts import RecordedFacts
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -15,8 +15,8 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 async def exported(session: Session, wanted: Evaluation) -> tuple[Export, ...] | None:
     """Return the exports of the desired state; None if nothing has to be written.
 
-    Raises Invalid for a name that another stack exports, and for a changed value that other stacks
-    use.
+    Raises ValidationError for a name that another stack exports, and for a changed value that
+    other stacks use.
     """
     stack = session.stack
     if stack.parent_id is not None:
@@ -39,14 +39,14 @@ async def _require_unchanged(session: Session, found: tuple[Export, ...]) -> Non
     before = {each.name: each for each in await store.exports(project_id, [e.name for e in found])}
     for other in before.values():
         if other.stack_id != session.stack.id:
-            raise Invalid(
+            raise ValidationError(
                 f"Export with name {other.name} is already exported by stack {other.stack_name}"
             )
     changed = [each for each in found if each.name in before and before[each.name] != each]
     used = await store.importers(project_id, [each.name for each in changed]) if changed else {}
     for each in changed:
         if users := used.get(each.name):
-            raise Invalid(f"Cannot update export {each.name} as it is in use by {users[0]}")
+            raise ValidationError(f"Cannot update export {each.name} as it is in use by {users[0]}")
 
 
 async def read_shown(session: Session, wanted: Evaluation) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import ReactRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.running import Running
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, Reacts, Signal, can
 
@@ -37,18 +37,18 @@ class Reacting(Running):
         try:
             if row is not None:
                 await self._react(row)
-        except Stopped:
+        except StoppedError:
             return
-        except Refused as refused:
+        except RequestError as refused:
             await self._end(OperationStatus.FAILED, refused.message)
         else:
             await self._end(OperationStatus.COMPLETE, "the signal was applied")
 
     async def _react(self, row: Resource) -> None:
-        """Raises Refused where the cloud or the type refuses."""
+        """Raises RequestError where the cloud or the type refuses."""
         type_ = self._session.type_of(row)
         if not isinstance(type_, ManagedType) or not can(type_, Reacts):
-            raise Refused(f"{row.name} is no longer of a type that reacts to signals")
+            raise RequestError(f"{row.name} is no longer of a type that reacts to signals")
         work = Work(type_, type_.react, row.properties, signal=self._signal())
         await Actions(self._session, self.waiting).settle(row, work)
 

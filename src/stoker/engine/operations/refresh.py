@@ -13,7 +13,7 @@ from typing import Any
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import RefreshRequest
 from stoker.engine.model.records import (
     Action,
@@ -27,7 +27,7 @@ from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.unknown import unknown_in
@@ -75,7 +75,7 @@ class Refreshing(Running):
         fresh = replace(fresh, reason=row.reason)
         try:
             following = await following_metadata(session, actions, fresh)
-        except Stopped:
+        except StoppedError:
             return
         await self._end([fresh, *following], refresh_around(session))
 
@@ -102,7 +102,7 @@ async def following_metadata(
         row = replace(session.current[name], metadata=metadata)
         try:
             row = await actions.republish(row)
-        except Refused as refused:
+        except RequestError as refused:
             _log.warning(
                 "metadata cannot be published",
                 stack_id=stack.id,

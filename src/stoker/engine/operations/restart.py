@@ -18,11 +18,11 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import RestartsResource, can
 
 
-class CannotRestart(Exception):
+class RestartError(Exception):
     """The signal cannot be applied. The text is the reason."""
 
 
-class _UnderWay(Exception):
+class _ChangeUnderWayError(Exception):
     """A change of the stack is in progress, or waits: it replaces the marked resources."""
 
 
@@ -40,7 +40,7 @@ class Restarting(Running):
         """Mark the resources to replace, request the update, and end the operation."""
         try:
             broken = self._broken()
-        except CannotRestart as failed:
+        except RestartError as failed:
             await self._end(OperationStatus.FAILED, str(failed))
             return
         if self.operation.status is OperationStatus.WAITING:
@@ -50,17 +50,17 @@ class Restarting(Running):
         await self._end(OperationStatus.COMPLETE, self.operation.reason)
 
     def _broken(self) -> list[Resource]:
-        """The resource that the signal is about, and all that needs it. Raises CannotRestart."""
+        """The resource that the signal is about, and all that needs it. Raises RestartError."""
         session = self._session
         restarter = session.rows.get(self._restarter_id)
         type_ = session.type_of(restarter) if restarter is not None else None
         if restarter is None or not can(type_, RestartsResource):
-            raise CannotRestart("the restarter is gone")
+            raise RestartError("the restarter is gone")
         wanted = type_.restarts(make_call(session, restarter, type_))
         standing = [row for row in session.current.values() if row.action is not Action.DELETE]
         found = [row for row in standing if session.reference_of(row) == wanted]
         if not found:
-            raise CannotRestart(
+            raise RestartError(
                 f'no resource of this stack has the reference "{wanted}": give {{get_resource:'
                 " INSTANCE} as the instance"
             )
@@ -94,11 +94,11 @@ class Restarting(Running):
         def guard(inside: Inside) -> None:
             inside.stack(stack.id)  # which locks it
             if any(op.kind is OperationKind.CHANGE for op in inside.queue(stack.id)):
-                raise _UnderWay
+                raise _ChangeUnderWayError
 
         try:
             await ports.store.commit(Append(stack.id, operations=(update,), guard=guard))
-        except _UnderWay:
+        except _ChangeUnderWayError:
             return
 
     async def _end(self, status: OperationStatus, reason: str) -> None:

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.nested_ends import NestedFailed
+from stoker.engine.execution.nested_ends import NestedFailedError
 from stoker.engine.execution.nested_wanted import nesting_call
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest
 from stoker.engine.model.outgoing import Resizing
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
@@ -26,7 +26,7 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adjustment,
     AdjustsGroup,
-    NoChange,
+    NoChangeError,
     ResourceType,
     ScalableType,
     can,
@@ -34,7 +34,7 @@ from stoker.schema.resource_type import (
 from stoker.template.definition import Definition, DeletionPolicy
 
 
-class CannotScale(Exception):
+class ScalingError(Exception):
     """The signal cannot be applied. The text is the reason."""
 
 
@@ -67,16 +67,16 @@ class Scaling(Running):
             if self.operation.status is OperationStatus.WAITING:
                 await self._judge(target)
             await self._resize(target)
-        except Stopped:
+        except StoppedError:
             return
-        except NoChange as unchanged:
+        except NoChangeError as unchanged:
             self._announce("suppressed", target, str(unchanged))
             await self._end(OperationStatus.COMPLETE, str(unchanged))
-        except CannotScale as failed:
+        except ScalingError as failed:
             await self._end(OperationStatus.FAILED, str(failed))
 
     async def _judge(self, target: _Target) -> None:
-        """Commit the new size, so that it counts once. Raises NoChange."""
+        """Commit the new size, so that it counts once. Raises NoChangeError."""
         call = nesting_call(self._session, target.group)
         new = target.type.resized(call, target.adjustment)
         self._announce("start", target, f"Start resizing the group {target.adjustment.group}")
@@ -93,7 +93,7 @@ class Scaling(Running):
         used = await self._attributes_used(before.name)
         try:
             row = await self._nesting.bring(before, definition, self.operation, used)
-        except NestedFailed as failed:
+        except NestedFailedError as failed:
             row = await self._nesting.with_outputs(session.rows[before.id])
             reason = f"{self.operation.reason}: {failed}"
             self._announce("error", replace(target, group=row), reason)
@@ -173,13 +173,13 @@ def _policy(session: Session, operation: Operation) -> Resource | None:
 
 
 def _target(session: Session, operation: Operation) -> _Target:
-    """Return the target of the signal of an operation. Raises CannotScale."""
+    """Return the target of the signal of an operation. Raises ScalingError."""
     policy = _policy(session, operation)
     if policy is None:
-        raise CannotScale("the scaling policy is gone")
+        raise ScalingError("the scaling policy is gone")
     policy_type = session.type_of(policy)
     if not can(policy_type, AdjustsGroup):
-        raise CannotScale(f"{policy.name} is no longer a scaling policy")
+        raise ScalingError(f"{policy.name} is no longer a scaling policy")
     adjustment = policy_type.adjustment(make_call(session, policy, policy_type))
     for row in session.current.values():
         if row.nested_id is None or row.action is Action.DELETE:
@@ -187,9 +187,9 @@ def _target(session: Session, operation: Operation) -> _Target:
         if session.reference_of(row) == adjustment.group:
             type_ = session.type_of(row)
             if not isinstance(type_, ScalableType):
-                raise CannotScale(f"{row.name} is a {row.type_name}, which cannot be scaled")
+                raise ScalingError(f"{row.name} is a {row.type_name}, which cannot be scaled")
             return _Target(policy, row, type_, adjustment)
-    raise CannotScale(
+    raise ScalingError(
         f'no group of this stack has the reference "{adjustment.group}": give'
         " {get_resource: GROUP} as the group of the policy"
     )
@@ -201,7 +201,7 @@ def _target_if_any(session: Session, operation: Operation) -> _Target | None:
         return None
     try:
         return _target(session, operation)
-    except CannotScale:
+    except ScalingError:
         return None
 
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
-from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError, Ports, StoreError
 from stoker.engine.model.records import Stack, foremost
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
@@ -56,7 +56,7 @@ async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
 
     async def prove() -> None:
         await asyncio.sleep(PROVEN_AFTER)
-        with contextlib.suppress(Fenced, StoreFault):
+        with contextlib.suppress(FencedError, StoreError):
             await ports.store.forget_take_ups(stack)
 
     proof = asyncio.ensure_future(prove()) if stack.take_ups > 1 else None
@@ -69,7 +69,7 @@ async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
 
 async def spare(ports: Ports, stack: Stack) -> None:
     """Do not count the engine that took the stack over: it ends in order."""
-    with contextlib.suppress(Fenced, StoreFault):
+    with contextlib.suppress(FencedError, StoreError):
         await ports.store.forget_take_ups(stack)
 
 
@@ -78,5 +78,5 @@ def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
     if fault is None:
         why = "the service terminated each time"
     else:
-        why = str(fault) if isinstance(fault, StoreFault) else fault_reason(fault)
+        why = str(fault) if isinstance(fault, StoreError) else fault_reason(fault)
     return f"abandoned after {stack.take_ups - 1} attempts, none of which got any further: {why}"

@@ -13,7 +13,7 @@ from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.engine.planning.restoring import Restored
 from stoker.engine.planning.sizes import require_resources
 from stoker.kernel.diagnostics import DiagnosticError, first_of
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -56,27 +56,29 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
 async def restored(session: Session, operation: Operation, wanted: Definitions) -> Definitions:
     """Return the definitions, with the parts of a snapshot if the operation restores one.
 
-    Raises Invalid for a snapshot that is gone.
+    Raises ValidationError for a snapshot that is gone.
     """
     request = operation.request
     if not isinstance(request, ChangeRequest) or not request.restores:
         return wanted
     snapshot_id, *way = request.restores
     if await session.ports.store.snapshot(snapshot_id) is None:
-        raise Invalid(f"the snapshot {snapshot_id} has been deleted in the meantime")
+        raise ValidationError(f"the snapshot {snapshot_id} has been deleted in the meantime")
     parts = await session.ports.store.snapshot_parts(snapshot_id)
     if damaged := [part for part in parts if part.unreadable]:
-        raise Invalid(f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read")
+        raise ValidationError(
+            f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read"
+        )
     return Restored(wanted, parts, tuple(way))
 
 
 def _require_readable(session: Session) -> None:
-    """Raise Invalid for rows that nothing can be decided by."""
+    """Raise ValidationError for rows that nothing can be decided by."""
     damaged = [("the stack", session.stack.unreadable)]
     damaged += [(row.name, row.unreadable) for row in session.rows.values()]
     for name, fields in damaged:
         if fields:
-            raise Invalid(
+            raise ValidationError(
                 f"what is stored of {name} cannot be read ({', '.join(fields)}): bring back the"
                 " database and the key that belong together, or delete the stack"
             )

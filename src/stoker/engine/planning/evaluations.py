@@ -45,7 +45,7 @@ async def evaluation_at(
     """The evaluation of a recorded input of a stack, which may be ``given``; ``look`` is called
     with it where it is computed, as each change of threads takes time.
 
-    Raises DiagnosticError, NotFound, and what ``look`` raises.
+    Raises DiagnosticError, NotFoundError, and what ``look`` raises.
     """
     known = ports.kept.get(input_id)
     if known is not None:

@@ -55,7 +55,9 @@ class RecordedFacts:
 
 
 def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
-    """An attribute as recorded. Raises :class:`Failure` where it is known that it has no value."""
+    """An attribute as recorded. Raises :class:`FunctionError` where it is known that it has no
+    value.
+    """
     if attribute in row.attributes:
         return row.attributes[attribute]
     reason = row.attributes.get(ERRORS, {}).get(attribute)

@@ -14,7 +14,7 @@ from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
-from stoker.kernel.errors import Forbidden
+from stoker.kernel.errors import ForbiddenError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import undeployable
@@ -56,7 +56,7 @@ def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> Non
         raise DiagnosticError(found)
     for name in sorted(_types_in(evaluation)):
         if not policy.allows(f"resource_types:{name}", caller):
-            raise Forbidden(f"You are not authorized to use {name}. The policy forbids it")
+            raise ForbiddenError(f"You are not authorized to use {name}. The policy forbids it")
 
 
 def _types_in(evaluation: Evaluation) -> set[str]:

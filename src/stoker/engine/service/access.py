@@ -6,12 +6,12 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.lookup import is_own
-from stoker.kernel.errors import Forbidden
+from stoker.kernel.errors import ForbiddenError
 from stoker.schema.resource_type import GrantsAccess, can
 
 
 def require_readable(caller: Caller, session: StackRows, row: Resource) -> None:
-    """Raise Forbidden for a stack user who asks for a resource that it may not read.
+    """Raise ForbiddenError for a stack user who asks for a resource that it may not read.
 
     It may read the one that it was made for, and those that its own resource grants.
     """
@@ -24,4 +24,4 @@ def require_readable(caller: Caller, session: StackRows, row: Resource) -> None:
             continue
         if type_.grants(each.properties, row.name, others):
             return
-    raise Forbidden("a stack user may read the resource that it was made for, and no others")
+    raise ForbiddenError("a stack user may read the resource that it was made for, and no others")

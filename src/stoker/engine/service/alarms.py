@@ -13,7 +13,7 @@ from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.watches import Watch
 from stoker.kernel.addresses import ResourceAddress
-from stoker.kernel.errors import WATCH_NOT_FOUND, NotFound
+from stoker.kernel.errors import WATCH_NOT_FOUND, NotFoundError
 from stoker.schema.resource_type import can
 from stoker.schema.watching import WatchesMetric, WatchRule
 
@@ -35,14 +35,14 @@ class Alarms:
         self._ports = ports
 
     async def of(self, caller: Caller, name: str | None = None) -> Sequence[Watch]:
-        """The watches of a project by name, or the one of that name. Raises NotFound."""
+        """The watches of a project by name, or the one of that name. Raises NotFoundError."""
         found = await self._ports.store.watches.watches(caller.project_id, name)
         if name is not None and not found:
-            raise NotFound(f"The alarm ({name[:255]}) could not be found.", WATCH_NOT_FOUND)
+            raise NotFoundError(f"The alarm ({name[:255]}) could not be found.", WATCH_NOT_FOUND)
         return found
 
     async def shown(self, caller: Caller, name: str | None = None) -> Sequence[AlarmView]:
-        """The alarms of a project, or the one of that name. Raises NotFound."""
+        """The alarms of a project, or the one of that name. Raises NotFoundError."""
         return await self.views(await self.of(caller, name))
 
     async def watching(self, caller: Caller, metric: tuple[str, str]) -> Sequence[AlarmView]:

@@ -29,12 +29,12 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     CHANGE_SET_NOT_FOUND,
     PLAN_OUTDATED,
-    Exists,
-    InProgress,
-    Invalid,
-    LimitExceeded,
-    NotFound,
-    NotSupported,
+    ActionInProgressError,
+    AlreadyExistsError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
 )
 from stoker.kernel.values import replace
 
@@ -76,7 +76,7 @@ class ChangeSets:
             stack = found
             given, evaluation = await evaluated_in_review(self._ports, caller, stack, request)
         else:
-            raise NotSupported(
+            raise NotSupportedError(
                 f"Stack [{found.name}] already exists and cannot be created again with the"
                 f" changeSet [{name}]"
             )
@@ -114,7 +114,7 @@ class ChangeSets:
     ) -> ChangeSetView:
         """A change set that changes a stack. One that changes nothing says so, and is kept.
 
-        Raises InProgress while anything else is done to the stack.
+        Raises ActionInProgressError while anything else is done to the stack.
         """
         stack = await self._finder.at(caller, address)
         again = await self._again(caller, stack, name)
@@ -125,7 +125,7 @@ class ChangeSets:
         )
         if plan.fingerprint is None:
             action = stack.requested or stack.action
-            raise InProgress(
+            raise ActionInProgressError(
                 f"Stack:{address.arn} is in {action}_IN_PROGRESS state and can not be updated; wait"
                 " for its end"
             )
@@ -159,12 +159,18 @@ class ChangeSets:
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             if is_in_review(now) != made.makes:
-                raise InProgress(f"the stack {stack.name} has changed in the meantime; try again")
+                raise ActionInProgressError(
+                    f"the stack {stack.name} has changed in the meantime; try again"
+                )
             known = inside.change_sets(stack.id)
             if made.name in known:
-                raise Exists(f"ChangeSet [{made.name}] already exists for stack {stack.name}")
+                raise AlreadyExistsError(
+                    f"ChangeSet [{made.name}] already exists for stack {stack.name}"
+                )
             if len(known) >= MOST:
-                raise LimitExceeded(f"{stack.name} has {MOST} change sets, as many as it may have")
+                raise LimitExceededError(
+                    f"{stack.name} has {MOST} change sets, as many as it may have"
+                )
 
         change = Append(stack.id, change_sets=ChangeSetChange(new=(made,)), guard=guard)
         await self._store.commit(change)
@@ -176,15 +182,15 @@ class ChangeSets:
         return [await self._view(stack, each) for each in found]
 
     async def show(self, caller: Caller, address: StackAddress, name: str) -> ChangeSetView:
-        """One change set, by name or id. Raises NotFound."""
+        """One change set, by name or id. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         found = await self._store.change_sets.named(stack.id, name)
         if found is None:
-            raise NotFound(f"ChangeSet [{name:.300}] does not exist", CHANGE_SET_NOT_FOUND)
+            raise NotFoundError(f"ChangeSet [{name:.300}] does not exist", CHANGE_SET_NOT_FOUND)
         return await self._view(stack, found)
 
     async def delete(self, caller: Caller, address: StackAddress, name: str) -> None:
-        """Forget a change set. Raises Invalid for one that is being carried out."""
+        """Forget a change set. Raises ValidationError for one that is being carried out."""
         found = await self.show(caller, address, name)
         if found.state is _RUNNING:
             raise _not_now(found)
@@ -194,7 +200,7 @@ class ChangeSets:
     async def execute(
         self, caller: Caller, address: StackAddress, name: str, *, disable_rollback: bool | None
     ) -> None:
-        """Carry a change set out. Raises Invalid for one that cannot be.
+        """Carry a change set out. Raises ValidationError for one that cannot be.
 
         Returns when that is done, or after a while: clients poll immediately, and then after half a
         minute.
@@ -231,8 +237,8 @@ class ChangeSets:
         return ChangeSetState.AVAILABLE if holds else ChangeSetState.OUTDATED
 
 
-def _not_now(found: ChangeSetView) -> Invalid:
-    return Invalid(
+def _not_now(found: ChangeSetView) -> ValidationError:
+    return ValidationError(
         f"ChangeSet [{found.change_set.name}] cannot be executed or deleted in its current"
         f" execution status of [{found.state}]",
         PLAN_OUTDATED,

@@ -17,7 +17,7 @@ class ClientTokens:
     async def answered(self, caller: Caller) -> StackAddress | None:
         """The stack of the request that was recorded with the caller's token; None for a new one.
 
-        Raises Exists where that was another request.
+        Raises AlreadyExistsError where that was another request.
         """
         if caller.client is None:
             return None

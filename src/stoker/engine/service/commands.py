@@ -30,7 +30,7 @@ from stoker.engine.service.evaluating import (
     evaluated_update,
 )
 from stoker.engine.service.guards import (
-    DoneAlready,
+    AlreadyDoneError,
     cancellable,
     live,
     once,
@@ -53,7 +53,7 @@ from stoker.engine.service.presenters import current_rows
 from stoker.engine.service.protections import rules_for
 from stoker.engine.service.recording import guard_of_new, protection_of, record
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.errors import ActionInProgressError, NotSupportedError
 from stoker.kernel.values import replace
 
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
@@ -131,8 +131,8 @@ class Operations:
     ) -> None:
         """Record an update; whatever is under way on the stack gives way to it.
 
-        ``executes`` is the id of the change set that it carries out. Raises PlanOutdated where the
-        plan that is accepted does not hold any more.
+        ``executes`` is the id of the change set that it carries out. Raises PlanOutdatedError
+        where the plan that is accepted does not hold any more.
         """
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
@@ -184,8 +184,8 @@ class Operations:
     ) -> None:
         """Record a delete; whatever is under way on the stack gives way to it.
 
-        Raises NotFound when the stack is gone, PlanOutdated where the plan that is accepted does
-        not hold any more.
+        Raises NotFoundError when the stack is gone, PlanOutdatedError where the plan that is
+        accepted does not hold any more.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
@@ -200,18 +200,18 @@ class Operations:
         change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
         try:
             await self._ports.store.commit(change)
-        except DoneAlready:
+        except AlreadyDoneError:
             self._dispatcher.wake(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
-        """An action on the whole stack. Raises NotSupported for one that there is not."""
+        """An action on the whole stack. Raises NotSupportedError for one that there is not."""
         stack = await self._finder.at(caller, address)
         if action in _WALKS:
             await self._walk(stack, _WALKS[action])
         elif action in _CANCELS:
             await self._cancel(caller, stack, back=_CANCELS[action])
         else:
-            raise NotSupported(f'the action "{action}" is not available in this release')
+            raise NotSupportedError(f'the action "{action}" is not available in this release')
 
     async def _walk(self, stack: Stack, action: Action) -> None:
         """Have one thing done to each resource; nothing where that was done last."""
@@ -223,10 +223,10 @@ class Operations:
             if action is Action.CHECK:
                 require_awake(now)
             if is_walked(now, action):
-                raise DoneAlready
+                raise AlreadyDoneError
 
         change = Append(stack.id, operations=(operation,), guard=guard)
-        with contextlib.suppress(DoneAlready):
+        with contextlib.suppress(AlreadyDoneError):
             await self._ports.store.commit(change)
 
     async def _cancel(self, caller: Caller, stack: Stack, *, back: bool) -> None:
@@ -242,7 +242,7 @@ class Operations:
         def guard(inside: Inside) -> None:
             newest = cancellable(live(inside, stack), inside.queue(stack.id), back=back)
             if newest.id != given_up.id:
-                raise InProgress(
+                raise ActionInProgressError(
                     f"another update of the stack {stack.name} was accepted in the meantime;"
                     " cancel again"
                 )
@@ -255,8 +255,8 @@ class Operations:
     ) -> None:
         """Mark a resource so that the next update replaces it, or take the mark back.
 
-        ``name`` may also be the id of its object. Returns when that is done. Raises InProgress
-        while anything else is under way.
+        ``name`` may also be the id of its object. Returns when that is done. Raises
+        ActionInProgressError while anything else is under way.
         """
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._ports.store.resources(stack.id))
@@ -269,7 +269,7 @@ class Operations:
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
-                raise InProgress(
+                raise ActionInProgressError(
                     f"Stack {now.name} already has an action ({now.action}) in progress; wait for"
                     " its end"
                 )

@@ -11,7 +11,7 @@ from stoker.engine.model.views import TemplateSummary
 from stoker.engine.service.availability import unavailable
 from stoker.engine.service.evaluating import evaluated, new_stack
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
-from stoker.schema.helpers import NotComputed
+from stoker.schema.helpers import ComputationError
 from stoker.template.describe.description import describe_template
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import as_template_diagnostics
@@ -80,7 +80,7 @@ class Descriptions:
         def fitting() -> list[str]:
             try:
                 found, _ = helpers.fit(f"(?:{pattern}).*", names, _MATCHING_SECONDS)
-            except NotComputed:
+            except ComputationError:
                 return []
             return [name for name, fits in zip(names, found, strict=True) if fits]
 

@@ -18,7 +18,7 @@ from stoker.engine.service.guards import require_rest, require_there
 from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import LimitExceeded, NotFound, Refused, fault_reason
+from stoker.kernel.errors import LimitExceededError, NotFoundError, RequestError, fault_reason
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 
@@ -44,7 +44,7 @@ class Detections:
     ) -> str:
         """Start to compare all objects of a stack, or some; return the id of the detection.
 
-        Raises InProgress for a stack that is changing.
+        Raises ActionInProgressError for a stack that is changing.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
@@ -53,7 +53,9 @@ class Detections:
         for name in only or ():
             row_of(rows, name, stack)
         if len(self._tasks) >= MOST:
-            raise LimitExceeded(f"{MOST} detections are under way; wait for one of them to end")
+            raise LimitExceededError(
+                f"{MOST} detections are under way; wait for one of them to end"
+            )
         started = self._ports.clock.now()
         detection = Detection(self._ports.ids.uuid(), stack.id, started)
         await self._store.commit(Append(stack.id, detections=(detection,)))
@@ -70,7 +72,7 @@ class Detections:
         try:
             views = await self._reports.report(caller, address, names)
             found = {view.resource.name: told(view) for view in views}
-        except Refused as refused:
+        except RequestError as refused:
             fault = refused.message
         except Exception as error:
             log.exception("detection failed", detection=detection.id)
@@ -80,11 +82,11 @@ class Detections:
         await self._store.commit(Append(detection.stack_id, detections=(ended,)))
 
     async def show(self, caller: Caller, detection_id: str) -> tuple[Detection, StackAddress]:
-        """A detection, and its stack. Raises NotFound."""
+        """A detection, and its stack. Raises NotFoundError."""
         found = await self._store.detections.detection(detection_id)
         stack = None if found is None else await self._store.stack(found.stack_id)
         if found is None or stack is None:
-            raise NotFound(f"there is no detection {detection_id:.100}")
+            raise NotFoundError(f"there is no detection {detection_id:.100}")
         await self._finder.at(caller, stack.address)
         died = found.started_at + LONGEST + _GRACE < self._ports.clock.now()
         if found.ended_at is None and died:
@@ -100,7 +102,7 @@ class Detections:
         """Return the drift of one object now; it is not stored."""
         views = await self._reports.report(caller, address, [name])
         if not views:
-            raise NotFound(f"{name:.255} is a nested stack: look at that one")
+            raise NotFoundError(f"{name:.255} is a nested stack: look at that one")
         now = self._ports.clock.now()
         return Detection("", address.id, now, now, found={name: told(views[0])})
 

@@ -21,7 +21,7 @@ from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import current_rows, resource_view
 from stoker.engine.service.property_changes import masking_over
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress
+from stoker.kernel.errors import ActionInProgressError
 from stoker.kernel.masking import Masking
 
 LONGEST = 120.0
@@ -41,7 +41,8 @@ class DriftReports:
     ) -> Sequence[DriftView]:
         """Return each resource with its differences, nested stacks included; or some of the stack.
 
-        Raises InProgress for a stack that is changing, NotFound for a name that it does not have.
+        Raises ActionInProgressError for a stack that is changing, NotFoundError for a name that
+        it does not have.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
@@ -73,7 +74,9 @@ class DriftReports:
             pending += await self._store.children(each.id)
 
     async def _require_quiet(self, stack: Stack) -> None:
-        """Raise InProgress for a stack that is being changed, or was since it was read."""
+        """Raise ActionInProgressError for a stack that is being changed, or was since it was
+        read.
+        """
         now, queue = await self._store.stack(stack.id), await self._store.queue(stack.id)
         same = now is not None and (now.input_id, now.fencing_token, now.updated_at) == (
             stack.input_id,
@@ -81,7 +84,7 @@ class DriftReports:
             stack.updated_at,
         )
         if not same or any(operation.action is not Action.SIGNAL for operation in queue):
-            raise InProgress(
+            raise ActionInProgressError(
                 f"the stack {stack.name} has an operation in progress; try again when it is"
                 f" {stack.action}_COMPLETE"
             )

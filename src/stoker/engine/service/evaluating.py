@@ -16,7 +16,7 @@ from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.addresses import STACK_NAME
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import BAD_REQUEST, Invalid, NotFound, name_taken
+from stoker.kernel.errors import BAD_REQUEST, NotFoundError, ValidationError, name_taken
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
@@ -92,7 +92,9 @@ async def evaluated_adopt(
 
 
 async def require_free(ports: Ports, caller: Caller, name: str) -> None:
-    """Raise Exists for the name of a live stack; the transaction that records one does so, too."""
+    """Raise AlreadyExistsError for the name of a live stack; the transaction that records one does
+    so, too.
+    """
     if await ports.store.find_stack(caller.project_id, name) is not None:
         raise name_taken(name)
 
@@ -103,7 +105,7 @@ async def evaluated_update(
     """The input that an update would give the stack, and its evaluation, fully checked."""
     try:
         old, earlier = await _before(ports, stack, request)
-    except NotFound:
+    except NotFoundError:
         # Another update has ended since the stack was read, and the input before it was dropped.
         current = await ports.store.stack(stack.id)
         if current is None or current.input_id == stack.input_id:
@@ -176,7 +178,7 @@ def description_of(evaluation: Evaluation) -> str:
 
 def _check_name(name: str | None) -> str:
     if name is None:
-        raise Invalid("No stack name specified", BAD_REQUEST)
+        raise ValidationError("No stack name specified", BAD_REQUEST)
     if not STACK_NAME.fullmatch(name):
         raise DiagnosticError(
             [

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import Change, Observer, Ports, StoreFault
+from stoker.engine.model.interfaces import Change, Observer, Ports, StoreError
 from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import EventView, StackView
@@ -22,7 +22,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import event_view, stack_view
 from stoker.engine.service.queries import Queries
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.values import replace
 
 MOST, MOST_OF_PROJECT = 500, 100
@@ -96,7 +96,7 @@ class EventStreams(Observer):
         """The events after the marker of a query, oldest first, then those that happen.
 
         With ``until_end`` the last message is the stack, once its operations have ended. Raises
-        NotFound, and LimitExceeded where too many streams are open.
+        NotFoundError, and LimitExceededError where too many streams are open.
         """
         self._enter(caller.project_id)
         stream = _Stream(query)
@@ -106,7 +106,7 @@ class EventStreams(Observer):
                 stream.news.clear()
                 try:
                     told = await self._next(caller, address, stream, until_end=until_end)
-                except StoreFault as fault:
+                except StoreError as fault:
                     if not (fault.passing and stream.begun):
                         raise
                     told = Told()  # missed events are sent later
@@ -138,7 +138,7 @@ class EventStreams(Observer):
 
     def _enter(self, project_id: str) -> None:
         if self._open[project_id] >= MOST_OF_PROJECT or self._open.total() >= MOST:
-            raise LimitExceeded("Too many streams of events are open; end some, or try later.")
+            raise LimitExceededError("Too many streams of events are open; end some, or try later.")
         self._open[project_id] += 1
 
     def _listen(self, stream: _Stream, known: Mapping[str, Stack]) -> None:

@@ -32,7 +32,7 @@ from stoker.engine.service.resource_positions import positions_of
 from stoker.engine.service.waits import Waiting, waits
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError, Position
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
 MOST = 100
@@ -64,7 +64,9 @@ class Explanations:
         return await self._explained(await self._finder.at(caller, address), None)
 
     async def resource(self, caller: Caller, address: StackAddress, name: str) -> Explanation:
-        """Explain the state of a resource. Raises NotFound for one that the stack does not have."""
+        """Explain the state of a resource. Raises NotFoundError for one that the stack does not
+        have.
+        """
         return await self._explained(await self._finder.at(caller, address), name)
 
     async def _explained(self, stack: Stack, name: str | None) -> Explanation:
@@ -168,7 +170,9 @@ class _Tree:
         return found
 
     async def _settled(self, stack: Stack, rows: Sequence[Resource], name: str) -> Cause:
-        """Return the cause of the state of a resource that waits for nothing. Raises NotFound."""
+        """Return the cause of the state of a resource that waits for nothing. Raises
+        NotFoundError.
+        """
         known = current_rows(rows)
         if all(row.name != name for row in known):
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
@@ -201,7 +205,7 @@ class _Tree:
             return list(found)
         try:
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
-        except (DiagnosticError, Refused):
+        except (DiagnosticError, RequestError):
             return list(found)  # an input that is gone, or unreadable
         places = await self._ports.workers.compute(lambda: positions_of(evaluation, wanted))
 

@@ -20,7 +20,7 @@ from stoker.engine.service.guards import live, require_deletable
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import current_rows, stack_view
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, LimitExceeded, NotFound
+from stoker.kernel.errors import ActionInProgressError, LimitExceededError, NotFoundError
 from stoker.template.environment.environment import parse_environment, stored
 
 
@@ -33,14 +33,14 @@ class Exports:
         self._finder = finder
 
     async def export(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
-        """The document of a stack. Raises LimitExceeded for one that is too large."""
+        """The document of a stack. Raises LimitExceededError for one that is too large."""
         stack = await self._finder.at(caller, address)
         return await _Tree(self._ports).document(_there(stack))
 
     async def abandon(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
         """Return the document of a stack, and delete the stack without its objects.
 
-        Raises InProgress for a stack that is changing: the document would be outdated.
+        Raises ActionInProgressError for a stack that is changing: the document would be outdated.
         """
         stack = _there(await self._finder.at(caller, address))
         tree = _Tree(self._ports)
@@ -72,13 +72,13 @@ class _Tree:
         self.stacks.append(stack)
         try:
             given = await store.input(stack.input_id)
-        except NotFound:
+        except NotFoundError:
             raise _moved(stack) from None
         rows = current_rows(await store.resources(stack.id))
         whole = await compute(lambda: _document(stack, given, rows))
         self._left -= await compute(lambda: len(json.dumps(whole)))
         if self._left < 0:
-            raise LimitExceeded(
+            raise LimitExceededError(
                 f"the document of {stack.name} would have more than"
                 f" {self._ports.limits.document} characters"
             )
@@ -109,14 +109,14 @@ def _resource(row: Resource) -> dict[str, Any]:
 
 
 def _there(stack: Stack) -> Stack:
-    """The stack. Raises NotFound for one that has been deleted."""
+    """The stack. Raises NotFoundError for one that has been deleted."""
     if stack.deleted_at is not None:
-        raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
+        raise NotFoundError(f"the stack {stack.name} ({stack.id}) has already been deleted")
     return stack
 
 
-def _moved(stack: Stack) -> InProgress:
-    return InProgress(
+def _moved(stack: Stack) -> ActionInProgressError:
+    return ActionInProgressError(
         f"Stack {stack.name} already has an action ({stack.action}) in progress; wait for its end"
     )
 

@@ -13,7 +13,7 @@ from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.secrets import findings_of
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.kernel.diagnostics import Diagnostics
-from stoker.kernel.errors import LimitExceeded, Refused
+from stoker.kernel.errors import LimitExceededError, RequestError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -51,17 +51,17 @@ async def with_fetched(
 ) -> Judged:
     """The input with all templates that it names by address.
 
-    A failed fetch becomes a diagnostic of the evaluation. Raises LimitExceeded.
+    A failed fetch becomes a diagnostic of the evaluation. Raises LimitExceededError.
     """
     unreachable: dict[str, str] = {}
     fetched: dict[str, str] = {}
     while missing := found.missing:
         if len(fetched) + len(unreachable) + len(missing) > MOST:
-            raise LimitExceeded(
+            raise LimitExceededError(
                 f"the templates name more than {MOST} others by address; send them as files"
             )
         for url, text in zip(missing, await _fetch_all(ports, missing), strict=True):
-            if isinstance(text, Refused):
+            if isinstance(text, RequestError):
                 unreachable[url] = text.message
             else:
                 fetched[url] = text
@@ -81,12 +81,12 @@ async def with_fetched(
     return found
 
 
-async def _fetch_all(ports: Ports, urls: Sequence[str]) -> list[str | Refused]:
+async def _fetch_all(ports: Ports, urls: Sequence[str]) -> list[str | RequestError]:
     return await asyncio.gather(*(_fetch(ports, url) for url in urls))
 
 
-async def _fetch(ports: Ports, url: str) -> str | Refused:
+async def _fetch(ports: Ports, url: str) -> str | RequestError:
     try:
         return await ports.fetch_template(url)
-    except Refused as refused:
+    except RequestError as refused:
         return refused

@@ -25,21 +25,21 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.service.shared_values import require_not_imported
 from stoker.kernel.errors import (
     TOKEN_EXISTS,
-    Exists,
-    InProgress,
-    LimitExceeded,
-    NotFound,
-    NotSupported,
+    ActionInProgressError,
+    AlreadyExistsError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
 )
 from stoker.kernel.json_text import dumps
 
 
-class DoneAlready(Exception):
+class AlreadyDoneError(Exception):
     """The stack is, or is being brought, where a request wants it."""
 
 
 def live(inside: Inside, stack: Stack) -> Stack:
-    """The stack as it is now. Raises NotFound if it has been deleted."""
+    """The stack as it is now. Raises NotFoundError if it has been deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
         raise _gone(stack)
@@ -47,13 +47,13 @@ def live(inside: Inside, stack: Stack) -> Stack:
 
 
 def require_there(stack: Stack) -> None:
-    """Raise NotFound for a stack that has been deleted."""
+    """Raise NotFoundError for a stack that has been deleted."""
     if stack.deleted_at is not None:
         raise _gone(stack)
 
 
-def _gone(stack: Stack) -> NotFound:
-    return NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
+def _gone(stack: Stack) -> NotFoundError:
+    return NotFoundError(f"the stack {stack.name} ({stack.id}) has already been deleted")
 
 
 def is_deleting(stack: Stack) -> bool:
@@ -63,27 +63,30 @@ def is_deleting(stack: Stack) -> bool:
 
 
 def require_updatable(stack: Stack) -> None:
-    """Raise NotSupported for a stack that is being deleted or rests, InProgress while it wakes."""
+    """Raise NotSupportedError for a stack that is being deleted or rests, ActionInProgressError
+    while it wakes.
+    """
     require_made(stack)
     if is_deleting(stack):
-        raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
+        raise NotSupportedError(f"the stack {stack.name} is being deleted and cannot be updated")
     if is_suspended(stack):
-        raise NotSupported(
+        raise NotSupportedError(
             f"Updating a stack when it is suspended is not supported. Resume {stack.name} first"
         )
     action = stack.requested or stack.action
     waiting = stack.requested is not None or stack.status is Status.IN_PROGRESS
     if waiting and action in (Action.RESUME, Action.ADOPT):
-        raise InProgress(_busy(stack, action))
+        raise ActionInProgressError(_busy(stack, action))
 
 
 def require_deletable(inside: Inside, stack: Stack) -> None:
-    """Raise NotSupported for a stack that is, or is nested in one that is, protected, and for one
+    """Raise NotSupportedError for a stack that is, or is nested in one that is, protected, and
+    for one
     whose exports others import.
     """
     require_not_imported(inside, stack)
     if inside.protection(stack.root_id or stack.id).keeps:
-        raise NotSupported(
+        raise NotSupportedError(
             f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
         )
 
@@ -94,9 +97,9 @@ def is_in_review(stack: Stack) -> bool:
 
 
 def require_made(stack: Stack) -> None:
-    """Raise NotSupported for a stack that only has change sets."""
+    """Raise NotSupportedError for a stack that only has change sets."""
     if is_in_review(stack):
-        raise NotSupported(
+        raise NotSupportedError(
             f"Stack {stack.name} is in REVIEW_IN_PROGRESS state: execute a change set that creates"
             " it, or delete it"
         )
@@ -108,19 +111,19 @@ def is_suspended(stack: Stack) -> bool:
 
 
 def require_awake(stack: Stack) -> None:
-    """Raise NotSupported for a stack that rests: its resources are not as they should be."""
+    """Raise NotSupportedError for a stack that rests: its resources are not as they should be."""
     if is_suspended(stack):
-        raise NotSupported(
+        raise NotSupportedError(
             f"Checking a stack when it is suspended is not supported. Resume {stack.name} first"
         )
 
 
 def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
-    """Raise InProgress for a stack with an open operation, except signals."""
+    """Raise ActionInProgressError for a stack with an open operation, except signals."""
     require_made(stack)
     changes = [op for op in queue if op.action is not Action.SIGNAL]
     if changes:
-        raise InProgress(_busy(stack, changes[-1].action))
+        raise ActionInProgressError(_busy(stack, changes[-1].action))
 
 
 def _busy(stack: Stack, action: Action) -> str:
@@ -128,24 +131,24 @@ def _busy(stack: Stack, action: Action) -> str:
 
 
 def refuse_second_delete(stack: Stack) -> None:
-    """Raise DoneAlready for a stack that is being deleted."""
+    """Raise AlreadyDoneError for a stack that is being deleted."""
     if is_deleting(stack):
-        raise DoneAlready
+        raise AlreadyDoneError
 
 
 def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
-    """The update, or create, that is in progress. Raises NotSupported where there is none.
+    """The update, or create, that is in progress. Raises NotSupportedError where there is none.
 
     A create is not rolled back on request (``back``), since that deletes the stack's resources.
     """
     change = under_way(queue)
     if change is None or change.action not in CANCELLABLE:
-        raise NotSupported(
+        raise NotSupportedError(
             f"Cancelling update when stack is {stack.action}_{stack.status} is not supported."
             f" {stack.name} has no update or create in progress"
         )
     if back and change.action is Action.CREATE:
-        raise NotSupported(
+        raise NotSupportedError(
             "Cancelling update when stack is CREATE_IN_PROGRESS is not supported. Cancel the create"
             f" of {stack.name} without rollback, or delete the stack"
         )
@@ -159,15 +162,15 @@ def most_stacks(limits: Limits, caller: Caller) -> int | None:
 
 
 def require_room(count: int, most: int) -> None:
-    """Raise LimitExceeded for a project that has all the stacks that it may have."""
+    """Raise LimitExceededError for a project that has all the stacks that it may have."""
     if count >= most:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"You have reached the maximum stacks per tenant, {most}. Delete stacks of this project"
         )
 
 
 def once(caller: Caller, guard: Guard) -> Guard:
-    """The guard of a request that is not recorded twice: the second raises Exists."""
+    """The guard of a request that is not recorded twice: the second raises AlreadyExistsError."""
     client = caller.client
     if client is None:
         return guard
@@ -181,9 +184,9 @@ def once(caller: Caller, guard: Guard) -> Guard:
     return checked
 
 
-def token_taken(client: ClientToken, found: Asked) -> Exists:
+def token_taken(client: ClientToken, found: Asked) -> AlreadyExistsError:
     """The refusal of a token that was used before."""
-    return Exists(
+    return AlreadyExistsError(
         f"The client request token {client.text} belongs to another request, about the stack"
         f" {found.stack.name}; choose a new one for each request",
         TOKEN_EXISTS,
@@ -194,10 +197,10 @@ _LESS_DATA = "Send less data, or keep it in the object store and send its addres
 
 
 def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
-    """The bytes of a signal as JSON. Raises LimitExceeded beyond the limit of one signal."""
+    """The bytes of a signal as JSON. Raises LimitExceededError beyond the limit of one signal."""
     size = len(dumps(details).encode(errors="replace"))
     if size > limits.signal_bytes:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"The signal to {name} has {size} bytes, the limit is {limits.signal_bytes}"
             f" (max_signal_size). {_LESS_DATA}"
         )
@@ -205,21 +208,23 @@ def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
 
 
 def require_room_for_signal(inside: Inside, limits: Limits, row: Resource, size: int) -> None:
-    """Raise LimitExceeded if a signal of ``size`` bytes exceeds a limit of resource or stack."""
+    """Raise LimitExceededError if a signal of ``size`` bytes exceeds a limit of resource or
+    stack.
+    """
     known = inside.signals_of(row.id)
     if known.count >= limits.signals_per_resource:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"{row.name} already has {limits.signals_per_resource} signals, the limit for a"
             " resource"
         )
     if known.size + size > limits.signals_bytes_per_resource:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"The signals to {row.name} would have {known.size + size} bytes together, the limit"
             f" is {limits.signals_bytes_per_resource} (max_signals_size_per_resource). {_LESS_DATA}"
         )
     together = inside.signals_size_of_stack(row.stack_id) + size
     if together > limits.values_bytes_per_stack:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"The signals to the resources of this stack would have {together} bytes together, the"
             f" limit is {limits.values_bytes_per_stack} (max_values_size_per_stack). {_LESS_DATA}"
         )

@@ -9,7 +9,7 @@ from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
-from stoker.kernel.errors import BAD_REQUEST, Invalid
+from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.values import replace
 from stoker.template.document import parse, read_template, with_version
 from stoker.template.environment.environment import Environment, parse_environment, stored
@@ -23,8 +23,8 @@ def input_of(
 ) -> tuple[Input, Documents]:
     """The input of a request, with the old one's parts where it says so; and its documents.
 
-    Raises :class:`stoker.kernel.errors.Invalid` where there is no template, and DiagnosticError
-    for documents that are refused.
+    Raises :class:`stoker.kernel.errors.ValidationError` where there is no template, and
+    DiagnosticError for documents that are refused.
     """
     source = _source(request, old)
     template = parse(source)
@@ -58,7 +58,7 @@ def _source(request: StackRequest, old: Input | None) -> Source:
     """The template of the request, or the one that the stack has."""
     if request.template is None:
         if old is None or not request.existing:
-            raise Invalid("No template specified", BAD_REQUEST)
+            raise ValidationError("No template specified", BAD_REQUEST)
         return Source(old.template, old.text, old.template_file)
     source = read_template(request.template, request.template_file)
     return with_version(source) if request.version_optional else source
@@ -115,7 +115,7 @@ def _restricted(
 def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]:
     """Return the input and objects in the document of a stack, and its tags.
 
-    Raises :class:`stoker.kernel.errors.Invalid` (400) for other documents.
+    Raises :class:`stoker.kernel.errors.ValidationError` (400) for other documents.
     """
     try:
         document = read(text).data

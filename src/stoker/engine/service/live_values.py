@@ -21,7 +21,7 @@ from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN
 from stoker.engine.service.guards import is_in_review
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Reads, ShowsSignals, TakesDeployments, can
 from stoker.template.evaluate.evaluation import Evaluation
@@ -76,7 +76,7 @@ async def unstarted(ports: Ports, stack: Stack, rows: Sequence[Resource]) -> lis
         return []
     try:
         evaluation = await evaluation_at(ports, stack, stack.input_id)
-    except (DiagnosticError, NotFound):
+    except (DiagnosticError, NotFoundError):
         return []  # A type or a document is gone, which operations on the stack report.
     started = {row.name for row in rows}
     return await ports.workers.compute(lambda: _unstarted(stack, evaluation, started))

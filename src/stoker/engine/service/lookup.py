@@ -11,33 +11,34 @@ from stoker.kernel.addresses import OWN_ID, StackAddress, parse_arn
 from stoker.kernel.errors import (
     PHYSICAL_ID_AMBIGUITY,
     RESOURCE_NOT_FOUND,
-    Forbidden,
-    Invalid,
-    NotFound,
+    ForbiddenError,
+    NotFoundError,
+    ValidationError,
 )
 
 
-def _not_found(name: str, stack_id: str | None = None) -> NotFound:
+def _not_found(name: str, stack_id: str | None = None) -> NotFoundError:
     why = "No stack of this project has that name"
     if stack_id is not None:
         why += f' with the id "{stack_id[:255]}"'
-    return NotFound(
+    return NotFoundError(
         f'The Stack ({name[:255]}) could not be found. {why}; list them with "openstack stack list"'
     )
 
 
 def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
-    """The row of that name. Raises NotFound."""
+    """The row of that name. Raises NotFoundError."""
     for row in rows:
         if row.name == name:
             return row
-    raise NotFound(
+    raise NotFoundError(
         f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", RESOURCE_NOT_FOUND
     )
 
 
 def row_by_any_id(rows: Iterable[Resource], name_or_id: str, stack: Stack) -> Resource:
-    """The row of that name, or of the object with that id. Raises NotFound, and Invalid for an id
+    """The row of that name, or of the object with that id. Raises NotFoundError, and
+    ValidationError for an id
     that several resources of the stack have.
     """
     known = list(rows)
@@ -46,7 +47,7 @@ def row_by_any_id(rows: Iterable[Resource], name_or_id: str, stack: Stack) -> Re
         return row_of(known, name_or_id, stack)
     if len(found) > 1:
         names = ", ".join(row.name for row in found)
-        raise Invalid(
+        raise ValidationError(
             f"Multiple resources of {stack.name} have the physical ID ({name_or_id}): {names}."
             " Give a name",
             PHYSICAL_ID_AMBIGUITY,
@@ -91,7 +92,7 @@ class Finder:
         if stack is None or stack.name != address.name or not _may_see(caller, stack):
             raise _not_found(address.name, address.id)
         if caller.is_stack_user and stack.user_project_id != caller.project_id:
-            raise Forbidden("a stack user may use the resources of its own stack only")
+            raise ForbiddenError("a stack user may use the resources of its own stack only")
         return stack
 
 
@@ -101,9 +102,9 @@ def is_own(caller: Caller, row: Resource) -> bool:
 
 
 def require_own(caller: Caller, row: Resource) -> None:
-    """Raise Forbidden for a stack user who asks for a resource other than its own."""
+    """Raise ForbiddenError for a stack user who asks for a resource other than its own."""
     if not is_own(caller, row):
-        raise Forbidden("a stack user may use the resource only that it was made for")
+        raise ForbiddenError("a stack user may use the resource only that it was made for")
 
 
 def _may_see(caller: Caller, stack: Stack) -> bool:

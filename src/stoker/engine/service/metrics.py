@@ -8,7 +8,7 @@ from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.watches import Datum, Watch, WatchChange
 from stoker.engine.service.alarms import Alarms, AlarmView
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.schema.watching import Measurement
 
 ALARM_NAME = "AlarmName"
@@ -21,7 +21,7 @@ _AHEAD = 2 * 3600.0
 """Seconds that the clock of a sender may be ahead."""
 
 
-class _Gone(Exception):
+class _WatchDeletedError(Exception):
     """The watch has gone meanwhile."""
 
 
@@ -35,8 +35,8 @@ class Metrics:
     async def put(self, caller: Caller, namespace: str, data: Sequence[Datum]) -> None:
         """Keep measurements, each for the alarm that it names, or for all that watch its metric.
 
-        Measurements of unwatched metrics are accepted. Raises Invalid for values that make no
-        sense, and NotFound for an alarm that does not exist; then nothing is kept.
+        Measurements of unwatched metrics are accepted. Raises ValidationError for values that
+        make no sense, and NotFoundError for an alarm that does not exist; then nothing is kept.
         """
         now = self._ports.clock.now()
         known: dict[tuple[str, str | None], Sequence[AlarmView]] = {}
@@ -55,7 +55,7 @@ class Metrics:
                 await self._ports.store.commit(
                     Append(watch.stack_id, watches=change, guard=_there(watch))
                 )
-            except _Gone:
+            except _WatchDeletedError:
                 continue
 
     async def series(
@@ -88,7 +88,9 @@ class Metrics:
         found = await self._alarms.shown(caller, name)
         for alarm in found:
             if alarm.rule.metric != metric:
-                raise Invalid(f"the alarm {name} watches {alarm.rule.metric}, not {metric:.255}")
+                raise ValidationError(
+                    f"the alarm {name} watches {alarm.rule.metric}, not {metric:.255}"
+                )
         return found
 
 
@@ -98,17 +100,21 @@ def dimensions_of(alarm: AlarmView) -> dict[str, str]:
 
 
 def _measurement(datum: Datum, now: float) -> Measurement:
-    """A datum as it is kept. Raises Invalid."""
+    """A datum as it is kept. Raises ValidationError."""
     numbers = (datum.total, datum.count, datum.least, datum.most)
     if not all(abs(each) <= _LARGEST for each in numbers if each is not None):  # NaN is not
-        raise Invalid(f"the values of {datum.metric:.255} must be numbers up to 2 to the 360th")
+        raise ValidationError(
+            f"the values of {datum.metric:.255} must be numbers up to 2 to the 360th"
+        )
     if datum.count <= 0:
-        raise Invalid(f"{datum.metric:.255} was measured {datum.count:g} times")
+        raise ValidationError(f"{datum.metric:.255} was measured {datum.count:g} times")
     if datum.least is not None and datum.most is not None and datum.least > datum.most:
-        raise Invalid(f"the least value of {datum.metric:.255} is larger than the largest")
+        raise ValidationError(f"the least value of {datum.metric:.255} is larger than the largest")
     at = now if datum.at is None else datum.at
     if not now - OLDEST <= at <= now + _AHEAD:
-        raise Invalid(f"{datum.metric:.255} was measured too long ago, or too far in the future")
+        raise ValidationError(
+            f"{datum.metric:.255} was measured too long ago, or too far in the future"
+        )
     return Measurement(at, datum.total, datum.unit, datum.count, datum.least, datum.most)
 
 
@@ -117,6 +123,6 @@ def _there(watch: Watch) -> Guard:
 
     def guard(inside: Inside) -> None:
         if inside.watch(watch.resource_id) is None:
-            raise _Gone
+            raise _WatchDeletedError
 
     return guard

@@ -22,7 +22,7 @@ from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
-from stoker.kernel.errors import Invalid, PlanOutdated
+from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.template.evaluate.evaluation import Evaluation
 
 NO_UPDATES = "No updates are to be performed."
@@ -47,7 +47,7 @@ class Agreement(Struct, frozen=True):
 
 
 def require_agreed(inside: Inside, agreement: Agreement | None) -> None:
-    """Raise PlanOutdated if anybody has driven the stack, or one below it, since."""
+    """Raise PlanOutdatedError if anybody has driven the stack, or one below it, since."""
     if agreement is not None and inside.tree(agreement.stack_id) != agreement.tree:
         raise _outdated(_OTHER_STATE)
 
@@ -78,7 +78,7 @@ def same_input(one: Input, other: Input) -> bool:
 
 
 async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
-    """Raise Invalid for an update that changes nothing in a stack that is COMPLETE."""
+    """Raise ValidationError for an update that changes nothing in a stack that is COMPLETE."""
     if stack.status is not Status.COMPLETE or stack.requested is not None:
         return
     has_policy = (request.stack_policy, request.policy_meanwhile) != (None, None)
@@ -86,7 +86,7 @@ async def require_change(ports: Ports, stack: Stack, given: Input, request: Stac
         return
     old = await ports.store.input(stack.input_id)
     if await ports.workers.compute(lambda: same_input(given, old)):
-        raise Invalid(NO_UPDATES)
+        raise ValidationError(NO_UPDATES)
 
 
 def to_be(evaluation: Evaluation) -> Accepted:
@@ -98,7 +98,9 @@ def to_be(evaluation: Evaluation) -> Accepted:
 async def agreed_update(
     ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
 ) -> Agreement | None:
-    """Return the plan that an update with a fingerprint accepts, or None. Raises PlanOutdated."""
+    """Return the plan that an update with a fingerprint accepts, or None. Raises
+    PlanOutdatedError.
+    """
     fingerprint = request.plan_fingerprint
     if fingerprint is None:
         return None
@@ -121,16 +123,18 @@ async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> 
 
 
 def require_create(fingerprint: str, given: Input, evaluation: Evaluation) -> None:
-    """Raise PlanOutdated unless the fingerprint is that of this create."""
+    """Raise PlanOutdatedError unless the fingerprint is that of this create."""
     _require_same(fingerprint, of_create(given, evaluation))
 
 
 def _require_same(accepted: str, found: str | None) -> None:
-    """Raise PlanOutdated unless two fingerprints are equal, Invalid for a malformed one."""
+    """Raise PlanOutdatedError unless two fingerprints are equal, ValidationError for a malformed
+    one.
+    """
     assert found is not None
     given, now = accepted.split("."), found.split(".")
     if len(given) != len(now) or any(len(part) != _LENGTH for part in given):
-        raise Invalid("plan_fingerprint is not that of a plan")
+        raise ValidationError("plan_fingerprint is not that of a plan")
     for part, is_now, what in zip(given, now, _PARTS, strict=True):
         if part != is_now:
             raise _outdated(what)
@@ -142,8 +146,8 @@ def _at_rest(stack: Stack, tree: TreeState) -> TreeState:
     return tree
 
 
-def _outdated(what: str) -> PlanOutdated:
-    return PlanOutdated(f"Nothing was changed: {what}. {_ADVICE}")
+def _outdated(what: str) -> PlanOutdatedError:
+    return PlanOutdatedError(f"Nothing was changed: {what}. {_ADVICE}")
 
 
 def _joined(parts: Sequence[Any]) -> str:

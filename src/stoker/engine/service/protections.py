@@ -16,7 +16,7 @@ from stoker.engine.service.guards import live
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.shared_values import export_names, require_shared
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.errors import ActionInProgressError, NotSupportedError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -35,7 +35,8 @@ class Rules(Struct, frozen=True):
     """What protects the stack from now on, if the update changes that."""
 
     def require(self, inside: Inside) -> None:
-        """Raise InProgress if somebody has set another protection meanwhile, NotSupported for
+        """Raise ActionInProgressError if somebody has set another protection meanwhile,
+        NotSupportedError for
         exports that are not to be made, or to go.
         """
         if inside.protection(self.before.stack_id) != self.before:
@@ -78,11 +79,11 @@ class Protections:
     async def keep(self, caller: Caller, address: StackAddress, *, keeps: bool) -> None:
         """Protect a stack against being deleted, or no longer.
 
-        Raises NotSupported for a nested stack, which goes with the one around it.
+        Raises NotSupportedError for a nested stack, which goes with the one around it.
         """
         stack = await self._finder.at(caller, address)
         if stack.parent_id is not None:
-            raise NotSupported(
+            raise NotSupportedError(
                 f"{stack.name} is nested in another stack: protect that one against being deleted"
             )
         before = await self._ports.store.protections.protection(stack.id)
@@ -105,5 +106,7 @@ class Protections:
         await self._ports.store.commit(change)
 
 
-def _changed() -> InProgress:
-    return InProgress("the protection of the stack has been changed in the meantime; try again")
+def _changed() -> ActionInProgressError:
+    return ActionInProgressError(
+        "the protection of the stack has been changed in the meantime; try again"
+    )

@@ -26,7 +26,7 @@ from stoker.engine.service.presenters import (
     stack_view,
 )
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NOT_FOUND, NotFound
+from stoker.kernel.errors import NOT_FOUND, NotFoundError
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -63,11 +63,11 @@ class Queries:
         return await self._computed(len(stacks), lambda: [stack_view(stack) for stack in stacks])
 
     async def stack_with(self, caller: Caller, physical_id: str) -> StackAddress:
-        """The stack of the caller's project that has an object of this id. Raises NotFound."""
+        """The stack of the caller's project that has an object of this id. Raises NotFoundError."""
         query = StackQuery(with_object=physical_id, show_nested=True)
         for stack in await self._store.stacks(caller.project_id, query):
             return stack.address
-        raise NotFound(f"Stack for {physical_id:.300} does not exist: no stack has the object")
+        raise NotFoundError(f"Stack for {physical_id:.300} does not exist: no stack has the object")
 
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
         """How many stacks match, pages aside."""
@@ -99,7 +99,7 @@ class Queries:
         for output in await self._outputs(stack, await self._evaluation(stack)):
             if output.name == key:
                 return output
-        raise NotFound(
+        raise NotFoundError(
             f"Specified output key {key} not found. The stack {stack.name} has no such output",
             NOT_FOUND,
         )
@@ -202,7 +202,7 @@ class Queries:
         stack = await self._finder.at(caller, address)
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
-            raise NotFound(f"No event {event_id} found for {name}")
+            raise NotFoundError(f"No event {event_id} found for {name}")
         return event_view(stack, event, self._ports)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:

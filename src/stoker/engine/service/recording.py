@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.engine.model.change_sets import ChangeSetChange, Protection
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreError
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Stack
 from stoker.engine.model.requests import Caller, StackRequest
@@ -16,13 +16,13 @@ from stoker.engine.service.evaluating import NewStack, description_of, evaluated
 from stoker.engine.service.guards import is_in_review, live, most_stacks, once, require_room
 from stoker.engine.service.plan_fingerprints import require_create
 from stoker.engine.service.shared_values import export_names, require_shared
-from stoker.kernel.errors import PlanOutdated, Unavailable
+from stoker.kernel.errors import PlanOutdatedError, UnavailableError
 from stoker.kernel.values import replace
 
 _ATTEMPTS = 5
 
 
-class _GivenBack(Exception):
+class _TrustRevokedError(Exception):
     """The last stack that acted by the credentials has ended since they were granted."""
 
 
@@ -42,16 +42,16 @@ async def record(
         )
         try:
             await ports.store.commit(_with_credentials(change_of(stack), credentials))
-        except StoreFault:
+        except StoreError:
             raise  # perhaps the stack was recorded, and needs its credentials
-        except _GivenBack:
+        except _TrustRevokedError:
             ports.deferred.forget(credentials)
         except Exception:
             await ports.deferred.revoke(credentials)
             raise
         else:
             return stack
-    raise Unavailable(
+    raise UnavailableError(
         "The trust of this user is removed as fast as it is made. Repeat the request in a minute."
     )
 
@@ -63,7 +63,7 @@ def _with_credentials(change: Append, credentials: Mapping[str, Any]) -> Append:
         if guard is not None:
             guard(inside)
         if not inside.may_act_by(credentials):
-            raise _GivenBack
+            raise _TrustRevokedError
 
     return replace(change, guard=guarded)
 
@@ -104,7 +104,7 @@ async def make_reviewed(
 ) -> None:
     """Start making a stack that has only had change sets so far, as one of them says.
 
-    Raises PlanOutdated where its plan does not hold any more.
+    Raises PlanOutdatedError where its plan does not hold any more.
     """
     fingerprint = request.plan_fingerprint
     assert fingerprint is not None
@@ -127,7 +127,7 @@ async def make_reviewed(
 
     def guard(inside: Inside) -> None:
         if not is_in_review(live(inside, stack)):
-            raise PlanOutdated(f"the stack {stack.name} has been created in the meantime")
+            raise PlanOutdatedError(f"the stack {stack.name} has been created in the meantime")
         require_shared(inside, stack, given, exported)
 
     change = Append(

@@ -19,7 +19,7 @@ MOST_TRIES = 50
 """How often a change is made again because another process has made one meanwhile."""
 
 
-class CameBetween(Exception):
+class ConcurrentUpdateError(Exception):
     """What a change was judged by is not as it was."""
 
 
@@ -28,7 +28,7 @@ async def report(
 ) -> None:
     """Record what a server tells of a deployment; what nobody waits for is only an event.
 
-    Raises :class:`CameBetween` if the deployment has changed meanwhile.
+    Raises :class:`ConcurrentUpdateError` if the deployment has changed meanwhile.
     """
     assert can(type_, Deploys)
     ports = stack_rows.ports
@@ -43,7 +43,7 @@ async def report(
 
     def guard(inside: Inside) -> None:
         if inside.deployment(told.id) != call.deployment:
-            raise CameBetween
+            raise ConcurrentUpdateError
 
     software = SoftwareChange(deployments=(told,))
     change = Append(row.stack_id, events=(event,), software=software, guard=guard)

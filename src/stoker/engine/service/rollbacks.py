@@ -14,7 +14,7 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.service.guards import live, once, require_rest
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NotSupported
+from stoker.kernel.errors import NotSupportedError
 
 
 class Rollbacks:
@@ -27,8 +27,8 @@ class Rollbacks:
     async def begin(self, caller: Caller, address: StackAddress) -> None:
         """Go back to what the stack last fully was; to nothing where it never was complete.
 
-        Raises NotSupported for a stack whose last change has not failed, InProgress for one that
-        is changing.
+        Raises NotSupportedError for a stack whose last change has not failed,
+        ActionInProgressError for one that is changing.
         """
         stack = await self._finder.at(caller, address)
 
@@ -66,8 +66,8 @@ class Rollbacks:
         await self._ports.store.commit(change)
 
 
-def _not_failed(stack: Stack, what: str) -> NotSupported:
-    return NotSupported(
+def _not_failed(stack: Stack, what: str) -> NotSupportedError:
+    return NotSupportedError(
         f"Stack {stack.name} is in {stack.action}_{stack.status} state and can not be rolled back:"
         f" its last {what} has not failed"
     )

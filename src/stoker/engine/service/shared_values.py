@@ -8,7 +8,7 @@ from stoker.engine.model.exports import Export
 from stoker.engine.model.interfaces import Inside, Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller
-from stoker.kernel.errors import ExportInUse, InProgress, NotSupported
+from stoker.kernel.errors import ActionInProgressError, ExportInUseError, NotSupportedError
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -23,8 +23,8 @@ async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
 
 
 def require_shared(inside: Inside, stack: Stack, given: Input, names: frozenset[str]) -> None:
-    """Raise NotSupported where a stack would export what another one does, or would no longer
-    export what others import; InProgress where what it imports is another value by now.
+    """Raise NotSupportedError where a stack would export what another one does, or would no longer
+    export what others import; ActionInProgressError where what it imports is another value by now.
     """
     if stack.parent_id is not None or not (names or given.imports or _may_export(stack)):
         return
@@ -32,14 +32,14 @@ def require_shared(inside: Inside, stack: Stack, given: Input, names: frozenset[
     for name in sorted(names):
         other = known.get(name)
         if other is not None and other.stack_id != stack.id:
-            raise NotSupported(
+            raise NotSupportedError(
                 f"Export with name {name} is already exported by stack {other.stack_name}"
             )
     own = frozenset(name for name, each in known.items() if each.stack_id == stack.id)
     _require_unused(inside, stack, own - names)
     for name, value in given.imports.items():
         if name not in known or known[name].value != value:
-            raise InProgress(f"the export {name} has changed in the meantime; try again")
+            raise ActionInProgressError(f"the export {name} has changed in the meantime; try again")
 
 
 def _may_export(stack: Stack) -> bool:
@@ -47,7 +47,7 @@ def _may_export(stack: Stack) -> bool:
 
 
 def require_not_imported(inside: Inside, stack: Stack) -> None:
-    """Raise NotSupported for a stack whose exports others import: it cannot be deleted."""
+    """Raise NotSupportedError for a stack whose exports others import: it cannot be deleted."""
     if stack.parent_id is not None:
         return
     known = inside.exports(stack.project_id)
@@ -62,7 +62,7 @@ def _require_unused(inside: Inside, stack: Stack, names: frozenset[str]) -> None
     for name in sorted(names):
         others = [other for other in used.get(name, ()) if other != stack.name]
         if others:
-            raise ExportInUse(
+            raise ExportInUseError(
                 f"Export {name} cannot be deleted as it is in use by {', '.join(others[:10])}"
             )
 

@@ -37,7 +37,7 @@ from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.engine.service.reports import (
     MOST_TRIES,
-    CameBetween,
+    ConcurrentUpdateError,
     has_creation_policy,
     report,
     resting_event,
@@ -48,10 +48,10 @@ from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
     INVALID_HOOK,
     RESOURCE_NOT_FOUND,
-    Invalid,
-    LimitExceeded,
-    NotFound,
-    NotSupported,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
 )
 from stoker.schema.resource_type import (
     AdjustsGroup,
@@ -67,7 +67,7 @@ from stoker.template.environment.registry import HOOKS
 _LONGEST_ID = 64
 
 
-class _Unfit(Invalid):
+class _SignalRejectedError(ValidationError):
     """The resource does not take what the signal says."""
 
 
@@ -91,9 +91,9 @@ class SignalService:
     ) -> None:
         """Store a signal and return; it is applied afterwards.
 
-        Raises Invalid for a resource that takes no signals, or not now. A signal that clears a
-        hook is for any resource that stands at that hook. One whose body the resource does not
-        take becomes an event and nothing else; Invalid as well where it ``must_fit``.
+        Raises ValidationError for a resource that takes no signals, or not now. A signal that
+        clears a hook is for any resource that stands at that hook. One whose body the resource
+        does not take becomes an event and nothing else; Invalid as well where it ``must_fit``.
         """
         stack = await self._finder.at(caller, address)
         lock = self._locks.setdefault(f"{stack.id}/{name}", asyncio.Lock())
@@ -102,20 +102,20 @@ class SignalService:
                 try:
                     await self._apply(caller, stack, name, details)
                     return
-                except _Unfit:
+                except _SignalRejectedError:
                     if must_fit:
                         raise
                     return
-                except CameBetween:
+                except ConcurrentUpdateError:
                     continue  # by another process: what it has stored is to be counted with
-        raise LimitExceeded(f"{name} gets too many signals at once; send this one again")
+        raise LimitExceededError(f"{name} gets too many signals at once; send this one again")
 
     async def creation_signal(
         self, caller: Caller, address: StackAddress, name: str, unique_id: str, *, success: bool
     ) -> None:
         """Store what a creation policy waits for; other resources are signalled as ever.
 
-        Raises Invalid for a resource that waits for nothing.
+        Raises ValidationError for a resource that waits for nothing.
         """
         stack = await self._finder.at(caller, address)
         told = "SUCCESS" if success else "FAILURE"
@@ -132,11 +132,11 @@ class SignalService:
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
-                raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
+                raise NotFoundError(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             require_room_for_signal(inside, self._ports.limits, row, len(unique_id))
 
         if (row.action, row.status) != (Action.CREATE, Status.IN_PROGRESS):
-            raise Invalid(
+            raise ValidationError(
                 f"Resource {name} is in {row.action}_{row.status} state and cannot be signaled",
                 ACTION_NOT_SUPPORTED,
             )
@@ -161,24 +161,24 @@ class SignalService:
             await report(stack_rows, row, type_, details or {})
             return
         if not can(type_, Signals):
-            raise Invalid(
+            raise ValidationError(
                 f"{name} is a {row.type_name}, which takes no signals",
                 ACTION_NOT_SUPPORTED,
             )
         if row.action is Action.DELETE:
-            raise Invalid(f"{name} is being deleted and no longer takes signals")
+            raise ValidationError(f"{name} is being deleted and no longer takes signals")
         if row.action is Action.SUSPEND or (can(type_, AdjustsGroup) and is_suspended(stack)):
             await self._reject(stack_rows, resting_event(self._ports, row))
-            raise NotSupported(_resting(stack))
+            raise NotSupportedError(_resting(stack))
         await stack_rows.load_signals_of(row.id)
         known = len(stack_rows.signals.get(row.id, ()))
         call = make_call(stack_rows, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
-        except Invalid as invalid:
+        except ValidationError as invalid:
             message = f"Signal refused: {invalid.message}"
             await self._reject(stack_rows, signal_event(self._ports, row, message))
-            raise _Unfit(invalid.message) from None
+            raise _SignalRejectedError(invalid.message) from None
         request = request_by_signal(row, type_)
         if request is not None:
             await self._operate(stack, row, request, accepted, size)
@@ -189,9 +189,9 @@ class SignalService:
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
-                raise NotFound(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
+                raise NotFoundError(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             if inside.signals_of(row.id).count != known:
-                raise CameBetween
+                raise ConcurrentUpdateError
             require_room_for_signal(inside, limits, row, size)
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
@@ -200,7 +200,9 @@ class SignalService:
         """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
-            raise Invalid(f'"{str(hook)[:80]}" is not a hook; hooks are {known}', INVALID_HOOK)
+            raise ValidationError(
+                f'"{str(hook)[:80]}" is not a hook; hooks are {known}', INVALID_HOOK
+            )
         stack_id, store = stack_rows.stack.id, self._ports.store
         changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
         # rows of replaced objects, which bear the same name, stand at hooks as well
@@ -210,7 +212,7 @@ class SignalService:
             if row.name == name and changes and stands_at(row, hook, changes[-1])
         ]
         if not standing:
-            raise Invalid(
+            raise ValidationError(
                 f"{name} does not stand at the hook {hook}: it has not come there yet, or the hook"
                 " is cleared already",
                 INVALID_HOOK,
@@ -234,16 +236,18 @@ class SignalService:
         """
         waiting = await self._ports.store.queue(stack.id)
         if len(waiting) >= self._ports.limits.signals_per_resource:
-            raise LimitExceeded(
+            raise LimitExceededError(
                 f"{len(waiting)} signals for this stack have not been applied yet; send more later"
             )
         operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
         def guard(inside: Inside) -> None:
             if is_suspended(live(inside, stack)):
-                raise NotSupported(_resting(stack))
+                raise NotSupportedError(_resting(stack))
             if not inside.has_resource(row.id):
-                raise NotFound(f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
+                raise NotFoundError(
+                    f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND
+                )
             require_room_for_signal(inside, self._ports.limits, row, size if details else 0)
 
         signals: tuple[StoredSignal, ...] = ()

@@ -24,7 +24,13 @@ from stoker.engine.service.guards import is_suspended, live, require_rest, requi
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import environment_view
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NOT_FOUND, InProgress, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import (
+    NOT_FOUND,
+    ActionInProgressError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+)
 
 _PAUSES = [0.005 * 1.5**number for number in range(16)]
 """Seconds between looks at a removal that was accepted; after seven in all the answer is given."""
@@ -42,7 +48,8 @@ class SnapshotService:
     async def create(self, caller: Caller, address: StackAddress, name: str | None) -> SnapshotView:
         """Record a snapshot, have it taken, and return at once.
 
-        Raises InProgress while anything is done to the stack, NotSupported while it rests.
+        Raises ActionInProgressError while anything is done to the stack, NotSupportedError while
+        it rests.
         """
         stack = await self._finder.at(caller, address)
         snapshot_id = self._ports.ids.uuid()
@@ -63,16 +70,16 @@ class SnapshotService:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             if is_suspended(now):
-                raise NotSupported(
+                raise NotSupportedError(
                     f"{stack.name} is suspended: a snapshot would be all that it says of itself,"
                     " and nothing could resume it. Resume it first"
                 )
             if now.input_id != stack.input_id:
-                raise InProgress(
+                raise ActionInProgressError(
                     f"{stack.name} has been updated in the meantime; send the request again"
                 )
             if 0 <= most <= inside.count_snapshots(stack.id):
-                raise LimitExceeded(
+                raise LimitExceededError(
                     f"You have reached the maximum snapshots per stack, {most}. Delete snapshots"
                     f" of {stack.name}"
                 )
@@ -87,20 +94,20 @@ class SnapshotService:
         return [await self._view(stack, each) for each in await self._store.snapshots(stack.id)]
 
     async def show(self, caller: Caller, address: StackAddress, snapshot_id: str) -> SnapshotView:
-        """One snapshot. Raises NotFound."""
+        """One snapshot. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         return await self._view(stack, await self._snapshot(stack, snapshot_id))
 
     async def delete(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
         """Remove a snapshot with all that it holds, once nothing else is done to the stack.
 
-        Returns when that is done, or after a few seconds. Raises NotSupported for one that is
+        Returns when that is done, or after a few seconds. Raises NotSupportedError for one that is
         being taken.
         """
         stack = await self._finder.at(caller, address)
         snapshot = await self._snapshot(stack, snapshot_id)
         if (await self._state(snapshot))[0] is Status.IN_PROGRESS:
-            raise NotSupported(
+            raise NotSupportedError(
                 f"Deleting in-progress snapshot is not supported. Wait until {snapshot_id} is"
                 " complete, or update the stack, which ends it"
             )
@@ -123,14 +130,14 @@ class SnapshotService:
     async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
         """Record a restore: the stack is brought to what the snapshot says and holds.
 
-        Raises InProgress while anything is done to the stack, NotSupported for a snapshot that is
-        not complete.
+        Raises ActionInProgressError while anything is done to the stack, NotSupportedError for a
+        snapshot that is not complete.
         """
         stack = await self._finder.at(caller, address)
         snapshot = await self._snapshot(stack, snapshot_id)
         status, reason = await self._state(snapshot)
         if status is not Status.COMPLETE:
-            raise NotSupported(
+            raise NotSupportedError(
                 f"the snapshot {snapshot_id} is {status}, {reason or 'not complete'}"
             )
         evaluation = await evaluation_at(self._ports, stack, snapshot.input_id)
@@ -195,8 +202,8 @@ class SnapshotService:
         )
 
 
-def _not_found(snapshot_id: str) -> NotFound:
-    return NotFound(f"Snapshot with id {snapshot_id[:255]} not found", NOT_FOUND)
+def _not_found(snapshot_id: str) -> NotFoundError:
+    return NotFoundError(f"Snapshot with id {snapshot_id[:255]} not found", NOT_FOUND)
 
 
 def _entries(parts: Sequence[SnapshotPart], way: tuple[str, ...]) -> dict[str, Any]:

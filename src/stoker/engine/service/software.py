@@ -15,13 +15,13 @@ from stoker.engine.execution.publishing import publish
 from stoker.engine.execution.server_metadata import deployments_of
 from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.requests import Caller, Page
-from stoker.engine.service.reports import MOST_TRIES, CameBetween
+from stoker.engine.service.reports import MOST_TRIES, ConcurrentUpdateError
 from stoker.kernel.errors import (
     INVALID_RESTRICTED_ACTION,
     NOT_FOUND,
-    Invalid,
-    LimitExceeded,
-    NotFound,
+    LimitExceededError,
+    NotFoundError,
+    ValidationError,
 )
 from stoker.kernel.json_tree import weigh
 from stoker.kernel.values import replace
@@ -42,7 +42,9 @@ class Software:
         self._store = ports.store.software
 
     async def create_config(self, caller: Caller, given: Mapping[str, Any]) -> SoftwareConfig:
-        """Record a config; ``given`` has fields of one. Raises Invalid for inputs and outputs."""
+        """Record a config; ``given`` has fields of one. Raises ValidationError for inputs and
+        outputs.
+        """
         config = SoftwareConfig(
             id=self._ports.ids.uuid(),
             project_id=caller.project_id,
@@ -79,14 +81,14 @@ class Software:
         return await self._store.list_configs(None if all_projects else caller.project_id, page)
 
     async def delete_config(self, caller: Caller, config_id: str) -> None:
-        """Drop a config. Raises Invalid for one that deployments refer to."""
+        """Drop a config. Raises ValidationError for one that deployments refer to."""
         await self.config(caller, config_id)
 
         def guard(inside: Inside) -> None:
             if not inside.has_config(config_id):
                 raise _no_config(config_id)
             if inside.is_deployed(config_id):
-                raise Invalid(
+                raise ValidationError(
                     f"Software config with id {config_id} can not be deleted as it is referenced."
                     " Delete the deployments that refer to it first",
                     INVALID_RESTRICTED_ACTION,
@@ -144,18 +146,20 @@ class Software:
 
             def guard(inside: Inside, known: Deployment = known, new: Deployment = changed) -> None:
                 if inside.deployment(known.id) != known:
-                    raise CameBetween
+                    raise ConcurrentUpdateError
                 if new.config_id != known.config_id:
                     _require_config(inside, new.config_id)
                 self._require_bytes(caller, inside, new)
 
             try:
                 await self._commit(SoftwareChange(deployments=(changed,)), guard, known.stack_id)
-            except CameBetween:
+            except ConcurrentUpdateError:
                 continue
             await publish(self._ports, known.project_id, known.server_id)
             return changed
-        raise LimitExceeded(f"{deployment_id} is being changed too often at once; send it again")
+        raise LimitExceededError(
+            f"{deployment_id} is being changed too often at once; send it again"
+        )
 
     async def delete_deployment(self, caller: Caller, deployment_id: str) -> None:
         """Drop a deployment."""
@@ -192,14 +196,14 @@ class Software:
     def _require_bytes(
         self, caller: Caller, inside: Inside, new: SoftwareConfig | Deployment
     ) -> None:
-        """Raise LimitExceeded where the project may not keep the new record."""
+        """Raise LimitExceededError where the project may not keep the new record."""
         most = self._ports.limits.software_bytes_per_project
         if caller.is_admin or most < 0:
             return
         _, _, octets = weigh(structs.asdict(new), octets=most, keys=True)
         size = inside.software_size(new.project_id) + octets
         if size > most:
-            raise LimitExceeded(
+            raise LimitExceededError(
                 f"The software configs and deployments of this project would have {size} bytes"
                 f" together, the limit is {most} (max_software_size_per_tenant). Delete some of"
                 " them"
@@ -222,7 +226,7 @@ def _require_room(caller: Caller, what: str, count: Callable[[str], int], most: 
     if caller.is_admin or most < 0:
         return
     if count(caller.project_id) >= most:
-        raise LimitExceeded(
+        raise LimitExceededError(
             f"You have reached the maximum {what} per tenant, {most}. Delete some of this project"
         )
 
@@ -232,9 +236,9 @@ def _require_config(inside: Inside, config_id: str) -> None:
         raise _no_config(config_id)
 
 
-def _no_config(config_id: Any) -> NotFound:
-    return NotFound(f"Software config with id {str(config_id)[:255]} not found", NOT_FOUND)
+def _no_config(config_id: Any) -> NotFoundError:
+    return NotFoundError(f"Software config with id {str(config_id)[:255]} not found", NOT_FOUND)
 
 
-def _no_deployment(deployment_id: str) -> NotFound:
-    return NotFound(f"Deployment with id {deployment_id[:255]} not found", NOT_FOUND)
+def _no_deployment(deployment_id: str) -> NotFoundError:
+    return NotFoundError(f"Deployment with id {deployment_id[:255]} not found", NOT_FOUND)

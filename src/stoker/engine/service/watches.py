@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreError
 from stoker.engine.model.records import Action, Operation, Status, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
@@ -18,7 +18,7 @@ from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.service.alarms import Alarms, rule_of
 from stoker.engine.service.guards import is_deleting, is_suspended
 from stoker.engine.service.signals import request_by_signal
-from stoker.kernel.errors import Invalid, LimitExceeded
+from stoker.kernel.errors import LimitExceededError, ValidationError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Signals, can
@@ -32,7 +32,7 @@ _LATER = 60.0
 """Seconds until a watch is looked at again that cannot be looked at now."""
 
 
-class _CameBetween(Exception):
+class _ConcurrentUpdateError(Exception):
     """The watch is not any more what was read of it."""
 
 
@@ -47,7 +47,7 @@ class Watches:
     async def set_state(self, caller: Caller, name: str, state: WatchState, reason: str) -> None:
         """Give an alarm a state, with all that follows; the next look may give it another.
 
-        Raises NotFound, and LimitExceeded where there is no room for what follows.
+        Raises NotFoundError, and LimitExceededError where there is no room for what follows.
         """
 
         async def become(watch: Watch) -> bool:
@@ -58,7 +58,7 @@ class Watches:
     async def act(self, caller: Caller, names: Sequence[str], *, acts: bool) -> None:
         """Let the actions of alarms follow changes of their state, or not.
 
-        Raises NotFound, and then changes nothing.
+        Raises NotFoundError, and then changes nothing.
         """
 
         async def change(watch: Watch) -> bool:
@@ -85,7 +85,7 @@ class Watches:
         for watch in await self._ports.store.watches.due(now, AT_ONCE):
             try:
                 await self._look_at(watch, now)
-            except StoreFault:
+            except StoreError:
                 raise
             except Exception:
                 log.exception("watch not looked at", watch=watch.name)
@@ -110,7 +110,7 @@ class Watches:
         state, reason = verdict or (watch.state, watch.reason)
         try:
             await self._become(watch, state, reason, end + rule.period, rule)
-        except LimitExceeded:
+        except LimitExceededError:
             await self._put_off(watch, end + rule.period)  # the state changes when there is room
 
     async def _put_off(self, watch: Watch, until: float) -> None:
@@ -127,7 +127,7 @@ class Watches:
     ) -> bool:
         """Record the state; where it is new, with the event and all that follows from it.
 
-        False where somebody else has changed the watch meanwhile. Raises LimitExceeded.
+        False where somebody else has changed the watch meanwhile. Raises LimitExceededError.
         """
         new = replace(watch, state=state, reason=reason, next_at=next_at)
         if state is watch.state:
@@ -141,7 +141,7 @@ class Watches:
         operations, signals, unheard = self._asked(rows, rule.actions[state] if watch.acts else ())
         waiting = await self._ports.store.queue(stack.id)
         if len(waiting) + len(operations) > self._ports.limits.signals_per_resource:
-            raise LimitExceeded(f"too much is waiting for the stack of the alarm {watch.name}")
+            raise LimitExceededError(f"too much is waiting for the stack of the alarm {watch.name}")
         told = f"{watch.state} -> {state}: {reason}"
         if unheard:
             told += f"; {unheard} of the actions name nothing in this stack that takes signals"
@@ -181,7 +181,7 @@ class Watches:
                 continue
             try:
                 details = type_.check_signal(make_call(rows, row, type_), {})
-            except Invalid:
+            except ValidationError:
                 unheard += 1
                 continue
             now = self._ports.clock.now()
@@ -199,7 +199,7 @@ class Watches:
         )
         try:
             await self._ports.store.commit(change)
-        except _CameBetween:  # somebody else has looked at it, or it is gone
+        except _ConcurrentUpdateError:  # somebody else has looked at it, or it is gone
             return False
         return True
 
@@ -209,6 +209,6 @@ def _unchanged(watch: Watch) -> Guard:
 
     def guard(inside: Inside) -> None:
         if inside.watch(watch.resource_id) != watch:
-            raise _CameBetween
+            raise _ConcurrentUpdateError
 
     return guard

@@ -82,7 +82,7 @@ class AutoScalingGroup(ScalableType):
         return instance_groups.nested(call, size, call.update_policy.get(_POLICY), tags, subnet)
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The data with the new size. Raises NoChange."""
+        """The data with the new size. Raises NoChangeError."""
         wanted = call.properties
         return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import VOLUME_TYPES
-from stoker.clouds.faults import CloudFault, gone_is_fine
+from stoker.clouds.faults import CloudError, gone_is_fine
 from stoker.resources import declare
 from stoker.resources.rest import refusal
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
@@ -48,7 +48,7 @@ class EncryptedVolumeType(ManagedType):
             return self.update(call)
         try:
             _ask(call, "POST", kind, "", json={"encryption": _wanted(call)})
-        except CloudFault as fault:
+        except CloudError as fault:
             return refusal(fault)
         return Done(kind)
 

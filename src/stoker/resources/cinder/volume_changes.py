@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.resources.rest import polling_pause
 from stoker.resources.text_values import as_texts
 from stoker.resources.volumes import READINESS, attached, failed, give_back, let_go
@@ -117,7 +117,7 @@ def _grow(call: Call, volume: Object) -> Outcome | None:
     try:
         version = _GROWS_IN_USE if volume.get("status") == "in-use" else None
         _act(call, {"os-extend": {"new_size": wanted}}, version)
-    except CloudFault as fault:
+    except CloudError as fault:
         if fault.status_code not in _REFUSED or volume.get("status") != "in-use":
             raise
         return _waiting(call, volume, held=attached(volume))

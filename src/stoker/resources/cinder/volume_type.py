@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import VOLUME_TYPES
-from stoker.clouds.faults import CloudFault, gone_is_fine, is_conflict
+from stoker.clouds.faults import CloudError, gone_is_fine, is_conflict
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource
@@ -104,7 +104,7 @@ def _grant(call: Call, action: str, project: str) -> None:
     try:
         with gone_is_fine():
             VOLUME_TYPES.ask(call.cloud, "POST", path, json={action: {"project": project}})
-    except CloudFault as fault:
+    except CloudError as fault:
         if not is_conflict(fault):  # it has been granted already
             raise
 

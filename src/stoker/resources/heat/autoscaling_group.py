@@ -108,7 +108,7 @@ class AutoScalingResourceGroup(ScalableType):
         )
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The data with the new size. Raises NoChange."""
+        """The data with the new size. Raises NoChangeError."""
         wanted = call.properties
         return resized(call, adjustment, wanted["min_size"], wanted["max_size"], wanted["cooldown"])
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.resources import declare
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
@@ -75,7 +75,7 @@ class StoredConfig(ManagedType):
                 outputs=checked_outputs(given.get("outputs") or ()),
                 options=given.get("options") or {},
             )
-        except Invalid as invalid:
+        except ValidationError as invalid:
             return Failed(invalid.message, kind="ValueError")
         software = SoftwareChange(configs=(config,))
         return Done(call.resource_id, attributes={"config": content}, software=software)

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources import message_queues
 from stoker.resources.heat.deployment_inputs import Given
@@ -41,7 +41,7 @@ class Transport(Struct, frozen=True):
 
 def _signalling(call: Call) -> Signalling:
     if call.signalling is None:
-        raise Refused("this service has no endpoint for signals")
+        raise RequestError("this service has no endpoint for signals")
     return call.signalling
 
 

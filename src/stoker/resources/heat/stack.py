@@ -13,8 +13,8 @@ from urllib.parse import quote
 from stoker.clouds import elsewhere
 from stoker.clouds.collection import Collection, Object, send
 from stoker.clouds.faults import (
-    CloudFault,
-    UnreadableAnswer,
+    CloudError,
+    UnreadableAnswerError,
     describe,
     gone_is_fine,
     status_of,
@@ -105,7 +105,7 @@ class RemoteStack(ManagedType):
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
         try:
             made = send(_service(call), "POST", "/stacks", json=body)
-        except CloudFault as fault:
+        except CloudError as fault:
             if status_of(fault) == _FORBIDDEN and not _credentials(call):
                 return Failed(f"{describe(fault)}; {_HAND_ON}")
             return refusal(fault)
@@ -117,7 +117,7 @@ class RemoteStack(ManagedType):
             return _judge(call, call.object_id)
         path = _path(call, call.object_id)
         # an update is answered with a line of plain text
-        with suppress(UnreadableAnswer):
+        with suppress(UnreadableAnswerError):
             send(_service(call), "PUT", path, json=_wanted(call))
         return Wait(after=0.1, progress={"asked": True})
 
@@ -243,7 +243,7 @@ def _acted(call: Call, action: str) -> Outcome:
         return done
     path = f"{_path(call, call.object_id)}/actions"
     # it is answered with null
-    with suppress(UnreadableAnswer):
+    with suppress(UnreadableAnswerError):
         send(_service(call), "POST", path, json={action: None})
     return Wait(after=0.1, progress={"asked": True})
 

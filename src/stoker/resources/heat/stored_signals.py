@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.temp_url import StoredObject
 from stoker.resources.wait_signals import SUCCESS, AwaitsSignals
@@ -81,12 +81,14 @@ class AwaitsStoredSignals(AwaitsSignals):
         return replace(call, signals={**call.signals, handle: [*told, *stored]})
 
     def _object(self, call: Call) -> StoredObject:
-        """The object that a handle of this stack leads to. Raises Invalid for anything else."""
+        """The object that a handle of this stack leads to. Raises ValidationError for anything
+        else.
+        """
         handle = str(call.properties[self.handle])
         parts = [unquote(part) for part in handle.partition("?")[0].split("/")][-_PARTS:]
         if len(parts) < _PARTS or parts[2] != call.stack.id:
             kind = self.type_name.rpartition("::")[2]
-            raise Invalid(f"{handle[:255]} is not a valid {kind}Handle of this stack")
+            raise ValidationError(f"{handle[:255]} is not a valid {kind}Handle of this stack")
         return StoredObject(call, parts[2], parts[3])
 
 

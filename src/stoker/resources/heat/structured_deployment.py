@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import PARAMETER_MISSING, Invalid
+from stoker.kernel.errors import PARAMETER_MISSING, ValidationError
 from stoker.resources import declare
 from stoker.resources.heat.deployment_inputs import values_of
 from stoker.resources.heat.software_deployment import COMMON, SERVER, SoftwareDeployment
@@ -53,14 +53,14 @@ def _is_strict(call: Call) -> bool:
 def _filled(value: Any, key: str, inputs: Mapping[str, Any], *, is_strict: bool) -> Any:
     """The value with inputs in the places of their names.
 
-    Raises Invalid for an input without a value if that ``is_strict``.
+    Raises ValidationError for an input without a value if that ``is_strict``.
     """
     if isinstance(value, Mapping):
         name = value.get(key) if len(value) == 1 else None
         if isinstance(name, str):
             if is_strict and name not in inputs:
                 missing = f"The Parameter ({name}) was not provided: no input has that name"
-                raise Invalid(missing, PARAMETER_MISSING)
+                raise ValidationError(missing, PARAMETER_MISSING)
             return inputs.get(name)
         return {k: _filled(v, key, inputs, is_strict=is_strict) for k, v in value.items()}
     if isinstance(value, list):

@@ -7,7 +7,14 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.schema.conversion import Mismatch, to_boolean, to_list, to_map, to_number, to_string
+from stoker.schema.conversion import (
+    TypeMismatchError,
+    to_boolean,
+    to_list,
+    to_map,
+    to_number,
+    to_string,
+)
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
@@ -61,6 +68,6 @@ class Value(ManagedType):
             return ()
         try:
             _FITS[kind](value)
-        except Mismatch as mismatch:
+        except TypeMismatchError as mismatch:
             return (Diagnostic("wrong-type", str(mismatch), ("value",)),)
         return ()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources import declare, message_queues
 from stoker.resources.heat.stored_signals import make_address, remove_signals
@@ -107,17 +107,19 @@ class HeatWaitConditionHandle(ManagedType):
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the signal with defaults: a success with the next number as id.
 
-        Raises ``Invalid`` for keys and states that do not exist.
+        Raises ``ValidationError`` for keys and states that do not exist.
         """
         body = details if isinstance(details, Mapping) else {}
         if call.properties["signal_transport"] == _QUEUED and _NOTIFIED in body:
             body = body["body"] if isinstance(body.get("body"), Mapping) else {}
         unknown = sorted(str(key) for key in body if key not in KEYS)
         if unknown:
-            raise Invalid(f"a signal has no {', '.join(unknown)}, only {', '.join(sorted(KEYS))}")
+            raise ValidationError(
+                f"a signal has no {', '.join(unknown)}, only {', '.join(sorted(KEYS))}"
+            )
         status = body.get("status", SUCCESS)
         if status not in (SUCCESS, FAILURE):
-            raise Invalid(f"the status of a signal is {SUCCESS} or {FAILURE}")
+            raise ValidationError(f"the status of a signal is {SUCCESS} or {FAILURE}")
         number = len(received(call.signals.get(str(self.reference(call)), ()))) + 1
         return {
             "id": str(body.get("id", number)),

@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import Readiness, RestResource, polling_pause
@@ -114,7 +114,7 @@ class Cluster(RestResource):
         """Remove the cluster; the service cannot show one that is all but gone."""
         try:
             return super().delete(call)
-        except CloudFault as fault:
+        except CloudError as fault:
             if not call.progress or fault.status_code != HTTPStatus.BAD_REQUEST:
                 raise
             return Wait(polling_pause(call), reason="the last of the cluster is being deleted")
@@ -126,8 +126,8 @@ class Cluster(RestResource):
         """
         try:
             return self.collection.select(call.cloud)
-        except CloudFault as fault:
+        except CloudError as fault:
             if fault.status_code != HTTPStatus.BAD_REQUEST:
                 raise
             words = f"the clusters cannot be listed now: {fault.message}"
-            raise CloudFault(HTTPStatus.SERVICE_UNAVAILABLE, words, fault.request_id) from fault
+            raise CloudError(HTTPStatus.SERVICE_UNAVAILABLE, words, fault.request_id) from fault

@@ -14,7 +14,7 @@ import yaml
 
 from stoker.clouds.collection import Collection, Object
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ValidationError
 from stoker.resources import declare
 from stoker.resources.mistral import executions
 from stoker.resources.mistral.definitions import definition_of, properties_in
@@ -175,18 +175,18 @@ class Workflow(RestResource):
         return {"name": name, **told}
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Input and parameters of the run. Raises Invalid for inputs that there are not."""
+        """Input and parameters of the run. Raises ValidationError for inputs that there are not."""
         asked = {"input": details} if call.properties.get(WHOLE_BODY) else details
         if unknown := asked.keys() - {"input", "params"}:
-            raise Invalid(
+            raise ValidationError(
                 f"a signal to a workflow has the keys input and params, not {sorted(unknown)}"
             )
         inputs, params = asked.get("input") or {}, asked.get("params") or {}
         for key, value in (("input", inputs), ("params", params)):
             if not isinstance(value, Mapping):
-                raise Invalid(f"{key} of a signal to a workflow is a map")
+                raise ValidationError(f"{key} of a signal to a workflow is a map")
         if missing := inputs.keys() - (call.properties.get("input") or {}).keys():
-            raise Invalid(f"the workflow has no input {sorted(missing)}")
+            raise ValidationError(f"the workflow has no input {sorted(missing)}")
         return {"input": dict(inputs), "params": dict(params)}
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, NETWORKS, PORTS, ROUTERS
-from stoker.clouds.faults import CloudFault
-from stoker.kernel.errors import NotFound
+from stoker.clouds.faults import CloudError
+from stoker.kernel.errors import NotFoundError
 from stoker.resources import declare
 
 TAGS = declare.sequence(
@@ -29,11 +29,11 @@ _PRESENT = frozenset({400, 409})
 
 
 def external_network(cloud: Any) -> str:
-    """The network outside. Raises :class:`NotFound` where there is not exactly one."""
+    """The network outside. Raises :class:`NotFoundError` where there is not exactly one."""
     outside: dict[str, Any] = {"router:external": True}
     found = NETWORKS.select(cloud, **outside)
     if len(found) != 1:
-        raise NotFound(f"there are {len(found)} external networks, and one is needed")
+        raise NotFoundError(f"there are {len(found)} external networks, and one is needed")
     return str(found[0]["id"])
 
 
@@ -61,7 +61,7 @@ def connect(cloud: Any, router: str, subnet: str) -> None:
     path = ROUTERS.at(router, "/add_router_interface")
     try:
         ROUTERS.ask(cloud, "PUT", path, json={"subnet_id": subnet})
-    except CloudFault as fault:
+    except CloudError as fault:
         if fault.status_code not in _PRESENT or router not in routers_at(cloud, subnet):
             raise
 
@@ -74,16 +74,16 @@ def disconnect(cloud: Any, router: str, subnet: str) -> None:
 
 
 def port_of(cloud: Any, server: str) -> str:
-    """The first port of a server. Raises :class:`NotFound` for a server without one."""
+    """The first port of a server. Raises :class:`NotFoundError` for a server without one."""
     ports = PORTS.select(cloud, device_id=server)
     if not ports:
-        raise NotFound(f"the server {server} has no port")
+        raise NotFoundError(f"the server {server} has no port")
     return str(min(ports, key=lambda port: str(port.get("created_at")))["id"])
 
 
 def address_called(cloud: Any, address: str) -> Object:
-    """The floating IP with an address. Raises :class:`NotFound` if there is none."""
+    """The floating IP with an address. Raises :class:`NotFoundError` if there is none."""
     found = FLOATING_IPS.select(cloud, floating_ip_address=address)
     if not found:
-        raise NotFound(f"there is no floating IP {address}")
+        raise NotFoundError(f"there is no floating IP {address}")
     return found[0]

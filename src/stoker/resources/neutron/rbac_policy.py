@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
-from stoker.clouds.lookups import LookupFault, find_id
+from stoker.clouds.lookups import LookupFailedError, find_id
 from stoker.resources import declare
 from stoker.resources.making_way import MakesWay
 from stoker.resources.neutron.sharing import GRANTED, RBAC_POLICIES, policy_part
@@ -60,7 +60,7 @@ class RBACPolicy(MakesWay, RestResource):
         """The policy, with the object by the name that the user has given, if it is that one."""
         told = super().properties_of(call, found)
         given, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
-        with suppress(LookupFault):
+        with suppress(LookupFailedError):
             if given != told["object_id"] == find_id(call.cloud, kind, given):
                 told["object_id"] = given
         return told

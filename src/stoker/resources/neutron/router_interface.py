@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
-from stoker.clouds.faults import CloudFault, describe, gone_is_fine
+from stoker.clouds.faults import CloudError, describe, gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.making_way import MakesWay
@@ -59,7 +59,7 @@ class RouterInterface(MakesWay, ManagedType):
             return Done(_id(router, field, value))
         try:
             _ask(call, "add_router_interface", router, {field: value})
-        except CloudFault as fault:
+        except CloudError as fault:
             if fault.status_code not in _REFUSED:
                 raise
             return Failed(describe(fault))

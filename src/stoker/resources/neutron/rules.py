@@ -15,7 +15,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
-from stoker.clouds.faults import CloudFault, is_conflict
+from stoker.clouds.faults import CloudError, is_conflict
 from stoker.kernel.values import replace
 from stoker.resources.neutron.protocols import NUMBERS
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -151,6 +151,6 @@ def add(cloud: Any, body: Mapping[str, Any]) -> None:
     """Add one rule; a duplicate is fine."""
     try:
         SECURITY_GROUP_RULES.create(cloud, body)
-    except CloudFault as fault:
+    except CloudError as fault:
         if not is_conflict(fault) or "quota" in fault.message.lower():
             raise

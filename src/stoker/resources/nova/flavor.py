@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
-from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
+from stoker.clouds.faults import CloudError, is_conflict, is_not_found
 from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource, marker_text
@@ -60,7 +60,7 @@ def _set_access(call: Call) -> None:
             body = {action: {"tenant": project}}
             try:
                 send(call.cloud.compute, "POST", FLAVORS.at(call.object_id, "/action"), json=body)
-            except CloudFault as fault:
+            except CloudError as fault:
                 if not is_conflict(fault) and not is_not_found(fault):
                     raise
 

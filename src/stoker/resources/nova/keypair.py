@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import KEYPAIRS
-from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.resources import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Type
@@ -79,7 +79,7 @@ class KeyPair(ManagedType):
             return Wait(after=0.0, data={**call.data, **_generate(call)})
         try:
             made = self._send(call, own)
-        except CloudFault as fault:
+        except CloudError as fault:
             if is_conflict(fault):
                 return Failed(describe(fault))
             raise

@@ -18,7 +18,7 @@ from stoker.clouds.collections import PORTS, SUBNETS
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.instance_groups import GROUPED, POOLS
@@ -124,7 +124,7 @@ class LoadBalancer(Balanced):
         return self.collection.named(call.cloud, call.physical_name)
 
     def creation_body(self, call: Call) -> Object:
-        """The load balancer with its parts. Raises Refused without a network to be in."""
+        """The load balancer with its parts. Raises RequestError without a network to be in."""
         places = [_place(call.cloud, str(each)) for each in call.properties["Instances"] or ()]
         body = {
             "name": call.physical_name,
@@ -224,18 +224,18 @@ def _remove_member(cloud: Any, pool_id: str, instance: str) -> None:
 
 
 def _place(cloud: Any, instance: str) -> _Place:
-    """Where an instance is. Raises Refused for one without an address."""
+    """Where an instance is. Raises RequestError for one without an address."""
     for port in PORTS.select(cloud, device_id=instance):
         for fixed in port.get("fixed_ips") or ():
             return _Place(instance, fixed["ip_address"], fixed["subnet_id"])
-    raise Refused(f'the network knows no address of the instance "{instance}"')
+    raise RequestError(f'the network knows no address of the instance "{instance}"')
 
 
 def _only_subnet(cloud: Any) -> str:
-    """The subnet of a load balancer that has no instances yet. Raises Refused."""
+    """The subnet of a load balancer that has no instances yet. Raises RequestError."""
     found = SUBNETS.select(cloud, project_id=cloud.current_project_id)
     if len(found) != 1:
-        raise Refused(
+        raise RequestError(
             f"a load balancer without Instances is in the project's subnet, and there are"
             f" {len(found)}: give it an instance"
         )
@@ -287,10 +287,10 @@ def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _target(text: str) -> tuple[str, int, str]:
-    """Kind, port and path of what a check asks. Raises Refused."""
+    """Kind, port and path of what a check asks. Raises RequestError."""
     found = _TARGET.fullmatch(text)
     if found is None:
-        raise Refused(_no_target(text))
+        raise RequestError(_no_target(text))
     return found[1], int(found[2]), found[3] or ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.resources import declare
 from stoker.resources.zaqar.subscribers import QUEUE_NAME, TTL, Subscriber
 from stoker.schema.resource_type import Call
@@ -50,7 +50,7 @@ class MistralTrigger(Subscriber):
         """The subscription of the workflow service, which acts with the user's trust."""
         endpoint = call.cloud.workflow.get_endpoint_data()
         if endpoint is None:
-            raise Refused("the cloud has no workflow service, which this type needs")
+            raise RequestError("the cloud has no workflow service, which this type needs")
         subscriber = f"trust+{str(endpoint.url).rstrip('/')}/executions"
         return {**super().creation_body(call), "subscriber": subscriber}
 

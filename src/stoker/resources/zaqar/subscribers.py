@@ -10,7 +10,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
 from stoker.resources import declare
 from stoker.resources.rest import RestResource, refusal
@@ -47,7 +47,7 @@ class Subscriber(RestResource):
         try:
             body = self.creation_body(call)
             made = where.ask(call.cloud, "POST", where.path, json=body)
-        except CloudFault as fault:
+        except CloudError as fault:
             return refusal(fault)
         return Done(str(made["subscription_id"]))
 

@@ -66,7 +66,7 @@ from stoker.schema.resource_type.outcomes import Done, Failed, Outcome, Wait
 from stoker.schema.resource_type.scaling import (
     Adjustment,
     AdjustsGroup,
-    NoChange,
+    NoChangeError,
     Resized,
     ScalableType,
 )

@@ -45,7 +45,7 @@ class Resized(Struct, frozen=True):
     """What happens, in words."""
 
 
-class NoChange(Exception):
+class NoChangeError(Exception):
     """An adjustment that leaves a group as it is. The text says why."""
 
 
@@ -54,7 +54,7 @@ class ScalableType(NestingType):
 
     @abstractmethod
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The group with its new size. Raises :class:`NoChange`."""
+        """The group with its new size. Raises :class:`NoChangeError`."""
 
     @abstractmethod
     def capacity(self, call: NestingCall) -> int:

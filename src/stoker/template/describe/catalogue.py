@@ -9,9 +9,9 @@ from stoker.kernel.errors import (
     INVALID,
     NOT_FOUND,
     TYPE_UNAVAILABLE,
-    Invalid,
-    NotFound,
-    NotSupported,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
 )
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
@@ -49,12 +49,14 @@ class Catalogue:
     ) -> Sequence[tuple[str, str]]:
         """Name and description of every type, sorted by name.
 
-        Raises ``Invalid`` for a support status that does not exist.
+        Raises ``ValidationError`` for a support status that does not exist.
         """
         statuses = [*Support, UNKNOWN_STATUS]
         if support_status is not None and support_status not in statuses:
             known = ", ".join(statuses)
-            raise Invalid(f'there is no support status "{support_status}", only {known}', INVALID)
+            raise ValidationError(
+                f'there is no support status "{support_status}", only {known}', INVALID
+            )
         found = []
         for name in self._types.names():
             if name in self._removed:
@@ -65,32 +67,33 @@ class Catalogue:
         return found
 
     def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
-        """The API's description of a type. Raises ``NotFound`` or ``NotSupported``."""
+        """The API's description of a type. Raises ``NotFoundError`` or ``NotSupportedError``."""
         return describe_type(self._type(name), with_description=with_description)
 
     def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
         """A template that wraps the type, in ``hot`` or ``cfn``.
 
-        Raises ``NotFound``, ``NotSupported``, and ``Invalid`` for another dialect.
+        Raises ``NotFoundError``, ``NotSupportedError``, and ``ValidationError`` for another
+        dialect.
         """
         type_ = self._type(name)
         dialects = {each.name: each for each in (HOT, CFN)}
         if dialect not in dialects:
-            raise Invalid(f'templates are written in hot or cfn, not in "{dialect}"')
+            raise ValidationError(f'templates are written in hot or cfn, not in "{dialect}"')
         return generate(type_, dialects[dialect])
 
     def _type(self, name: str) -> ResourceType:
         type_ = None if name in self._removed else self._declared.find(name)
         if type_ is None:
-            raise NotFound(f"The Resource Type ({name}) could not be found.")
+            raise NotFoundError(f"The Resource Type ({name}) could not be found.")
         # one that a template can still use is shown with the name of its successor
         is_shown = type_.support.substitute is not None and not type_.undeployable
         if type_.support.status is Support.HIDDEN and not is_shown:
             why = type_.undeployable or "it is no longer offered"
-            raise NotSupported(f"{name} is not supported: {why}.")
+            raise NotSupportedError(f"{name} is not supported: {why}.")
         if type_.undeployable:
             message = f"The Resource Type ({name}) is not available: {type_.undeployable}."
-            raise Invalid(message, TYPE_UNAVAILABLE)
+            raise ValidationError(message, TYPE_UNAVAILABLE)
         return type_
 
     def template_versions(self) -> Sequence[Mapping[str, Any]]:
@@ -109,11 +112,11 @@ class Catalogue:
     ) -> Sequence[Mapping[str, Any]]:
         """``functions`` and ``description`` of every function of a version, sorted.
 
-        Raises ``NotFound`` for an unknown version.
+        Raises ``NotFoundError`` for an unknown version.
         """
         found = BY_NAME.get(version)
         if found is None:
-            raise NotFound(f'there is no template version "{version}"', NOT_FOUND)
+            raise NotFoundError(f'there is no template version "{version}"', NOT_FOUND)
         table = {**condition_functions_of(found), **functions_of(found)}
         names = found.functions
         if with_conditions:

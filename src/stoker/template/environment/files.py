@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import DiagnosticError, Path, refusal
 from stoker.kernel.errors import CONFLICTING_MERGE_STRATEGY, KEY_ERROR, ErrorType
-from stoker.schema.conversion import Mismatch
+from stoker.schema.conversion import TypeMismatchError
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 from stoker.template.parameters.parameters import Parameter, ParameterType, coerce
 
@@ -124,7 +124,7 @@ def _merge_value(kind: ParameterType, old: Any, new: Any, strategy: str) -> Any:
         return new
     try:
         before, after = coerce(kind, old), coerce(kind, new)
-    except Mismatch:
+    except TypeMismatchError:
         return new
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         return _united(before, after, deep=strategy == DEEP_MERGE)

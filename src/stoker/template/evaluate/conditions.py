@@ -15,7 +15,7 @@ from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.evaluate.validation import STATIC
-from stoker.template.functions.failure import Failure, NotKnown, failed
+from stoker.template.functions.failure import FunctionError, UnknownValueError, failed
 from stoker.template.functions.scope import Conditions, Scope
 
 MAX_CHAIN = 40
@@ -61,9 +61,9 @@ class NamedConditions:
     def holds(self, condition: Any) -> bool:
         """Return whether a condition holds, given by name or inline.
 
-        Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
-        here the first of them is repeated, at the place of use. Raises :class:`NotKnown` where
-        nothing is assumed.
+        Raises :class:`FunctionError`. Diagnostics inside a named condition are found by
+        :meth:`check`; here the first of them is repeated, at the place of use. Raises
+        :class:`UnknownValueError` where nothing is assumed.
         """
         if isinstance(condition, dict):
             condition = self._called(condition) or self._resolved(condition)
@@ -82,9 +82,9 @@ class NamedConditions:
                 if isinstance(written, str):
                     raise _invalid(written)
                 self._value(name)
-            except NotKnown:
+            except UnknownValueError:
                 continue
-            except Failure as failure:
+            except FunctionError as failure:
                 found.extend(self._diagnostic(name, d) for d in failure.diagnostics)
         used = self._used()
         return [each if each.path[1] in used else self._unused(each) for each in found]
@@ -136,8 +136,8 @@ class NamedConditions:
             using.add(name)
             try:
                 return self._value(name)
-            except Failure as failure:
-                raise Failure([self._repeated(name, failure.diagnostics[0])]) from None
+            except FunctionError as failure:
+                raise FunctionError([self._repeated(name, failure.diagnostics[0])]) from None
         raise failed(
             "unknown-condition",
             f'Invalid condition "{name}": there is no condition of that name',
@@ -149,15 +149,15 @@ class NamedConditions:
         if known is None:
             try:
                 known = self._evaluate(name)
-            except NotKnown as pending:
+            except UnknownValueError as pending:
                 known = pending.value
-            except Failure as failure:
+            except FunctionError as failure:
                 known = failure.diagnostics  # with its frames it would hold these conditions
             self._known[name] = known
         if isinstance(known, Unknown):
-            raise NotKnown(known)
+            raise UnknownValueError(known)
         if not isinstance(known, bool):
-            raise Failure(known)
+            raise FunctionError(known)
         return known
 
     def _repeated(self, name: str, found: Diagnostic) -> Diagnostic:
@@ -192,11 +192,11 @@ class NamedConditions:
         if isinstance(value, Unknown):
             if self._assumed is not None:
                 return self._assumed
-            raise NotKnown(value)
+            raise UnknownValueError(value)
         raise _invalid(value, self._scope(self).table)
 
 
-def _invalid(value: Any, functions: Iterable[str] = ()) -> Failure:
+def _invalid(value: Any, functions: Iterable[str] = ()) -> FunctionError:
     message = (
         "a condition must be a boolean, a function that returns one, or the name of a condition"
     )

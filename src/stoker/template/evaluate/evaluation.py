@@ -164,7 +164,7 @@ class Evaluation:
         """Return one resource with the facts known now. Raises :class:`DiagnosticError`.
 
         A light one takes no more than a millisecond, or raises
-        :class:`stoker.template.definition.TooMuch`.
+        :class:`stoker.template.definition.TooMuchWorkError`.
         """
         analysis, body = self.analyses[name], self.template.resources[name]
         if name not in self.types:

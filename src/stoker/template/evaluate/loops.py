@@ -21,7 +21,7 @@ from stoker.template.document import LOOP, Template, take_apart
 from stoker.template.evaluate.inputs import Inputs
 from stoker.template.evaluate.resolved_inputs import ResolvedInputs
 from stoker.template.evaluate.static_analysis import RecordedReferences
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import FunctionError
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import ParameterValues, Scope
 from stoker.template.source.source import MAX_BYTES, Source
@@ -150,7 +150,7 @@ class _Loops:
         """Return the texts of a loop's collection; none if it is unknown."""
         try:
             items = self._scope.resolve(self.expanded(collection, bound, path, path))
-        except Failure as failure:
+        except FunctionError as failure:
             self.found.extend(failure.inside(*path).diagnostics)
             return []
         if isinstance(items, Unknown):

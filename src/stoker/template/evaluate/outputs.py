@@ -12,7 +12,7 @@ from stoker.template.definition import Output
 from stoker.template.document import OutputBody
 from stoker.template.evaluate.validation import STATIC
 from stoker.template.functions.budget import check_size
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import FunctionError
 from stoker.template.functions.scope import Scope
 
 
@@ -22,7 +22,7 @@ def output(body: OutputBody, scope: Scope) -> Output:
     try:
         value = scope.resolve(body.value)
         check_size(value)
-    except Failure as failure:
+    except FunctionError as failure:
         error = "; ".join(map(_said, failure.diagnostics))
         return Output(body.name, None, description, error)
     export = None if export_diagnostics(body, scope) else _export(body, scope)
@@ -47,7 +47,7 @@ def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     """Return diagnostics about an output; those that depend on values are warnings."""
     try:
         scope.resolve(body.value)
-    except Failure as failure:
+    except FunctionError as failure:
         found = failure.inside(*body.path, scope.version.dialect.value).diagnostics
         return list(map(_in_output, found))
     return []
@@ -80,7 +80,7 @@ def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     path = (*body.path, scope.version.dialect.export, "Name")
     try:
         name = scope.resolve(body.export)
-    except Failure as failure:
+    except FunctionError as failure:
         return list(failure.inside(*path).diagnostics)
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_EXPORT or "\0" in name:
         message = (

@@ -13,7 +13,7 @@ from stoker.kernel.diagnostics import (
     Severity,
     did_you_mean,
 )
-from stoker.schema.conversion import Mismatch
+from stoker.schema.conversion import TypeMismatchError
 from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.properties import AnyName, Property
 from stoker.schema.resource_type import ResourceType, Snapshots, can
@@ -66,7 +66,7 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
         place = (*path, dialect.creation_policy)
         try:
             signals_wanted(definition.creation_policy)
-        except Mismatch as mismatch:
+        except TypeMismatchError as mismatch:
             found.append(Diagnostic("bad-creation-policy", str(mismatch), place))
     return found
 

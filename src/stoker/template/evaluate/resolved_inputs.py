@@ -15,8 +15,8 @@ from stoker.template.evaluate.inputs import Inputs, pseudo_parameters
 from stoker.template.evaluate.nested_stacks import diagnostic_in
 from stoker.template.evaluate.rules import parameter_findings
 from stoker.template.evaluate.static_analysis import RecordedReferences
-from stoker.template.evaluate.type_resolver import MissingTemplate
-from stoker.template.functions.failure import Failure, NotKnown
+from stoker.template.evaluate.type_resolver import MissingTemplateError
+from stoker.template.functions.failure import FunctionError, UnknownValueError
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Function, ParameterValues, Scope
 from stoker.template.parameters.declarations import declare
@@ -39,7 +39,7 @@ class ResolvedInputs:
     def note(self, error: DiagnosticError, path: Path) -> None:
         """Remember why a resource has no type, or no nested stack."""
         self.diagnostics.extend(diagnostic_in(each, path) for each in error.diagnostics)
-        if isinstance(error, MissingTemplate):
+        if isinstance(error, MissingTemplateError):
             self.missing.add(error.address)
 
     @lazy
@@ -106,7 +106,9 @@ class ResolvedInputs:
         return NamedConditions(section, template.conditions, scope, self._inputs.assumed_conditions)
 
     def holds(self, condition: Any) -> bool:
-        """Return whether a condition holds. Raises :class:`Failure`, :class:`NotKnown`."""
+        """Return whether a condition holds. Raises :class:`FunctionError`,
+        :class:`UnknownValueError`.
+        """
         return self.conditions.holds(condition)
 
     @lazy
@@ -126,7 +128,7 @@ class ResolvedInputs:
     def _fails(self, condition: Any) -> bool:
         try:
             return not self.holds(condition)
-        except (Failure, NotKnown):
+        except (FunctionError, UnknownValueError):
             return False
 
     @lazy
@@ -140,9 +142,9 @@ class ResolvedInputs:
             try:
                 if body.condition is NO_CONDITION or self.holds(body.condition):
                     enabled.append(body)
-            except NotKnown:
+            except UnknownValueError:
                 enabled.append(body)
-            except Failure as failure:
+            except FunctionError as failure:
                 key = self._template.version.dialect.condition
                 self.diagnostics.extend(failure.inside(*body.path, key).diagnostics)
         return enabled

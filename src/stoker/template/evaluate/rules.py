@@ -9,7 +9,13 @@ from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.words import kind_of
 from stoker.template.document import Template
 from stoker.template.evaluate.comparisons import comparison_findings
-from stoker.template.functions.failure import Failure, NotKnown, check_kind, exactly, known
+from stoker.template.functions.failure import (
+    FunctionError,
+    UnknownValueError,
+    check_kind,
+    exactly,
+    known,
+)
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Conditions, Function, Scope
 from stoker.template.parameters.groups import group_diagnostics
@@ -91,9 +97,9 @@ def _findings(rule: Any, path: Path, conditions: Conditions) -> list[Diagnostic]
     try:
         if not conditions.holds(rule.get("RuleCondition")):
             return []
-    except NotKnown:
+    except UnknownValueError:
         return []
-    except Failure as failure:
+    except FunctionError as failure:
         return list(failure.inside(*path, "RuleCondition").diagnostics)
     return [
         found
@@ -108,9 +114,9 @@ def _broken(assertion: Any, path: Path, conditions: Conditions) -> list[Diagnost
     try:
         if conditions.holds(assertion["Assert"]):
             return []
-    except NotKnown:
+    except UnknownValueError:
         return []
-    except Failure as failure:
+    except FunctionError as failure:
         return list(failure.inside(*path, "Assert").diagnostics)
     told = str(assertion.get("AssertDescription") or "the parameters do not fit together")
     return [Diagnostic("broken-rule", f"Rule {path[1]}: {told[:1000]}", path)]

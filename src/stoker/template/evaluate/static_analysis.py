@@ -30,11 +30,17 @@ from stoker.schema.resource_type import DependsImplicitly, NestingType, Resource
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
 from stoker.schema.words import kind_of
-from stoker.template.definition import CustomCheck, Definition, DeletionPolicy, Facts, TooMuch
+from stoker.template.definition import (
+    CustomCheck,
+    Definition,
+    DeletionPolicy,
+    Facts,
+    TooMuchWorkError,
+)
 from stoker.template.document import ResourceBody, Template
 from stoker.template.evaluate.policies import deletion_policy
 from stoker.template.functions.budget import Budget, check_size, is_small
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import FunctionError
 from stoker.template.functions.scope import OF_STACK, Facade, ParameterValues, Scope
 
 Attributes = dict[str, set[str]]
@@ -98,7 +104,7 @@ _PARTS = (
 def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
     try:
         return facts.reference(name) if attribute is None else facts.attribute(name, attribute)
-    except Failure:
+    except FunctionError:
         return _ABSENT
 
 
@@ -211,7 +217,7 @@ class Evaluator(Struct, frozen=True):
         )
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
-        """Raise :class:`TooMuch` unless a definition looks like little work."""
+        """Raise :class:`TooMuchWorkError` unless a definition looks like little work."""
         if analysis.is_small is None:
             parts = [body.properties, body.metadata, body.update_policy]
             known = analysis.definition
@@ -220,14 +226,14 @@ class Evaluator(Struct, frozen=True):
             analysis.is_small = is_small(parts)
         type_ = self.types.get(body.name)
         if type_ is None or isinstance(type_, NestingType) or not analysis.is_small:
-            raise TooMuch
+            raise TooMuchWorkError
 
     def definition(
         self, body: ResourceBody, analysis: StaticAnalysis, facts: Facts, *, light: bool = False
     ) -> Definition:
         """Return the definition with the facts known now. Raises :class:`DiagnosticError`.
 
-        A light one takes no more than a millisecond, or raises :class:`TooMuch`.
+        A light one takes no more than a millisecond, or raises :class:`TooMuchWorkError`.
         """
         if light:
             self.require_light(body, analysis)
@@ -241,7 +247,7 @@ class Evaluator(Struct, frozen=True):
         scope = self.scope.with_facts(recorded, Budget.light() if light else None)
         found = self._again(body, scope, analysis, light=light)
         if light and scope.budget.used_up:
-            raise TooMuch
+            raise TooMuchWorkError
         definition = self._checked(found)
         if all(name in analysis.dependencies for name, _, _ in recorded.answers):
             analysis.latest = definition, recorded.answers
@@ -266,7 +272,7 @@ class Evaluator(Struct, frozen=True):
         if parts is not None and not light:
             try:
                 check_size(parts)
-            except Failure as failure:
+            except FunctionError as failure:
                 parts = None
                 latest.diagnostics.extend(failure.inside(*body.path).diagnostics)
         explicit = analysis.definition.explicit_dependencies if analysis.definition else frozenset()
@@ -282,7 +288,7 @@ class Evaluator(Struct, frozen=True):
             written = getattr(body, part)
             try:
                 parts[part] = scope.resolve(written) if written else written
-            except Failure as failure:
+            except FunctionError as failure:
                 found.extend(failure.inside(*self._path(body, part)).diagnostics)
         return parts if len(found) == before else None
 
@@ -317,7 +323,7 @@ class Evaluator(Struct, frozen=True):
             budget.spend(3 * len(type_.properties))
             checked = check_properties(properties, type_.properties, path)
             budget.count(checked.values)
-        except Failure as failure:
+        except FunctionError as failure:
             found.extend(failure.inside(*path).diagnostics)
             return None
         # of an object that is there already nothing is made: it needs no properties

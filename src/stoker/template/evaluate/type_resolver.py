@@ -53,7 +53,7 @@ _TYPES = {
 }
 
 
-class MissingTemplate(DiagnosticError):
+class MissingTemplateError(DiagnosticError):
     """A template at an address that did not come with the request."""
 
     def __init__(self, address: str, diagnostics: Iterable[Diagnostic]) -> None:
@@ -216,8 +216,8 @@ class TypeResolver:
     def find(self, name: str) -> str:
         """The full name of a template's file.
 
-        Raises :class:`DiagnosticError` if it is not there, :class:`MissingTemplate` if it could
-        be fetched.
+        Raises :class:`DiagnosticError` if it is not there, :class:`MissingTemplateError` if it
+        could be fetched.
         """
         inputs = self._inputs
         url = find_file(name, inputs.files, inputs.url)
@@ -227,7 +227,7 @@ class TypeResolver:
             raise refusal("unreachable-file", inputs.unreachable[name])
         if name.startswith(_WEB):
             message = f'the template "{name}" is fetched when a stack is created from it'
-            raise MissingTemplate(name, refusal("unfetched-file", message).diagnostics)
+            raise MissingTemplateError(name, refusal("unfetched-file", message).diagnostics)
         message = f'the template "{name}" is missing: the request must include it under "files"'
         raise refusal("unknown-file", message, suggestion=did_you_mean(name, inputs.files))
 

@@ -35,19 +35,21 @@ def is_small(value: Any) -> bool:
 
 
 def check_size(value: Any) -> None:
-    """Raise :class:`Failure` for a value that is larger than any may be."""
+    """Raise :class:`FunctionError` for a value that is larger than any may be."""
     if exceeds(value, MAX_VALUES, MAX_OCTETS):
         bad_value("the value is too large", code="too-large")
 
 
 def check_text(size: int) -> None:
-    """Raise :class:`Failure` for a text of more characters than a function may give."""
+    """Raise :class:`FunctionError` for a text of more characters than a function may give."""
     if size > MAX_TEXT:
         bad_value(f"the text would have {size} characters; at most {MAX_TEXT} are allowed")
 
 
 def check_parts(count: int) -> None:
-    """Raise :class:`Failure` for a text with more parts than a function may make or replace."""
+    """Raise :class:`FunctionError` for a text with more parts than a function may make or
+    replace.
+    """
     if count > MAX_PARTS:
         bad_value(f"the text would have {count} parts; at most {MAX_PARTS} are allowed")
 
@@ -109,13 +111,13 @@ class Budget:
             raise refusal("nested-too-large", message, (), LIMIT_EXCEEDED, suggestion=advice)
 
     def search(self, characters: int) -> None:
-        """Count a search. Raises :class:`Failure` when it is more than is left."""
+        """Count a search. Raises :class:`FunctionError` when it is more than is left."""
         self.searched -= characters
         if self.searched < 0:
             _used_up("placeholders", "give each text only the placeholders that occur in it")
 
     def count(self, value: Any) -> None:
-        """Count a result. Raises :class:`Failure` when it is more than is left."""
+        """Count a result. Raises :class:`FunctionError` when it is more than is left."""
         kind = type(value)
         if kind is str or kind is list or kind is dict:
             values, containers, octets = weigh(value, self.values, self.octets)
@@ -125,12 +127,12 @@ class Budget:
         self.check()
 
     def spend(self, values: int) -> None:
-        """Count values to come. Raises :class:`Failure` when they are more than are left."""
+        """Count values to come. Raises :class:`FunctionError` when they are more than are left."""
         self.values -= values
         self.check()
 
     def check(self) -> None:
-        """Raise :class:`Failure` when nothing is left."""
+        """Raise :class:`FunctionError` when nothing is left."""
         if self.octets < 0:
             _used_up("texts", "pass large texts on whole, in fewer places")
         if self.values < 0:

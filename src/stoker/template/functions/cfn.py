@@ -13,7 +13,7 @@ from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
     SHAPE,
-    Failure,
+    FunctionError,
     bad_arguments,
     bad_value,
     check_form,
@@ -167,7 +167,7 @@ def find_in_map(arguments: Any, scope: Scope) -> Any:
         return _in_map(arguments, scope)
     try:
         return _in_map(arguments[:3], scope)
-    except Failure as failure:
+    except FunctionError as failure:
         if any(each.code != UNKNOWN_KEY for each in failure.diagnostics):
             raise
         return scope.entry(default, "DefaultValue")

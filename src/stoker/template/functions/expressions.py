@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stoker.kernel.diagnostics import shortened
-from stoker.schema.helpers import Malformed, NotComputed
+from stoker.schema.helpers import ComputationError, MalformedExpressionError
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
     bad_arguments,
@@ -68,9 +68,9 @@ def _computed(
     spent = 0.0
     try:
         value, spent = job(expression, *data, min(MAX_SECONDS, budget.seconds))
-    except NotComputed as error:
+    except ComputationError as error:
         spent = error.seconds
-        if isinstance(error, Malformed):
+        if isinstance(error, MalformedExpressionError):
             bad_arguments(f"the expression is not valid: {error.message}", ("expression",))
         name = shortened(expression, _SHOWN)
         reason = _EMPTY_RECEIVER.sub(' ""', error.message)

@@ -15,7 +15,7 @@ SHAPE = "bad-arguments"
 """Code of diagnostics on the form of arguments: wrong whatever the values will be."""
 
 
-class Failure(Exception):
+class FunctionError(Exception):
     """One or more snippets cannot be evaluated; paths begin at the snippet that was asked for."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -25,19 +25,19 @@ class Failure(Exception):
     def __str__(self) -> str:
         return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 
-    def naming(self, function: str) -> Failure:
+    def naming(self, function: str) -> FunctionError:
         """The same failure with the words by which users of Heat know a call of a wrong form."""
-        return Failure(
+        return FunctionError(
             replace(each, message=_named(function, each.message)) if not each.path else each
             for each in self.diagnostics
         )
 
-    def inside(self, *path: str | int) -> Failure:
+    def inside(self, *path: str | int) -> FunctionError:
         """The same failure, seen from further out."""
-        return Failure(each.below(*path) for each in self.diagnostics)
+        return FunctionError(each.below(*path) for each in self.diagnostics)
 
 
-class NotKnown(Exception):
+class UnknownValueError(Exception):
     """What a function gives hangs on resources that do not exist yet."""
 
     def __init__(self, value: Unknown) -> None:
@@ -65,21 +65,25 @@ def failed(
     *,
     error_type: ErrorType = VALIDATION_FAILED,
     suggestion: str | None = None,
-) -> Failure:
+) -> FunctionError:
     """The failure of one snippet, for one reason."""
-    return Failure([Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)])
+    return FunctionError(
+        [Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)]
+    )
 
 
 def known(value: Any) -> Any:
-    """The value, if there is nothing unknown in it. Raises :class:`NotKnown`."""
+    """The value, if there is nothing unknown in it. Raises :class:`UnknownValueError`."""
     unknown = unknown_in(value)
     if unknown is not None:
-        raise NotKnown(unknown)
+        raise UnknownValueError(unknown)
     return value
 
 
 def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequence[str]) -> None:
-    """Raise :class:`Failure` for arguments without one that is needed; ``others`` may be there."""
+    """Raise :class:`FunctionError` for arguments without one that is needed; ``others`` may be
+    there.
+    """
     for key in needed:
         if key not in arguments:
             message = f'the argument "{key}" is missing'
@@ -90,20 +94,20 @@ def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequ
 
 
 def exactly(count: int, arguments: Any, form: str) -> list[Any]:
-    """The arguments, if they are a list of so many. Raises :class:`Failure`."""
+    """The arguments, if they are a list of so many. Raises :class:`FunctionError`."""
     if not isinstance(arguments, list) or len(arguments) != count:
         bad_arguments(f"the arguments are {form}")
     return arguments
 
 
 def check_form(kind: Any, written: Any, words: str, path: Path = ()) -> None:
-    """Raise :class:`Failure` for arguments that are not written as the words say."""
+    """Raise :class:`FunctionError` for arguments that are not written as the words say."""
     if not isinstance(written, kind):
         bad_arguments(f"{words}, not {kind_of(written)}", path)
 
 
 def check_kind(kind: Any, value: Any, words: str, path: Path = ()) -> None:
-    """Raise :class:`Failure` for a value that is not what the words say."""
+    """Raise :class:`FunctionError` for a value that is not what the words say."""
     if not isinstance(value, kind):
         bad_value(f"{words}, not {kind_of(value)}", path)
 

@@ -11,7 +11,7 @@ from stoker.kernel.json_tree import frozen, replaced, weigh
 from stoker.schema.unknown import Unknown
 from stoker.template.functions.budget import MAX_TEXT, check_text
 from stoker.template.functions.failure import (
-    NotKnown,
+    UnknownValueError,
     bad_arguments,
     bad_value,
     check_form,
@@ -33,7 +33,7 @@ def parts_of(arguments: Any, scope: Scope, kind: Any, form: str, each: str) -> l
     """The lists or maps that are to become one, without null ones."""
     parts = scope.resolve(arguments)
     if isinstance(parts, Unknown):
-        raise NotKnown(parts)
+        raise UnknownValueError(parts)
     check_kind(list, parts, form)
     for position, part in enumerate(parts):
         check_kind(kind | Unknown | None, part, each, (position,))

@@ -19,7 +19,7 @@ from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
     SHAPE,
-    Failure,
+    FunctionError,
     bad_arguments,
     bad_name,
     bad_value,
@@ -117,7 +117,7 @@ def get_resource(arguments: Any, scope: Scope) -> Any:
 
 
 def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> str:
-    """The name of an enabled resource. Raises :class:`Failure` for any other value."""
+    """The name of an enabled resource. Raises :class:`FunctionError` for any other value."""
     if isinstance(name, list | dict):
         bad_name(f"a resource must be named by text, not {kind_of(name)}")
     if not isinstance(name, str) or name not in scope.resources:
@@ -251,7 +251,7 @@ def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
     return f"{MEMBER}{name}.{inner}", path
 
 
-def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failure:
+def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> FunctionError:
     """Outputs of a nested stack are only looked for when they are needed."""
     code = "unknown-output" if isinstance(type_, NestingType) else "unknown-attribute"
     message = (

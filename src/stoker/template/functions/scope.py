@@ -17,7 +17,7 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
 from stoker.template.functions.budget import Budget
-from stoker.template.functions.failure import Failure, NotKnown
+from stoker.template.functions.failure import FunctionError, UnknownValueError
 from stoker.template.versions import Version
 
 Function = Callable[[Any, "Scope"], Any]
@@ -39,7 +39,7 @@ class Conditions(Protocol):
     def holds(self, condition: Any) -> bool:
         """Return whether a condition holds, given by its name or as it was written.
 
-        Raises :class:`NotKnown` where that hangs on a value which is not known yet.
+        Raises :class:`UnknownValueError` where that hangs on a value which is not known yet.
         """
 
     @property
@@ -99,7 +99,9 @@ class Scope(Struct, frozen=True):
     imports: Imports = field(default_factory=Imports)
 
     def resolve(self, snippet: Any) -> Any:
-        """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
+        """The value of a snippet. Raises :class:`FunctionError` with all that is wrong inside
+        it.
+        """
         value = self._value(snippet)
         return None if value is ABSENT else value
 
@@ -123,21 +125,21 @@ class Scope(Struct, frozen=True):
         """The value of one entry of the arguments."""
         try:
             return self.resolve(arguments[key])
-        except Failure as failure:
+        except FunctionError as failure:
             raise failure.inside(key) from None
 
     def choice(self, arguments: Any, key: str | int) -> Any:
         """The same, which may be that nothing is to stand there."""
         try:
             return self._value(arguments[key])
-        except Failure as failure:
+        except FunctionError as failure:
             raise failure.inside(key) from None
 
     def condition(self, arguments: Any, key: str | int) -> bool:
         """Return whether the condition that is an entry of the arguments holds."""
         try:
             return self.conditions.holds(arguments[key])
-        except Failure as failure:
+        except FunctionError as failure:
             raise failure.inside(key) from None
 
     def with_facts(self, facts: Facts, budget: Budget | None = None) -> Scope:
@@ -154,12 +156,12 @@ class Scope(Struct, frozen=True):
             if isinstance(value, str | list | dict):
                 self.budget.count(value)
             return value
-        except NotKnown as pending:
+        except UnknownValueError as pending:
             return pending.value
-        except Failure as failure:
+        except FunctionError as failure:
             raise failure.naming(name).inside(name) from None
         except RecursionError:
-            raise Failure([TOO_DEEP]) from None
+            raise FunctionError([TOO_DEEP]) from None
 
     def _members(self, members: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
         """The values of the members of a list or map that are to stand there, by index or key."""
@@ -168,7 +170,7 @@ class Scope(Struct, frozen=True):
         for key, item in members:
             try:
                 value = self._value(item) if isinstance(item, dict | list) else item
-            except Failure as failure:
+            except FunctionError as failure:
                 found.extend(failure.inside(key).diagnostics)
                 if len(found) >= MAX_FAULTS:
                     break
@@ -176,5 +178,5 @@ class Scope(Struct, frozen=True):
                 if value is not ABSENT:
                     values[key] = value
         if found:
-            raise Failure(found)
+            raise FunctionError(found)
         return values

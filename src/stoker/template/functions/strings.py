@@ -107,7 +107,7 @@ def as_text(value: Any) -> str:
 def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[str, list[str]]:
     """Replace words, longer ones first, never inside what was inserted; and those not found.
 
-    Raises :class:`Failure` when there is too much to search or to insert.
+    Raises :class:`FunctionError` when there is too much to search or to insert.
     """
     unused = []
     places: list[tuple[int, str]] = []

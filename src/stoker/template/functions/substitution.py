@@ -13,7 +13,7 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import (
-    Failure,
+    FunctionError,
     bad_arguments,
     bad_value,
     check_form,
@@ -48,7 +48,7 @@ def sub(arguments: Any, scope: Scope) -> Any:
         literal, name = match[1], match[2].strip()
         try:
             value = f"${{{name}}}" if literal else _variable(name, values, scope)
-        except Failure as failure:  # what it names is a part of the text
+        except FunctionError as failure:  # what it names is a part of the text
             faults += (replace(each, path=place) for each in failure.diagnostics)
             if len(faults) >= MAX_FAULTS:
                 break
@@ -61,7 +61,7 @@ def sub(arguments: Any, scope: Scope) -> Any:
         size += len(parts[-1])
         check_text(size)
     if faults:
-        raise Failure(dict.fromkeys(faults))  # what is named twice is told once
+        raise FunctionError(dict.fromkeys(faults))  # what is named twice is told once
     parts.append(text[end:])
     return unknown_in(unknown) if unknown else bounded("", parts)
 

@@ -23,7 +23,7 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.conversion import Mismatch, to_integer, to_number
+from stoker.schema.conversion import TypeMismatchError, to_integer, to_number
 from stoker.schema.words import shown
 
 MODULO_SINCE = "2017-02-24"
@@ -173,7 +173,7 @@ def _read(kind: type[Any], value: Any, description: str | None, path: Path) -> C
 def _number(kind: type[Any], value: Any, path: Path) -> Any:
     try:
         return None if value is None else _NUMBERS[kind](value)
-    except Mismatch as mismatch:
+    except TypeMismatchError as mismatch:
         raise invalid(path, str(mismatch), error_type=VALUE_ERROR) from None
 
 

@@ -18,8 +18,8 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.conversion import Mismatch
-from stoker.schema.helpers import NotComputed, PatternBudget
+from stoker.schema.conversion import TypeMismatchError
+from stoker.schema.helpers import ComputationError, PatternBudget
 from stoker.schema.words import shown
 from stoker.template.parameters.constraints import (
     KEYS,
@@ -193,7 +193,7 @@ def _truth(value: Any) -> bool:
         return False
     try:
         return to_flag(value)
-    except Mismatch:
+    except TypeMismatchError:
         return bool(value)
 
 
@@ -217,7 +217,7 @@ def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parame
             constraint = replace(constraint, budget=budget)
             try:
                 budget.compile(constraint.pattern)
-            except NotComputed as error:
+            except ComputationError as error:
                 text = shown(constraint.pattern)
                 place = (index, "allowed_pattern") if path[0] == HOT.parameters else ()
                 key = "constraints" if place else "AllowedPattern"
@@ -358,7 +358,7 @@ def _check_default(parameter: Parameter, path: Path) -> None:
     """
     try:
         value = coerce(parameter.type, parameter.default)
-    except Mismatch as mismatch:
+    except TypeMismatchError as mismatch:
         if parameter.constraints or parameter.type is ParameterType.LIST:
             raise invalid(path, f"the default does not fit: {mismatch}") from None
         return

@@ -17,7 +17,7 @@ from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom, CustomCheck, violation
-from stoker.schema.conversion import Mismatch, to_number
+from stoker.schema.conversion import TypeMismatchError, to_number
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import shown
 from stoker.template.source.yaml_data import MAX_DEPTH
@@ -64,13 +64,15 @@ class Resolved:
 
 
 def coerce(kind: ParameterType, value: Any) -> Any:
-    """A value in the type of its parameter. Raises ``Mismatch``; what is unknown passes."""
+    """A value in the type of its parameter. Raises ``TypeMismatchError``; what is unknown
+    passes.
+    """
     if isinstance(value, Unknown):
         return value
     if isinstance(value, str) and kind is ParameterType.JSON:
         value = _from_json(value)
     if is_deeper(value, MAX_DEPTH):
-        raise Mismatch(f"the value is nested deeper than {MAX_DEPTH} levels")
+        raise TypeMismatchError(f"the value is nested deeper than {MAX_DEPTH} levels")
     match kind:
         case ParameterType.STRING:
             return value if isinstance(value, str) else unknown_in(value) or str(value)
@@ -85,7 +87,7 @@ def coerce(kind: ParameterType, value: Any) -> Any:
 
 
 def to_flag(value: Any) -> bool:
-    """A boolean, or a word or number that stands for one. Raises ``Mismatch``."""
+    """A boolean, or a word or number that stands for one. Raises ``TypeMismatchError``."""
     if isinstance(value, bool):
         return value
     word = str(value).strip().lower()
@@ -93,7 +95,7 @@ def to_flag(value: Any) -> bool:
         return True
     if word in _FALSE:
         return False
-    raise Mismatch(f"{shown(value)} is neither true nor false")
+    raise TypeMismatchError(f"{shown(value)} is neither true nor false")
 
 
 def _to_list(value: Any) -> list[Any]:
@@ -101,7 +103,7 @@ def _to_list(value: Any) -> list[Any]:
         return [item if isinstance(item, str | Unknown) else str(item) for item in value]
     if isinstance(value, str):
         return value.split(",") if value else []
-    raise Mismatch(f"{shown(value)} is neither a list nor text with commas")
+    raise TypeMismatchError(f"{shown(value)} is neither a list nor text with commas")
 
 
 def _from_json(text: str) -> Any:
@@ -110,9 +112,9 @@ def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise Mismatch("the JSON text is nested too deeply") from None
+        raise TypeMismatchError("the JSON text is nested too deeply") from None
     except ValueError as error:
-        raise Mismatch(f"{shown(text)} is not JSON: {fault_of(error)}") from None
+        raise TypeMismatchError(f"{shown(text)} is not JSON: {fault_of(error)}") from None
 
 
 def violations(parameter: Parameter, value: Any) -> list[str]:
@@ -134,7 +136,7 @@ def _coerced_choices(kind: ParameterType, constraint: AllowedValues) -> AllowedV
     for choice in constraint.allowed:
         try:
             coerced = choice if kind is ParameterType.LIST else coerce(kind, choice)
-        except Mismatch:
+        except TypeMismatchError:
             coerced = choice
         choices.append(coerced)
     return AllowedValues(choices, constraint.description)
@@ -173,7 +175,7 @@ def resolve(
             continue
         try:
             coerced = coerce(parameter.type, value)
-        except Mismatch as mismatch:
+        except TypeMismatchError as mismatch:
             message = "the value has the wrong type" if parameter.hidden else str(mismatch)
             if value is parameter.default:
                 message = f"the default does not fit: {message}"

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
-from stoker.kernel.json_tree import TooLarge, levels
+from stoker.kernel.json_tree import TooLargeError, levels
 from stoker.kernel.values import replace
 from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (
@@ -114,7 +114,7 @@ def _check(data: Any) -> bool:
                             odd = True
                         elif not key.isascii():
                             _check_text(key)
-    except TooLarge:
+    except TooLargeError:
         refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
     return odd
 

@@ -15,8 +15,8 @@ from localcloud.alarming.service import Alarming
 from localcloud.alarming.state import STATES, UNKNOWN
 from localcloud.http import (
     Answer,
-    BadRequest,
-    Forbidden,
+    BadRequestError,
+    ForbiddenError,
     RequestContext,
     context,
     read_body,
@@ -71,7 +71,9 @@ class Alarms:
         made = _parsed(given)
         limit = self._state.limit(project)
         if 0 <= limit <= sum(1 for _ in self._state.alarms.find(project_id=project)):
-            raise Forbidden(f"Alarm quota exceeded for user {who.user_id} on project {project}")
+            raise ForbiddenError(
+                f"Alarm quota exceeded for user {who.user_id} on project {project}"
+            )
         now = self._state.now()
         alarm = {
             "id": str(uuid4()),
@@ -109,7 +111,9 @@ class Alarms:
     def _refuse_trust(self, alarm: Document) -> None:
         """Refuse that somebody of another project would act for the alarm's."""
         if any(actions.needs_trust(each) for name in ACTIONS for each in alarm[name]):
-            raise Forbidden("Actions with a trust are changed by the project of the alarm alone.")
+            raise ForbiddenError(
+                "Actions with a trust are changed by the project of the alarm alone."
+            )
 
     async def _delete(self, request: Request) -> None:
         alarm = self._found(request)
@@ -179,10 +183,10 @@ def change(document: Document) -> Document:
 
 
 def _parsed(given: Document) -> Document:
-    """Return the alarm of a request, which has to be a whole one; raises BadRequest."""
+    """Return the alarm of a request, which has to be a whole one; raises BadRequestError."""
     unknown = sorted(given.keys() - _FIELDS)
     if unknown:
-        raise BadRequest(f"Unknown attribute: {unknown[0][:100]}")
+        raise BadRequestError(f"Unknown attribute: {unknown[0][:100]}")
     kind, name = given.get("type"), given.get("name")
     if kind not in rules.KINDS:
         raise invalid("type", kind, f"One of {', '.join(rules.KINDS)} is expected.")
@@ -190,7 +194,7 @@ def _parsed(given: Document) -> Document:
         raise invalid("name", name, "A text of 1 to 255 characters is expected.")
     foreign = [each for each in _RULES if given.get(each) and each != rules.field_of(kind)]
     if foreign:
-        raise BadRequest(f"{foreign[0]} must not be set for {kind} type alarm")
+        raise BadRequestError(f"{foreign[0]} must not be set for {kind} type alarm")
     made = {
         "name": name,
         "type": kind,

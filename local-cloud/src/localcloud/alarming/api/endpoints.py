@@ -9,7 +9,7 @@ from localcloud.alarming.api.queries import complex_query
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.service import Alarming
 from localcloud.alarming.state import DEFAULT_QUOTA, State
-from localcloud.http import Answer, Forbidden, NotFound, context, fixed, read_json, route
+from localcloud.http import Answer, ForbiddenError, NotFoundError, context, fixed, read_json, route
 from localcloud.store import Document
 
 _CAPABILITIES = {
@@ -64,7 +64,7 @@ class _Quotas:
         who = context(request)
         project = request.query_params.get("project_id") or who.require_project()
         if project != who.project_id and not who.is_admin:
-            raise Forbidden("RBAC Authorization Failed")
+            raise ForbiddenError("RBAC Authorization Failed")
         return self._shown(project)
 
     async def _set(self, request: Request) -> Document:
@@ -84,7 +84,7 @@ class _Quotas:
         self._administer(request)
         project = request.path_params["project"]
         if project not in self._state.quotas:
-            raise NotFound(f"Quotas of project {project} not found")
+            raise NotFoundError(f"Quotas of project {project} not found")
         self._state.quotas.delete(project)
 
     def _shown(self, project: str) -> Document:
@@ -93,4 +93,4 @@ class _Quotas:
 
     def _administer(self, request: Request) -> None:
         if not context(request).is_admin:
-            raise Forbidden("RBAC Authorization Failed")
+            raise ForbiddenError("RBAC Authorization Failed")

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 
 from localcloud.alarming.errors import invalid
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.metrics.search import search
 from localcloud.store import Document
 
@@ -31,7 +31,7 @@ def simple(request: Request, documents: Sequence[Document]) -> list[Document]:
 
 
 def found(query: Any, documents: Sequence[Document]) -> list[Document]:
-    """Return those that a query in JSON means; raises BadRequest."""
+    """Return those that a query in JSON means; raises BadRequestError."""
     if not documents:
         return []
     known = {name for document in documents for name in document}
@@ -48,7 +48,7 @@ def page(request: Request, documents: list[Document]) -> list[Document]:
     if marker is not None:
         ids = [each.get("event_id") or each["alarm_id"] for each in ordered]
         if marker not in ids:
-            raise BadRequest(f"The marker '{marker[:100]}' is not in the list.")
+            raise BadRequestError(f"The marker '{marker[:100]}' is not in the list.")
         ordered = ordered[ids.index(marker) + 1 :]
     return ordered[: limit(query.get("limit"))]
 
@@ -62,7 +62,7 @@ def sort(documents: list[Document], orders: Sequence[tuple[str, str]]) -> list[D
 
 
 def limit(given: Any) -> int:
-    """Return how many are asked for; raises BadRequest."""
+    """Return how many are asked for; raises BadRequestError."""
     if given is None:
         return _MOST
     if not str(given).isdecimal() or not int(str(given)[:9]):
@@ -71,7 +71,7 @@ def limit(given: Any) -> int:
 
 
 def complex_query(given: Document, documents: list[Document]) -> list[Document]:
-    """Return what a body with filter, orderby and limit means; raises BadRequest."""
+    """Return what a body with filter, orderby and limit means; raises BadRequestError."""
     try:
         query = json.loads(given.get("filter") or "{}")
         orders = json.loads(given.get("orderby") or "[]")

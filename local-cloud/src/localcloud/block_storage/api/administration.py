@@ -9,7 +9,7 @@ from localcloud.block_storage import fields, quotas
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
 from localcloud.block_storage.state import HOST, ZONE
-from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -20,7 +20,7 @@ _BINARIES = ("cinder-scheduler", "cinder-volume", "cinder-backup")
 def _project(call: Call) -> str:
     project = call.argument("project_id")
     if not call.context.is_admin and project != call.context.project_id:
-        raise Forbidden("Policy does not allow to see the quotas of another project.")
+        raise ForbiddenError("Policy does not allow to see the quotas of another project.")
     return project
 
 
@@ -58,11 +58,13 @@ def _set(call: Call, key: str, body: Document) -> None:
     given = {k: v for k, v in body.items() if k not in {"tenant_id", "project_id", "id"}}
     unknown = sorted(set(given) - known)
     if unknown:
-        raise BadRequest(f"Invalid input received: Bad key(s) in quota set: {','.join(unknown)}")
+        raise BadRequestError(
+            f"Invalid input received: Bad key(s) in quota set: {','.join(unknown)}"
+        )
     wanted = {name: fields.number(value, name, -(2**31)) for name, value in given.items()}
     for name, value in wanted.items():
         if value < -1:
-            raise BadRequest(f"{name} must be >= -1")
+            raise BadRequestError(f"{name} must be >= -1")
     before = call.state.quotas.get(key) or {"id": key}
     call.state.quotas.put({**before, **wanted})
 
@@ -81,7 +83,7 @@ async def quota_class(call: Call) -> Document:
 async def set_quota_class(call: Call) -> Document:
     """Set the limits of projects that have none of their own."""
     if call.argument("name") != "default":
-        raise NotFound(f"Quota class {call.argument('name')} could not be found.")
+        raise NotFoundError(f"Quota class {call.argument('name')} could not be found.")
     _set(call, quotas.DEFAULT_CLASS, call.object("quota_class_set"))
     return {"quota_class_set": quotas.default_limits(call.state)}
 

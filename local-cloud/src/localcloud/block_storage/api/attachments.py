@@ -7,7 +7,7 @@ from localcloud.block_storage import fields, jobs
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.servers import SHARED
-from localcloud.http import BadRequest, Conflict
+from localcloud.http import BadRequestError, ConflictError
 from localcloud.store import Document
 
 
@@ -41,7 +41,7 @@ async def create(call: Call) -> Document:
     state, volume = call.state, call.state.volume(call.context, key)
     shared = volume["multiattach"] and volume["status"] in SHARED
     if volume["status"] not in {"available", "reserved"} and not shared:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {key} status must be available or downloading to reserve, "
             f"but the current status is {volume['status']}."
         )
@@ -91,7 +91,7 @@ async def complete(call: Call, attachment: Document) -> None:
     """Say that the server has the volume."""
     name, _ = single(call.body())
     if name != "os-complete":
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     state = call.state
     with state.cloud.store.transaction():
         done = {"status": "attached", "attached_at": state.now()}
@@ -102,7 +102,7 @@ async def complete(call: Call, attachment: Document) -> None:
 async def delete(call: Call, attachment: Document) -> Document:
     """Say that the server has the volume no longer."""
     if attachment["device"] is not None:
-        raise Conflict(
+        raise ConflictError(
             f"Attachment {attachment['id']} is that of a server: detach volume "
             f"{attachment['volume_id']} from server {attachment['server_id']} using the Compute API"
         )

@@ -9,7 +9,7 @@ from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.archives import CONTAINER
-from localcloud.http import Answer, BadRequest
+from localcloud.http import Answer, BadRequestError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -47,7 +47,7 @@ async def create(call: Call) -> Document:
         snapshot_id = fields.uuid(body["snapshot_id"], "snapshot_id")
         snapshot = state.snapshot(call.context, snapshot_id)
     if fields.boolean(body, "incremental", False):
-        raise BadRequest("Invalid backup: No backups available to do an incremental backup.")
+        raise BadRequestError("Invalid backup: No backups available to do an incremental backup.")
     _check(volume, snapshot, fields.boolean(body, "force", False))
     quotas.check(state, volume["project_id"], None, backups=1, backup_gigabytes=volume["size"])
     backup = {
@@ -84,22 +84,24 @@ async def create(call: Call) -> Document:
 def _check(volume: Document, snapshot: Document | None, force: bool) -> None:
     if snapshot is not None:
         if snapshot["volume_id"] != volume["id"]:
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid snapshot: Snapshot does not belong to the volume to be backed up."
             )
         if snapshot["status"] != "available":
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid snapshot: Snapshot to be backed up must be available, but the current "
                 f'status is "{snapshot["status"]}".'
             )
         return
     if volume["status"] not in {"available", "in-use"}:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid volume: Volume to be backed up must be available or in-use, but the current "
             f'status is "{volume["status"]}".'
         )
     if volume["status"] == "in-use" and not force:
-        raise BadRequest("Invalid volume: Backing up an in-use volume must use the force flag.")
+        raise BadRequestError(
+            "Invalid volume: Backing up an in-use volume must use the force flag."
+        )
 
 
 async def change(call: Call, backup: Document) -> Document:
@@ -116,7 +118,7 @@ async def change(call: Call, backup: Document) -> Document:
 async def delete(call: Call, backup: Document) -> None:
     """Delete a backup."""
     if backup["status"] not in {"available", "error"}:
-        raise BadRequest("Invalid backup: Backup status must be available or error")
+        raise BadRequestError("Invalid backup: Backup status must be available or error")
     remove(call, call.state.backups, backup["id"])
 
 
@@ -124,7 +126,7 @@ async def restore(call: Call, backup: Document) -> Document:
     """Put what was backed up into a volume: the one that is named, else a new one."""
     body, state = call.object("restore", ("volume_id", "name")), call.state
     if backup["status"] != "available":
-        raise BadRequest("Invalid backup: Backup status must be available")
+        raise BadRequestError("Invalid backup: Backup status must be available")
     if body.get("volume_id"):
         volume = state.volume(call.context, fields.uuid(body["volume_id"], "volume_id"))
     else:
@@ -134,9 +136,9 @@ async def restore(call: Call, backup: Document) -> Document:
         )
         return {"restore": _told(backup, volume)}
     if volume["status"] != "available":
-        raise BadRequest("Invalid volume: Volume to be restored to must be available")
+        raise BadRequestError("Invalid volume: Volume to be restored to must be available")
     if volume["size"] < backup["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: volume size {volume['size']} is too small to restore backup of size "
             f"{backup['size']}."
         )
@@ -163,7 +165,7 @@ async def act(call: Call, backup: Document) -> Answer:
             raise fields.refused("status", status, "it is not one of ['available', 'error']")
         call.state.change(call.state.backups, backup["id"], status=status, task=None)
     else:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     return accepted(None)
 
 

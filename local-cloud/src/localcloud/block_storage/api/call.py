@@ -16,14 +16,7 @@ from localcloud.block_storage.fields import allowed, mapping
 from localcloud.block_storage.service import BlockStorage
 from localcloud.block_storage.state import State
 from localcloud.block_storage.tools import Tools
-from localcloud.http import (
-    Answer,
-    BadRequest,
-    PageQuery,
-    RequestContext,
-    page,
-    read_body,
-)
+from localcloud.http import Answer, BadRequestError, PageQuery, RequestContext, page, read_body
 from localcloud.microversions import BLOCK_STORAGE, Microversion
 from localcloud.store import Document
 
@@ -48,7 +41,7 @@ class Call(ApiRequest, frozen=True):
         """Return the object that the body wraps under ``key``, with no other fields than these."""
         body = self.body()
         if key not in body:
-            raise BadRequest(f"'{key}' is a required property")
+            raise BadRequestError(f"'{key}' is a required property")
         found = mapping(body[key], key)
         if names is not None:
             allowed(found, set(names), key)
@@ -99,7 +92,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "attachment_id": State.attachment,
     "type_id": kinds.find,
 }
-"""How what a path names is found, by the name of the part; raises NotFound."""
+"""How what a path names is found, by the name of the part; raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:
@@ -121,5 +114,5 @@ def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:
 def single(body: dict[str, Any]) -> tuple[str, Any]:
     """Return the only key of an action body and its value."""
     if len(body) != 1:
-        raise BadRequest("Malformed request body")
+        raise BadRequestError("Malformed request body")
     return next(iter(body.items()))

@@ -6,7 +6,7 @@ from uuid import uuid4
 from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields
 from localcloud.block_storage.api.call import Call
-from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.http import BadRequestError, ConflictError, NotFoundError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -17,7 +17,7 @@ def _found(call: Call) -> Document:
     key = call.argument("qos_id")
     found = call.state.qos.get(key)
     if found is None:
-        raise NotFound(f"No such QoS spec {key}.")
+        raise NotFoundError(f"No such QoS spec {key}.")
     return found
 
 
@@ -45,7 +45,7 @@ async def create(call: Call) -> Document:
     consumer = str(given.pop("consumer", "back-end"))
     _check(consumer)
     if any(call.state.qos.find(name=name)):
-        raise Conflict(f"QoS Specs {name} already exists.")
+        raise ConflictError(f"QoS Specs {name} already exists.")
     made = {"id": str(uuid4()), "name": name, "consumer": consumer, "specs": given}
     call.state.qos.put(made)
     return {"qos_specs": _view(made), "links": call.links(f"/qos-specs/{made['id']}")}
@@ -58,7 +58,9 @@ def _specs(body: dict[str, Any]) -> dict[str, str]:
 
 def _check(consumer: str) -> None:
     if consumer not in _CONSUMERS:
-        raise BadRequest(f"Invalid qos specs: Valid consumer of QoS specs are: {list(_CONSUMERS)}")
+        raise BadRequestError(
+            f"Invalid qos specs: Valid consumer of QoS specs are: {list(_CONSUMERS)}"
+        )
 
 
 async def change(call: Call) -> Document:
@@ -76,7 +78,7 @@ async def delete(call: Call) -> None:
     found = _found(call)
     users = _types(call, found["id"])
     if users and not call.flag("force"):
-        raise BadRequest("Qos specs still in use.")
+        raise BadRequestError("Qos specs still in use.")
     for kind in users:
         call.state.change(call.state.types, kind["id"], qos_specs_id=None)
     call.state.qos.delete(found["id"])
@@ -89,7 +91,7 @@ async def delete_keys(call: Call) -> None:
         raise fields.refused("keys", keys, f"{keys!r} is not of type 'array'")
     missing = [key for key in keys if key not in found["specs"]]
     if missing:
-        raise NotFound(f"QoS spec {found['id']} has no spec with key {missing[0]}.")
+        raise NotFoundError(f"QoS spec {found['id']} has no spec with key {missing[0]}.")
     kept = {key: value for key, value in found["specs"].items() if key not in keys}
     call.state.qos.put({**found, "specs": kept})
 
@@ -112,7 +114,7 @@ def _type(call: Call) -> Document:
     key = call.query("vol_type_id")
     kind = call.state.types.get(key or "")
     if kind is None:
-        raise NotFound(f"Volume type {key} could not be found.")
+        raise NotFoundError(f"Volume type {key} could not be found.")
     return kind
 
 
@@ -120,7 +122,7 @@ async def associate(call: Call) -> None:
     """Give a type these QoS specs."""
     found, kind = _found(call), _type(call)
     if kind["qos_specs_id"] not in (None, found["id"]):
-        raise BadRequest(
+        raise BadRequestError(
             f"Type {kind['id']} is already associated with another qos specs: "
             f"{kind['qos_specs_id']}"
         )

@@ -9,7 +9,7 @@ from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
-from localcloud.http import Answer, BadRequest
+from localcloud.http import Answer, BadRequestError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -44,7 +44,7 @@ async def create(call: Call) -> Document:
     # From 3.66 on, volumes that are in use need no force.
     in_use = volume["status"] == "in-use" and (force or call.version.since(66))
     if volume["status"] != "available" and not in_use:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {volume['id']} status must be available, but current status "
             f"is: {volume['status']}."
         )
@@ -90,7 +90,7 @@ async def change(call: Call, snapshot: Document) -> Document:
 async def delete(call: Call, snapshot: Document) -> None:
     """Delete a snapshot."""
     if snapshot["status"] not in {"available", "error", "error_deleting"}:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid snapshot: Snapshot status must be available or error or error_deleting, and "
             "it must not be part of a group or being backed up."
         )
@@ -108,7 +108,7 @@ async def act(call: Call, snapshot: Document) -> Answer:
             raise fields.refused("status", status, "it is not a status")
         call.state.change(call.state.snapshots, snapshot["id"], status=status, task=None)
     else:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     return accepted(None)
 
 

@@ -7,7 +7,7 @@ from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, kinds
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.views import moment
-from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.http import BadRequestError, ConflictError, NotFoundError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -55,7 +55,7 @@ async def default(call: Call) -> Document:
     """Answer the type of volumes that ask for none."""
     kind = kinds.chosen(call.state, call.context, None)
     if kind is None:
-        raise NotFound("Default volume type can not be found.")
+        raise NotFoundError("Default volume type can not be found.")
     return {"volume_type": _view(call, kind)}
 
 
@@ -65,7 +65,7 @@ async def create(call: Call) -> Document:
     body = call.object("volume_type", names)
     name = fields.name(body)
     if any(call.state.types.find(name=name)):
-        raise Conflict(f"Volume Type {name} already exists.")
+        raise ConflictError(f"Volume Type {name} already exists.")
     kind: Document = {
         "id": str(uuid4()),
         "name": name,
@@ -86,7 +86,7 @@ async def change(call: Call, kind: Document) -> Document:
     """Change name, description or visibility of a type."""
     body = call.object("volume_type", ("name", "description", "is_public"))
     if not body:
-        raise BadRequest(
+        raise BadRequestError(
             "Specify volume type name, description, is_public or a combination thereof."
         )
     changes: dict[str, Any] = {}
@@ -94,7 +94,7 @@ async def change(call: Call, kind: Document) -> Document:
         changes["name"] = fields.name(body)
         namesakes = call.state.types.find(name=changes["name"])
         if any(each["id"] != kind["id"] for each in namesakes):
-            raise Conflict(f"Volume Type {changes['name']} already exists.")
+            raise ConflictError(f"Volume Type {changes['name']} already exists.")
     if "description" in body:
         changes["description"] = fields.text(body, "description")
     if body.get("is_public") is not None:
@@ -109,9 +109,9 @@ def _kept(call: Call, kind: Document, **changes: Any) -> Document:
 async def delete(call: Call, kind: Document) -> None:
     """Delete a type that no volume has."""
     if kinds.in_use(call.state, kind["id"]):
-        raise BadRequest("Target volume type is still in use.")
+        raise BadRequestError("Target volume type is still in use.")
     if kind["name"] == kinds.DEFAULT_TYPE:
-        raise BadRequest(
+        raise BadRequestError(
             f"The volume type {kind['id']} is the only volume type and cannot be deleted."
         )
     call.state.types.delete(kind["id"])
@@ -139,7 +139,7 @@ async def set_spec(call: Call, kind: Document) -> Document:
     """Set one extra spec."""
     given, key = fields.texts(call.body(), "extra_specs"), call.argument("key")
     if list(given) != [key]:
-        raise BadRequest("Request body and URI mismatch")
+        raise BadRequestError("Request body and URI mismatch")
     _kept(call, kind, extra_specs={**kind["extra_specs"], **given})
     return given
 
@@ -154,7 +154,7 @@ async def delete_spec(call: Call, kind: Document) -> None:
 def _known(call: Call, kind: Document) -> str:
     key = call.argument("key")
     if key not in kind["extra_specs"]:
-        raise NotFound(f"Volume Type {kind['id']} has no extra specs with key {key}.")
+        raise NotFoundError(f"Volume Type {kind['id']} has no extra specs with key {key}.")
     return key
 
 
@@ -168,7 +168,7 @@ async def add_encryption(call: Call, kind: Document) -> Document:
     """Say how volumes of a type are to be encrypted."""
     body = call.object("encryption", _ENCRYPTION)
     if kind["encryption"] is not None:
-        raise BadRequest(f"Volume type encryption for type {kind['id']} already exists.")
+        raise BadRequestError(f"Volume type encryption for type {kind['id']} already exists.")
     made = _encrypted(call, kind, body, {})
     return {"encryption": {name: made[name] for name in (*_IDS, *_ENCRYPTION)}}
 
@@ -182,7 +182,7 @@ async def set_encryption(call: Call, kind: Document) -> Document:
 
 def _encrypted(call: Call, kind: Document, body: Document, before: Document) -> Document:
     if kinds.in_use(call.state, kind["id"]):
-        raise BadRequest("Cannot create encryption specs. Volume type in use.")
+        raise BadRequestError("Cannot create encryption specs. Volume type in use.")
     told = {**before, **body}
     fields.required(told, "provider", "encryption")
     place = told.get("control_location")
@@ -210,7 +210,7 @@ def _encrypted(call: Call, kind: Document, body: Document, before: Document) -> 
 def _encryption(call: Call, kind: Document) -> Document:
     wanted, found = call.argument("encryption_id"), kind["encryption"]
     if found is None or wanted not in {found["encryption_id"], "provider"}:
-        raise NotFound(f"Volume type encryption for type {kind['id']} does not exist.")
+        raise NotFoundError(f"Volume type encryption for type {kind['id']} does not exist.")
     return dict(found)
 
 
@@ -218,14 +218,14 @@ async def delete_encryption(call: Call, kind: Document) -> None:
     """Have new volumes of a type not encrypted any more."""
     _encryption(call, kind)
     if kinds.in_use(call.state, kind["id"]):
-        raise BadRequest("Cannot delete encryption specs. Volume type in use.")
+        raise BadRequestError("Cannot delete encryption specs. Volume type in use.")
     _kept(call, kind, encryption=None)
 
 
 async def access(call: Call, kind: Document) -> Document:
     """Answer the projects that may use a private type."""
     if kind["is_public"]:
-        raise NotFound("Access list not available for public volume types.")
+        raise NotFoundError("Access list not available for public volume types.")
     return {
         "volume_type_access": [
             {"volume_type_id": kind["id"], "project_id": project} for project in kind["projects"]
@@ -239,23 +239,23 @@ async def act(call: Call, kind: Document) -> None:
     project = str(fields.required(fields.mapping(given, name), "project", name))
     if name == "addProjectAccess":
         if kind["is_public"]:
-            raise BadRequest(
+            raise BadRequestError(
                 "Invalid volume type: Type access modification is not applicable to public volume "
                 "type."
             )
         if project in kind["projects"]:
-            raise Conflict(
+            raise ConflictError(
                 f"Volume type access for {kind['id']} / {project} combination already exists."
             )
         _kept(call, kind, projects=[*kind["projects"], project])
     elif name == "removeProjectAccess":
         if project not in kind["projects"]:
-            raise NotFound(
+            raise NotFoundError(
                 f"Volume type access not found for {kind['id']} / {project} combination."
             )
         _kept(call, kind, projects=[each for each in kind["projects"] if each != project])
     else:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
 
 
 _TYPE, _SPECS = "/types/{type_id}", "/types/{type_id}/extra_specs"

@@ -9,7 +9,7 @@ from localcloud.block_storage import fields, jobs, kinds, quotas
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
-from localcloud.http import Answer, BadRequest, Forbidden, respond
+from localcloud.http import Answer, BadRequestError, ForbiddenError, respond
 from localcloud.image.images import Images
 from localcloud.image.roots import BASE, Roots
 from localcloud.permissions import Access
@@ -26,7 +26,7 @@ _STATES = (
 def _require(volume: Document, states: tuple[str, ...], verb: str) -> None:
     if volume["status"] not in states:
         wanted = states[0] if len(states) == 1 else states
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {volume['id']} status must be '{wanted}' to {verb}, currently "
             f"{volume['status']}."
         )
@@ -47,7 +47,7 @@ async def _extend(call: Call, volume: Document, given: dict[str, Any]) -> None:
     states = ("available", "in-use") if call.version.since(42) else ("available",)
     _require(volume, states, "extend")
     if size <= volume["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: New size for extend must be greater than current size. "
             f"(current: {volume['size']}, extended: {size})."
         )
@@ -60,21 +60,21 @@ async def _extend(call: Call, volume: Document, given: dict[str, Any]) -> None:
 async def _retype(call: Call, volume: Document, given: dict[str, Any]) -> None:
     name = fields.required(given, "new_type", "os-retype")
     if given.get("migration_policy") not in (None, "never", "on-demand"):
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: migration_policy must be 'on-demand' or 'never', passed: "
             f"{given['migration_policy']}"
         )
     _require(volume, ("available", "in-use"), "retype")
     kind = kinds.named(call.state, call.context, str(name))
     if kind["id"] == volume["volume_type_id"]:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid volume: Retype needs volume to be in available or in-use state, not be part "
             "of an active migration or a consistency group, requested type has to be different "
             "that the one from the volume, and for in-use volumes front-end qos specs cannot "
             "change."
         )
     if volume["status"] == "in-use" and bool(kind["encryption"]) != volume["encrypted"]:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: Cannot retype an attached volume to another encryption."
         )
     _task(call, volume, "retyping", "retype", type_id=kind["id"])
@@ -89,7 +89,7 @@ async def _set_bootable(call: Call, volume: Document, given: dict[str, Any]) -> 
 async def _set_readonly(call: Call, volume: Document, given: dict[str, Any]) -> None:
     fields.required(given, "readonly", "os-update_readonly_flag")
     if volume["status"] != "available":
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {volume['id']} status must be available to update readonly "
             f"flag, but current status is: {volume['status']}."
         )
@@ -99,7 +99,7 @@ async def _set_readonly(call: Call, volume: Document, given: dict[str, Any]) -> 
 async def _reset_status(call: Call, volume: Document, given: dict[str, Any]) -> None:
     asked = given.get("status")
     if asked is not None and (not isinstance(asked, str) or asked.lower() not in _STATES):
-        raise BadRequest(f"Volume status: {asked} is invalid, valid statuses are: {_STATES}.")
+        raise BadRequestError(f"Volume status: {asked} is invalid, valid statuses are: {_STATES}.")
     changes: dict[str, Any] = {"task": None}
     if asked is not None:
         changes["status"] = asked.lower()
@@ -110,7 +110,7 @@ async def _reset_status(call: Call, volume: Document, given: dict[str, Any]) -> 
 
 async def _force_delete(call: Call, volume: Document, given: dict[str, Any]) -> None:
     if any(call.state.snapshots.find(volume_id=volume["id"])) or call.state.attached(volume["id"]):
-        raise BadRequest("Invalid volume: it must not be attached or have snapshots.")
+        raise BadRequestError("Invalid volume: it must not be attached or have snapshots.")
     remove(call, call.state.volumes, volume["id"])
 
 
@@ -120,13 +120,13 @@ async def _upload(call: Call, volume: Document, given: dict[str, Any]) -> Answer
     )
     force = fields.boolean(given, "force", False)
     if volume["status"] != "available" and not (force and volume["status"] == "in-use"):
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Volume {volume['id']} status must be available, but current status "
             f"is: {volume['status']}."
         )
     visibility = str(given.get("visibility") or "shared")
     if visibility == "public" and not call.context.is_admin:
-        raise Forbidden("Only an administrator may make an image public.")
+        raise ForbiddenError("Only an administrator may make an image public.")
     images = call.state.cloud.one(Images)
     base = volume["base"]
     properties = {**DATA_KIND} if base is None else {BASE: base}
@@ -167,7 +167,7 @@ async def _set_image_metadata(call: Call, volume: Document, given: dict[str, Any
 async def _unset_image_metadata(call: Call, volume: Document, given: dict[str, Any]) -> None:
     key = str(given.get("key"))
     if key not in volume["image_metadata"]:
-        raise BadRequest(f"Metadata item was not found: {key}")
+        raise BadRequestError(f"Metadata item was not found: {key}")
     kept = {k: v for k, v in volume["image_metadata"].items() if k != key}
     _set(call, volume, image_metadata=kept)
 
@@ -180,7 +180,7 @@ async def _revert(call: Call, volume: Document, given: dict[str, Any]) -> None:
     key = fields.uuid(given.get("snapshot_id"), "snapshot_id")
     newest = list(call.state.snapshots.find(volume_id=volume["id"]))[-1:]
     if not newest or newest[0]["id"] != key:
-        raise BadRequest(
+        raise BadRequestError(
             f"Specified snapshot {key} is None or not the latest one of volume {volume['id']}."
         )
     _require(volume, ("available",), "revert")
@@ -302,7 +302,7 @@ async def act(call: Call, volume: Document) -> Answer:
     if name in _ANSWERED_AT_ONCE:
         return await _ANSWERED_AT_ONCE[name](call, volume, arguments) or {}
     if name not in _ACTIONS:
-        raise BadRequest(
+        raise BadRequestError(
             f"There is no such action: {name}. Verify the request body and Content-Type header and "
             "try again."
         )

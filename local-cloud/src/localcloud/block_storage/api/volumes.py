@@ -6,7 +6,7 @@ from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, volumes
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import BadRequestError, NotFoundError
 from localcloud.store import Document
 
 _NEW = (
@@ -82,7 +82,7 @@ async def create(call: Call) -> Document:
     if body.get("backup_id") and not call.version.since(47):
         raise fields.refused("volume", body, "'backup_id' needs version 3.47")
     if body.get("group_id") or body.get("consistencygroup_id") or body.get("source_replica"):
-        raise BadRequest("Invalid input received: this cloud has no groups of volumes.")
+        raise BadRequestError("Invalid input received: this cloud has no groups of volumes.")
     image = body.get("imageRef") or body.get("image_id")
     size = body.get("size")
     made = volumes.make(
@@ -132,7 +132,7 @@ async def delete(call: Call, volume: Document) -> None:
     force = call.context.is_admin and call.version.since(23) and call.flag("force")
     snapshots = list(state.snapshots.find(volume_id=volume["id"]))
     if (snapshots and not call.flag("cascade")) or not (force or _is_deletable(call, volume)):
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid volume: Volume status must be available or error or error_restoring or "
             "error_extending or error_managing and must not be migrating, attached, belong to a "
             "group, have snapshots, awaiting a transfer, or be disassociated from snapshots after "
@@ -140,7 +140,7 @@ async def delete(call: Call, volume: Document) -> None:
         )
     busy = [each for each in snapshots if each["status"] not in {"available", "error"}]
     if busy:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid volume: Failed to update snapshot {busy[0]['id']}: it is {busy[0]['status']}."
         )
     for each in snapshots:
@@ -194,7 +194,7 @@ async def set_metadatum(call: Call, found: Document) -> Document:
     given = fields.texts(call.body().get("meta"), "meta")
     key = call.argument("key")
     if list(given) != [key]:
-        raise BadRequest("Request body and URI mismatch")
+        raise BadRequestError("Request body and URI mismatch")
     _kept(call, found, {**found["metadata"], **given})
     return {"meta": given}
 
@@ -209,7 +209,7 @@ async def delete_metadatum(call: Call, found: Document) -> None:
 def _known(found: Document, key: str) -> None:
     if key not in found["metadata"]:
         kind = "Snapshot" if "volume_id" in found else "Volume"
-        raise NotFound(f"{kind} {found['id']} has no metadata with key {key}.")
+        raise NotFoundError(f"{kind} {found['id']} has no metadata with key {key}.")
 
 
 def _kept(call: Call, found: Document, changed: dict[str, str]) -> Document:

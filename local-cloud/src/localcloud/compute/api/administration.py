@@ -10,7 +10,7 @@ from localcloud.api_request import Endpoint
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always
-from localcloud.http import Answer, BadRequest, NotFound, respond
+from localcloud.http import Answer, BadRequestError, NotFoundError, respond
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -78,13 +78,13 @@ async def update_service(call: Call) -> Document:
         return _switch(call)
     service = call.state.services.get(call.argument("service_id"))
     if service is None:
-        raise NotFound(f"Service {call.argument('service_id')} could not be found.")
+        raise NotFoundError(f"Service {call.argument('service_id')} could not be found.")
     body = call.body()
     values.allowed(body, {"status", "disabled_reason", "forced_down"}, "service")
     changes: dict[str, Any] = {}
     if "status" in body:
         if body["status"] not in {"enabled", "disabled"}:
-            raise BadRequest("Invalid input for 'status': it must be enabled or disabled.")
+            raise BadRequestError("Invalid input for 'status': it must be enabled or disabled.")
         changes["disabled"] = body["status"] == "disabled"
         changes["disabled_reason"] = values.optional_text(body, "disabled_reason")
     if "forced_down" in body:
@@ -106,7 +106,7 @@ def _switch(call: Call) -> Document:
     host, binary = values.text(body, "host"), values.text(body, "binary")
     service = call.state.services.get(hosts.uuid_of(f"{binary}/{host}"))
     if action not in switches or service is None:
-        raise NotFound(f"There is no service {binary} on {host} to {action}.")
+        raise NotFoundError(f"There is no service {binary} on {host} to {action}.")
     changed = {**service, **switches[action]}
     call.state.services.put(changed)
     fields = ("binary", "host", "status", "disabled_reason", "forced_down")
@@ -186,7 +186,7 @@ def _wanted(call: Call) -> list[str]:
         return list(hosts.HOSTS)
     found = [h for h in hosts.HOSTS if re.search(re.escape(pattern), h)]
     if not found:
-        raise NotFound(f"No hypervisor matching '{pattern[:64]}' could be found.")
+        raise NotFoundError(f"No hypervisor matching '{pattern[:64]}' could be found.")
     return found
 
 
@@ -220,7 +220,7 @@ def _hypervisor(call: Call) -> str:
     for number, host in enumerate(hosts.HOSTS, start=1):
         if key == (hosts.uuid_of(host) if call.version.since(53) else str(number)):
             return host
-    raise NotFound(f"Hypervisor with ID '{key}' could not be found.")
+    raise NotFoundError(f"Hypervisor with ID '{key}' could not be found.")
 
 
 async def show_hypervisor(call: Call) -> Document:
@@ -246,21 +246,21 @@ async def accept_events(call: Call) -> Answer:
     """Take notice of events that other services tell; each is answered with its fate."""
     events = values.objects(call.body(), "events")
     if not events:
-        raise BadRequest("'events' is a required property.")
+        raise BadRequestError("'events' is a required property.")
     told = []
     for event in events:
         known = values.text(event, "server_uuid") in call.state.servers
         fate = {"status": "completed", "code": 200} if known else {"status": "failed", "code": 404}
         told.append({**event, **fate})
     if all(event["code"] == 404 for event in told):
-        raise NotFound("No instances found for any event")
+        raise NotFoundError("No instances found for any event")
     failed = any(event["code"] == 404 for event in told)
     return respond({"events": told}, 207 if failed else 200)
 
 
 async def show_extension(call: Call) -> Document:
     """Answer that there is no such extension."""
-    raise NotFound(f"There is no extension {call.argument('alias')}.")
+    raise NotFoundError(f"There is no extension {call.argument('alias')}.")
 
 
 _ADMIN = Access.ADMIN

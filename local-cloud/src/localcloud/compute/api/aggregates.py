@@ -6,7 +6,7 @@ from localcloud.api_request import Endpoint
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always, single
-from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.http import BadRequestError, ConflictError, NotFoundError
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -35,7 +35,7 @@ def _put(call: Call, aggregate: Document, **changes: Any) -> Document:
 def _require_free_name(call: Call, name: str, own: str | None = None) -> None:
     for other in call.state.aggregates.values():
         if other["name"] == name and other["id"] != own:
-            raise Conflict(f"Aggregate {name} already exists.")
+            raise ConflictError(f"Aggregate {name} already exists.")
 
 
 def _zone(body: dict[str, Any], metadata: dict[str, str]) -> dict[str, str]:
@@ -84,14 +84,14 @@ async def update_aggregate(call: Call, aggregate: Document) -> Document:
     name = values.name(body) if "name" in body else aggregate["name"]
     _require_free_name(call, name, aggregate["id"])
     if not body.get("availability_zone", True):
-        raise BadRequest(f"Aggregate {name} does not support empty named availability zone.")
+        raise BadRequestError(f"Aggregate {name} does not support empty named availability zone.")
     return _put(call, aggregate, name=name, metadata=_zone(body, aggregate["metadata"]))
 
 
 async def delete_aggregate(call: Call, aggregate: Document) -> None:
     """Forget an aggregate without hosts."""
     if aggregate["hosts"]:
-        raise BadRequest(f"Cannot remove aggregate {aggregate['id']}: it has hosts.")
+        raise BadRequestError(f"Cannot remove aggregate {aggregate['id']}: it has hosts.")
     call.state.aggregates.delete(aggregate["id"])
 
 
@@ -99,21 +99,21 @@ async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
     """Add or remove a host, or set metadata."""
     action, arguments = single(call.body(), "an aggregate")
     if not isinstance(arguments, dict):
-        raise BadRequest(f"Invalid input for '{action}': it must be an object.")
+        raise BadRequestError(f"Invalid input for '{action}': it must be an object.")
     if action == "set_metadata":
         return _put(call, aggregate, metadata=_merged(aggregate, arguments))
     host = values.text(arguments, "host")
     if action == "add_host":
         if host not in hosts.HOSTS:
-            raise NotFound(f"Compute host {host} could not be found.")
+            raise NotFoundError(f"Compute host {host} could not be found.")
         if host in aggregate["hosts"]:
-            raise Conflict(f"Aggregate {aggregate['id']} already has host {host}.")
+            raise ConflictError(f"Aggregate {aggregate['id']} already has host {host}.")
         return _put(call, aggregate, hosts=[*aggregate["hosts"], host])
     if action == "remove_host":
         if host not in aggregate["hosts"]:
-            raise NotFound(f"Aggregate {aggregate['id']} has no host {host}.")
+            raise NotFoundError(f"Aggregate {aggregate['id']} has no host {host}.")
         return _put(call, aggregate, hosts=[h for h in aggregate["hosts"] if h != host])
-    raise BadRequest(f"There is no such aggregate action: {action[:64]}")
+    raise BadRequestError(f"There is no such aggregate action: {action[:64]}")
 
 
 def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:

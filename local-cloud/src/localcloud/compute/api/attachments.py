@@ -6,7 +6,7 @@ from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call
 from localcloud.compute.request import NetworkWish
-from localcloud.http import BadRequest, Conflict
+from localcloud.http import BadRequestError, ConflictError
 from localcloud.store import Document
 
 _ATTACHABLE = frozenset({"active", "paused", "stopped"})
@@ -46,7 +46,7 @@ async def create_interface(call: Call, server: Document) -> Document:
     """Plug a port that exists, or a new one in a network, into a server."""
     body = call.body().get("interfaceAttachment") or {}
     if not isinstance(body, dict):
-        raise BadRequest("Invalid input for 'interfaceAttachment': it must be an object.")
+        raise BadRequestError("Invalid input for 'interfaceAttachment': it must be an object.")
     known = call.version.names(("net_id", "port_id", "fixed_ips"), {49: ("tag",)})
     values.allowed(body, known, "interfaceAttachment")
     servers.require_free(call.context, server, "attach_interface", _ATTACHABLE)
@@ -59,16 +59,16 @@ async def create_interface(call: Call, server: Document) -> Document:
 def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
     fixed = values.objects(body, "fixed_ips")
     if len(fixed) > 1:
-        raise BadRequest("Invalid input for 'fixed_ips': one address can be asked for.")
+        raise BadRequestError("Invalid input for 'fixed_ips': one address can be asked for.")
     network, port = body.get("net_id"), body.get("port_id")
     if network and port:
-        raise BadRequest("Must not input both network and port at the same time.")
+        raise BadRequestError("Must not input both network and port at the same time.")
     if fixed and not network:
-        raise BadRequest("Must input network when request IP address")
+        raise BadRequestError("Must input network when request IP address")
     if not network and not port:
         plug = next(iter(_possible(call)), None)
         if plug is None:
-            raise BadRequest("The project has no network to attach.")
+            raise BadRequestError("The project has no network to attach.")
         network = plug["network_id"]
     return NetworkWish(
         network_id=values.uuid(network, "net_id") if network else None,
@@ -81,8 +81,8 @@ def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
 def _possible(call: Call) -> list[Document]:
     try:
         return call.plugs.choose(call.context, None)
-    except Conflict as error:
-        raise BadRequest(error.message) from error
+    except ConflictError as error:
+        raise BadRequestError(error.message) from error
 
 
 async def delete_interface(call: Call, server: Document) -> None:
@@ -148,7 +148,9 @@ async def change_volume(call: Call, server: Document) -> None:
     later = {85: ("delete_on_termination", "device", "serverId", "tag", "id")}
     values.allowed(body, call.version.names(("volumeId",), later), "volumeAttachment")
     if values.uuid(body.get("volumeId"), "volumeId") != volume_id:
-        raise BadRequest("This cloud does not exchange a volume for another while it is attached.")
+        raise BadRequestError(
+            "This cloud does not exchange a volume for another while it is attached."
+        )
     call.volumes.attachment(server["id"], volume_id)
     if "delete_on_termination" in body:
         deleted = values.boolean(body, "delete_on_termination", False)

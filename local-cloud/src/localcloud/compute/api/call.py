@@ -19,7 +19,7 @@ from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
 from localcloud.http import (
     Answer,
-    BadRequest,
+    BadRequestError,
     PageQuery,
     RequestContext,
     page,
@@ -52,7 +52,7 @@ class Call(ApiRequest, frozen=True):
         return self.tools.volumes.servers
 
     def server(self) -> Document:
-        """Return the server that the path names; raises NotFound for another project's."""
+        """Return the server that the path names; raises NotFoundError for another project's."""
         return servers.find(self.state, self.context, self.argument("server_id"))
 
     def object(self, key: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "group_id": groups.find,
     "aggregate_id": lambda state, _, key: hosts.aggregate(state, key),
 }
-"""How what a path names is found, by the name of the part; raises NotFound."""
+"""How what a path names is found, by the name of the part; raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
@@ -116,5 +116,5 @@ def always(answer: Document | None) -> Handler:
 def single(body: dict[str, Any], where: str) -> tuple[str, Any]:
     """Return the only key of an action body and its value."""
     if len(body) != 1:
-        raise BadRequest(f"The body of {where} must have exactly one action.")
+        raise BadRequestError(f"The body of {where} must have exactly one action.")
     return next(iter(body.items()))

@@ -7,7 +7,7 @@ from localcloud.api_request import Endpoint
 from localcloud.compute import values
 from localcloud.compute.api.call import Call, single
 from localcloud.compute.flavors import create, visible
-from localcloud.http import BadRequest, Conflict, NotFound, boolean, fields
+from localcloud.http import BadRequestError, ConflictError, NotFoundError, boolean, fields
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -49,7 +49,7 @@ def _wanted(call: Call) -> list[Document]:
         least = call.query(key)
         if least is not None:
             if not least.isdecimal():
-                raise BadRequest(f"Invalid {key} filter [{least}].")
+                raise BadRequestError(f"Invalid {key} filter [{least}].")
             flavors = [f for f in flavors if f[field] >= int(least)]
     return sorted(flavors, key=lambda f: str(f["id"]))
 
@@ -77,7 +77,7 @@ async def create_flavor(call: Call) -> Document:
     body = call.object("flavor")
     key = body.get("id")
     if key is not None and not _FLAVOR_ID.fullmatch(str(key)):
-        raise BadRequest("Invalid input for 'id': it has characters that are not allowed.")
+        raise BadRequestError("Invalid input for 'id': it has characters that are not allowed.")
     wanted: dict[str, Any] = {
         "name": values.name(body),
         "ram": values.integer(body, "ram", least=1),
@@ -100,9 +100,9 @@ def _factor(value: Any) -> float:
     try:
         factor = float(value)
     except (TypeError, ValueError):
-        raise BadRequest("Invalid input for 'rxtx_factor': it must be a number.") from None
+        raise BadRequestError("Invalid input for 'rxtx_factor': it must be a number.") from None
     if not 0 < factor < 1e38:
-        raise BadRequest("Invalid input for 'rxtx_factor': it must be greater than 0.")
+        raise BadRequestError("Invalid input for 'rxtx_factor': it must be greater than 0.")
     return factor
 
 
@@ -123,7 +123,7 @@ async def delete_flavor(call: Call, flavor: Document) -> None:
 async def list_access(call: Call, flavor: Document) -> Document:
     """Answer the projects that may use a private flavor."""
     if flavor["is_public"]:
-        raise NotFound("Access list not available for public flavors.")
+        raise NotFoundError("Access list not available for public flavors.")
     return {"flavor_access": _access_view(flavor)}
 
 
@@ -135,19 +135,19 @@ async def act_on_flavor(call: Call, flavor: Document) -> Document:
     """Add or remove a project that may use a private flavor."""
     action, arguments = single(call.body(), "a flavor")
     if not isinstance(arguments, dict) or action not in {"addTenantAccess", "removeTenantAccess"}:
-        raise BadRequest(f"There is no such flavor action: {action}")
+        raise BadRequestError(f"There is no such flavor action: {action}")
     project = values.text(arguments, "tenant")
     if flavor["is_public"]:
-        raise Conflict("The access of a public flavor cannot be changed.")
+        raise ConflictError("The access of a public flavor cannot be changed.")
     access = list(flavor["access"])
     if action == "addTenantAccess":
         if project in access:
-            raise Conflict(f"Flavor access already exists for project {project}.")
+            raise ConflictError(f"Flavor access already exists for project {project}.")
         access.append(project)
     elif project in access:
         access.remove(project)
     else:
-        raise NotFound(f"Flavor access not found for project {project}.")
+        raise NotFoundError(f"Flavor access not found for project {project}.")
     changed = {**flavor, "access": access}
     call.state.flavors.put(changed)
     return {"flavor_access": _access_view(changed)}
@@ -168,7 +168,7 @@ async def create_specs(call: Call, flavor: Document) -> Document:
 def _specs(body: dict[str, Any]) -> dict[str, str]:
     for key, value in body.items():
         if not _SPEC_KEY.fullmatch(key) or not isinstance(value, str | int | float):
-            raise BadRequest(f"Invalid input for 'extra_specs': '{key[:64]}' is not allowed.")
+            raise BadRequestError(f"Invalid input for 'extra_specs': '{key[:64]}' is not allowed.")
     return {k: str(v)[:255] for k, v in body.items()}
 
 
@@ -178,7 +178,7 @@ def _put_specs(call: Call, flavor: Document, specs: dict[str, str]) -> None:
 
 def _spec(flavor: Document, key: str) -> str:
     if key not in flavor["extra_specs"]:
-        raise NotFound(f"Flavor {flavor['id']} has no extra specs with key {key}.")
+        raise NotFoundError(f"Flavor {flavor['id']} has no extra specs with key {key}.")
     return str(flavor["extra_specs"][key])
 
 
@@ -193,7 +193,7 @@ async def update_spec(call: Call, flavor: Document) -> Document:
     key = call.argument("key")
     specs = _specs(call.body())
     if set(specs) != {key}:
-        raise BadRequest("The body must have the key of the path and nothing else.")
+        raise BadRequestError("The body must have the key of the path and nothing else.")
     _put_specs(call, flavor, {**flavor["extra_specs"], **specs})
     return dict(specs)
 

@@ -7,7 +7,7 @@ from localcloud.clock import micro
 from localcloud.compute.api.call import Call
 from localcloud.compute.api.server_views import host_id
 from localcloud.compute.servers import find
-from localcloud.http import NotFound
+from localcloud.http import NotFoundError
 from localcloud.store import Document
 
 _FIELDS = (
@@ -75,7 +75,7 @@ async def show_action(call: Call) -> Document:
                 project = str(action["project_id"])
                 view["events"] = [_event(call, e, project) for e in action["events"]]
             return {"instanceAction": view}
-    raise NotFound(f"Action for request_id {request_id} was not found")
+    raise NotFoundError(f"Action for request_id {request_id} was not found")
 
 
 _PATH = "/servers/{instance_id}/os-instance-actions"

@@ -8,7 +8,7 @@ from localcloud.compute import values
 from localcloud.compute.api.call import Call
 from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
 from localcloud.compute.quotas import check_keypairs
-from localcloud.http import Answer, BadRequest, Conflict, Forbidden, respond
+from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError, respond
 from localcloud.store import Document
 
 _NAME = re.compile(r"[a-zA-Z0-9 _-]{1,255}")
@@ -19,7 +19,7 @@ def _user(call: Call, asked: Any) -> str:
     if asked is None or not call.version.since(10) or asked == call.context.user_id:
         return call.context.user_id
     if not call.context.is_admin:
-        raise Forbidden("Only an administrator may see or change key pairs of other users.")
+        raise ForbiddenError("Only an administrator may see or change key pairs of other users.")
     return str(asked)
 
 
@@ -64,21 +64,23 @@ async def create_keypair(call: Call) -> Answer:
     name = values.text(body, "name").strip()
     pattern = _LATER_NAME if call.version.since(92) else _NAME
     if not pattern.fullmatch(name):
-        raise BadRequest("Keypair data is invalid: its name has characters that are not allowed.")
+        raise BadRequestError(
+            "Keypair data is invalid: its name has characters that are not allowed."
+        )
     kind = str(body.get("type", "ssh")) if call.version.since(2) else "ssh"
     if kind not in {"ssh", "x509"}:
-        raise BadRequest(f"Invalid input for 'type': '{kind}' is not ssh or x509.")
+        raise BadRequestError(f"Invalid input for 'type': '{kind}' is not ssh or x509.")
     user = _user(call, body.get("user_id"))
     public_key = values.optional_text(body, "public_key", 16384)
     if public_key is None and call.version.since(92):
-        raise BadRequest("'public_key' is a required property.")
+        raise BadRequestError("'public_key' is a required property.")
     check_keypairs(call.state, call.context.project_id, user)
     if public_key is None:
         material = await generate(kind, user)
     else:
         material = (read_ssh if kind == "ssh" else read_x509)(public_key)
     if f"{user}/{name}" in call.state.keypairs:
-        raise Conflict(f"Key pair '{name}' already exists.")
+        raise ConflictError(f"Key pair '{name}' already exists.")
     keypair = {
         "id": f"{user}/{name}",
         "number": call.state.next_number("keypair"),

@@ -8,7 +8,7 @@ from localcloud.api_request import Endpoint
 from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
-from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
 from localcloud.microversions import Microversion
 from localcloud.permissions import Access
 from localcloud.store import Document
@@ -30,7 +30,7 @@ def _shown(names: dict[str, Any], version: Microversion) -> dict[str, Any]:
 def _project(call: Call) -> str:
     project = call.argument("project_id")
     if project != call.context.project_id and not call.context.is_admin:
-        raise Forbidden("Policy does not allow to see the quota of another project.")
+        raise ForbiddenError("Policy does not allow to see the quota of another project.")
     return project
 
 
@@ -75,7 +75,7 @@ async def update_quota(call: Call) -> Document:
     if not values.boolean(body, "force", False):
         for name, limit in changes.items():
             if quotas.UNLIMITED < limit < used[name]:
-                raise BadRequest(
+                raise BadRequestError(
                     f"Quota limit {limit} for {name} must be greater than or equal to the "
                     f"already used {used[name]}."
                 )
@@ -103,7 +103,7 @@ async def show_class(call: Call) -> Document:
 async def update_class(call: Call) -> Document:
     """Set the default limits."""
     if call.argument("class_name") != "default":
-        raise NotFound("Only the quota class 'default' exists.")
+        raise NotFoundError("Only the quota class 'default' exists.")
     changes = _changes(call.object("quota_class_set"), call.version)
     quotas.change(call.state, quotas.DEFAULT_CLASS, changes)
     return {"quota_class_set": _class_view(call)}
@@ -115,7 +115,7 @@ async def show_limits(call: Call) -> Document:
     asked = call.query("tenant_id")
     if asked is not None and asked != project:
         if not call.context.is_admin:
-            raise Forbidden("Policy does not allow to see the limits of another project.")
+            raise ForbiddenError("Policy does not allow to see the limits of another project.")
         project = asked
     most = quotas.limits(call.state, project)
     used = quotas.usage(call.state, project)
@@ -179,7 +179,7 @@ def _reports(call: Call, servers: Iterable[Document]) -> tuple[datetime, datetim
     end = now if asked_end is None else values.moment(asked_end)
     start = now - timedelta(weeks=4) if asked_start is None else values.moment(asked_start)
     if start >= end:
-        raise BadRequest("Invalid start time. The start time cannot occur after the end time.")
+        raise BadRequestError("Invalid start time. The start time cannot occur after the end time.")
     return start, end, [r for s in servers if (r := _server_usage(s, start, end)) is not None]
 
 

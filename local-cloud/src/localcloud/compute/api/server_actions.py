@@ -12,7 +12,15 @@ from localcloud.compute.boot import own_disk
 from localcloud.compute.console import tail
 from localcloud.compute.passwords import set_root_password
 from localcloud.fabric.interface import FabricError
-from localcloud.http import Answer, ApiError, BadRequest, Conflict, Forbidden, NotFound, respond
+from localcloud.http import (
+    Answer,
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    respond,
+)
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -35,7 +43,7 @@ async def act(call: Call, server: Document) -> Answer:
     await call.tools.machine.soon(server["id"])
     server = call.server()
     if name in _ADMIN_ONLY and not call.context.is_admin:
-        raise Forbidden(f"Policy does not allow {name}: it needs the role admin.")
+        raise ForbiddenError(f"Policy does not allow {name}: it needs the role admin.")
     if name != "forceDelete":
         require_present(server)
     transition = server_power.TRANSITIONS.get(name)
@@ -49,22 +57,22 @@ async def act(call: Call, server: Document) -> Answer:
     if name in _CONSOLES:
         raise _no_console(_CONSOLES[name])
     if name in _FLOATING:
-        raise NotFound(
+        raise NotFoundError(
             f"{name} does not exist here; addresses are managed through the network API."
         )
-    raise BadRequest(f"There is no such action: {name[:64]}")
+    raise BadRequestError(f"There is no such action: {name[:64]}")
 
 
 def _arguments(name: str, value: Any) -> dict[str, Any]:
     if value is None or value == "":
         return {}
     if not isinstance(value, dict):
-        raise BadRequest(f"Invalid input for '{name[:64]}': it must be an object.")
+        raise BadRequestError(f"Invalid input for '{name[:64]}': it must be an object.")
     return value
 
 
 def _no_console(kind: str) -> ApiError:
-    return BadRequest(
+    return BadRequestError(
         f"Unavailable console type {kind}: servers of this cloud have a console log, and no screen."
     )
 
@@ -89,7 +97,7 @@ async def lock(call: Call, server: Document, arguments: dict[str, Any]) -> None:
 async def unlock(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Allow changes again."""
     if server["locked_by"] == "admin" and not call.context.is_admin:
-        raise Forbidden("Policy does not allow to unlock what an administrator has locked.")
+        raise ForbiddenError("Policy does not allow to unlock what an administrator has locked.")
     actions.record(call.state, call.context, server["id"], "unlock")
     servers.change(call.state, server["id"], locked=False, locked_by=None, locked_reason=None)
 
@@ -124,19 +132,21 @@ async def change_password(call: Call, server: Document, arguments: dict[str, Any
     """Set the password of root."""
     password = values.text(arguments, "adminPass", shortest=0)
     if not password.isprintable():
-        raise BadRequest("Invalid input for 'adminPass': it must have printable characters only.")
+        raise BadRequestError(
+            "Invalid input for 'adminPass': it must have printable characters only."
+        )
     servers.require_state(server, "changePassword", frozenset({"active"}))
     try:
         await set_root_password(call.state.cloud.fabric.execute, server["id"], password)
     except FabricError as error:
-        raise Conflict(f"Failed to set admin password on {server['id']}: {error}") from error
+        raise ConflictError(f"Failed to set admin password on {server['id']}: {error}") from error
 
 
 async def reset_state(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the state of a server by hand."""
     asked = values.text(arguments, "state")
     if asked not in {"active", "error"}:
-        raise BadRequest("Invalid input for 'state': it must be active or error.")
+        raise BadRequestError("Invalid input for 'state': it must be active or error.")
     servers.change(call.state, server["id"], vm_state=asked, task_state=None)
 
 
@@ -159,12 +169,12 @@ async def remove_security_group(call: Call, server: Document, arguments: dict[st
 async def migrate(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Refuse: all hosts are one machine."""
     servers.require_state(server, "migrate", frozenset({"active", "stopped", "paused", "error"}))
-    raise BadRequest("No valid host was found: the hosts of this cloud are one machine.")
+    raise BadRequestError("No valid host was found: the hosts of this cloud are one machine.")
 
 
 async def evacuate(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Refuse: no host of this cloud can be down while another one runs."""
-    raise BadRequest(f"Compute service of {server['host']} is still in use.")
+    raise BadRequestError(f"Compute service of {server['host']} is still in use.")
 
 
 async def restore(call: Call, server: Document, arguments: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from localcloud.compute import quotas, servers, values
 from localcloud.compute.api.call import Call, always
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
-from localcloud.http import Answer, BadRequest, NotFound, respond
+from localcloud.http import Answer, BadRequestError, NotFoundError, respond
 from localcloud.permissions import Access
 from localcloud.store import Document
 
@@ -44,7 +44,7 @@ async def replace_metadata(call: Call, server: Document) -> Document:
 def _item(call: Call, server: Document) -> str:
     key = call.argument("key")
     if key not in server["metadata"]:
-        raise NotFound("Metadata item was not found")
+        raise NotFoundError("Metadata item was not found")
     return str(server["metadata"][key])
 
 
@@ -57,7 +57,7 @@ async def put_item(call: Call, server: Document) -> Document:
     """Set one item."""
     given = values.metadata(call.object("meta"), "meta")
     if set(given) != {call.argument("key")}:
-        raise BadRequest("Request body and URI mismatch")
+        raise BadRequestError("Request body and URI mismatch")
     _put_metadata(call, server, {**server["metadata"], **given})
     return {"meta": given}
 
@@ -89,7 +89,7 @@ async def delete_tags(call: Call, server: Document) -> None:
 def _require_tag(call: Call, server: Document) -> str:
     tag = call.argument("tag")
     if tag not in server["tags"]:
-        raise NotFound(f"Server {server['id']} has no tag '{tag}'")
+        raise NotFoundError(f"Server {server['id']} has no tag '{tag}'")
     return tag
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from localcloud.compute import servers, values
 from localcloud.compute.api.call import Call
-from localcloud.http import Forbidden, boolean
+from localcloud.http import ForbiddenError, boolean
 from localcloud.store import Document
 from localcloud.tags import FILTERS
 
@@ -74,7 +74,7 @@ def _everywhere(call: Call) -> bool:
     if not call.flag("all_tenants"):
         return False
     if not call.context.is_admin:
-        raise Forbidden("Policy does not allow to list the servers of all projects.")
+        raise ForbiddenError("Policy does not allow to list the servers of all projects.")
     return True
 
 

@@ -7,7 +7,7 @@ from localcloud.api_request import Endpoint
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
 from localcloud.compute.groups import POLICIES
-from localcloud.http import BadRequest, PageQuery
+from localcloud.http import BadRequestError, PageQuery
 from localcloud.store import Document
 
 
@@ -29,7 +29,7 @@ async def list_groups(call: Call) -> Document:
         found = list(state.groups.find(project_id=call.context.require_project()))
     offset = call.query("offset") or "0"
     if not offset.isdecimal():
-        raise BadRequest(f"The offset must be a number of 0 or more, not '{offset[:64]}'.")
+        raise BadRequestError(f"The offset must be a number of 0 or more, not '{offset[:64]}'.")
     limit = PageQuery.parse(call.request.query_params).limit
     found = found[int(offset) :][: 1000 if limit is None else limit]
     return {"server_groups": [_view(call, g) for g in found]}
@@ -46,15 +46,17 @@ def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     else:
         policies = body.get("policies")
         if not isinstance(policies, list) or len(policies) != 1:
-            raise BadRequest("Invalid input for 'policies': it must be a list with one policy.")
+            raise BadRequestError(
+                "Invalid input for 'policies': it must be a list with one policy."
+            )
         policy, rules = str(policies[0]), {}
     known = POLICIES if call.version.since(15) else POLICIES[:2]
     if policy not in known:
-        raise BadRequest(f"Invalid input for 'policy': it must be one of {', '.join(known)}.")
+        raise BadRequestError(f"Invalid input for 'policy': it must be one of {', '.join(known)}.")
     values.allowed(rules, {"max_server_per_host"}, "rules")
     if rules:
         if policy != "anti-affinity":
-            raise BadRequest("Only the anti-affinity policy supports rules.")
+            raise BadRequestError("Only the anti-affinity policy supports rules.")
         rules = {"max_server_per_host": values.integer(rules, "max_server_per_host", least=1)}
     return policy, rules
 

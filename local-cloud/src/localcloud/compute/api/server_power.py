@@ -11,7 +11,7 @@ from localcloud.compute.api.call import Call
 from localcloud.compute.api.servers import begin, remove
 from localcloud.compute.jobs import confirm
 from localcloud.compute.request import USER_DATA_LIMIT, password, personality
-from localcloud.http import Answer, BadRequest, respond
+from localcloud.http import Answer, BadRequestError, respond
 from localcloud.store import Document
 
 Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
@@ -46,9 +46,11 @@ TRANSITIONS = {
 
 
 def require_unconfirmed(server: Document) -> None:
-    """Raise :class:`BadRequest` where a resize has been confirmed, though it does not show yet."""
+    """Raise :class:`BadRequestError` where a resize has been confirmed, though it does not show
+    yet.
+    """
     if (server["resize"] or {}).get("confirmed"):
-        raise BadRequest("Instance has not been resized.")
+        raise BadRequestError("Instance has not been resized.")
 
 
 def follow(call: Call, server: Document, transition: Transition) -> None:
@@ -62,7 +64,7 @@ async def reboot(call: Call, server: Document, arguments: dict[str, Any]) -> Non
     """Restart a server, ``SOFT`` or ``HARD``."""
     kind = str(arguments.get("type", "")).upper()
     if kind not in {"SOFT", "HARD"}:
-        raise BadRequest("Invalid input for 'type': it must be SOFT or HARD.")
+        raise BadRequestError("Invalid input for 'type': it must be SOFT or HARD.")
     servers.require_unlocked(server, call.context)
     hard = kind == "HARD"
     states, busy = (_HARD, _REBOOTING) if hard else (_SOFT, frozenset[str]())
@@ -76,7 +78,7 @@ async def rescue(call: Call, server: Document, arguments: dict[str, Any]) -> Ans
     reference = arguments.get("rescue_image_ref")
     image_id = server["image_id"]
     if not reference and not image_id:
-        raise BadRequest("A server that boots from a volume needs a 'rescue_image_ref'.")
+        raise BadRequestError("A server that boots from a volume needs a 'rescue_image_ref'.")
     if reference:
         image_id = values.uuid(values.reference(reference, "rescue_image_ref"), "rescue_image_ref")
         call.tools.images.check_bootable(call.context, image_id, server["flavor"])
@@ -91,7 +93,7 @@ async def resize(call: Call, server: Document, arguments: dict[str, Any]) -> Non
     old = server["flavor"]
     flavor = flavors.chosen(call.state, call.context, flavor_id)
     if flavor["id"] == old["id"]:
-        raise BadRequest("When resizing, instances must change flavor!")
+        raise BadRequestError("When resizing, instances must change flavor!")
     growth = {"cores": flavor["vcpus"] - old["vcpus"], "ram": flavor["ram"] - old["ram"]}
     quotas.check(call.state, server["project_id"], growth)
     begin(
@@ -134,7 +136,9 @@ async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> An
     image_id = values.uuid(reference, "imageRef")
     servers.require_free(call.context, server, "rebuild", frozenset({"active", "stopped", "error"}))
     if not server["image_id"]:
-        raise BadRequest("Unable to rebuild with a different image for a volume-backed server.")
+        raise BadRequestError(
+            "Unable to rebuild with a different image for a volume-backed server."
+        )
     call.tools.images.check_bootable(call.context, image_id, server["flavor"])
     changed = begin(
         call,

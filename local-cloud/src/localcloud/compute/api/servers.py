@@ -8,7 +8,7 @@ from localcloud.compute.api import server_filters, server_views
 from localcloud.compute.api.call import Call
 from localcloud.compute.creation import create
 from localcloud.compute.request import read
-from localcloud.http import Answer, Conflict, NotFound, respond
+from localcloud.http import Answer, ConflictError, NotFoundError, respond
 from localcloud.store import Document
 
 
@@ -91,7 +91,7 @@ async def delete_server(call: Call, server: Document) -> None:
 
 
 def remove(call: Call, server: Document) -> None:
-    """Begin the deletion; raises :class:`Conflict` where the server is locked."""
+    """Begin the deletion; raises :class:`ConflictError` where the server is locked."""
     servers.require_unlocked(server, call.context)
     if server["task_state"] == servers.DELETING:
         return
@@ -99,9 +99,9 @@ def remove(call: Call, server: Document) -> None:
 
 
 def require_present(server: Document) -> None:
-    """Raise :class:`Conflict` for a server that is being deleted."""
+    """Raise :class:`ConflictError` for a server that is being deleted."""
     if server["task_state"] == servers.DELETING:
-        raise Conflict(f"Instance {server['id']} is being deleted.")
+        raise ConflictError(f"Instance {server['id']} is being deleted.")
 
 
 async def show_addresses(call: Call, server: Document) -> Document:
@@ -116,7 +116,7 @@ async def show_network_addresses(call: Call, server: Document) -> Document:
     name = call.argument("network")
     found = call.plugs.network.addresses(server["id"])
     if name not in found:
-        raise NotFound(f"Network {name} not found for this server.")
+        raise NotFoundError(f"Network {name} not found for this server.")
     return {name: _plain(found[name])}
 
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from localcloud.api_request import ApiRequest
 from localcloud.http import (
     Answer,
-    BadRequest,
+    BadRequestError,
     PageQuery,
     RequestContext,
     boolean,
@@ -43,10 +43,12 @@ class Call(ApiRequest, frozen=True):
         return self.service.state
 
     def wrapped(self, name: str) -> Any:
-        """Return what the body wraps under this name; raises BadRequest where it is missing."""
+        """Return what the body wraps under this name; raises BadRequestError where it is
+        missing.
+        """
         found = self.body()
         if name not in found:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Invalid input for field/attribute {name}. Value: 'None'. Mandatory field missing."
             )
         return found[name]
@@ -87,7 +89,7 @@ def _passes(shown: Document, name: str, wanted: str) -> bool:
     if name.endswith("_id") and f"{name[:-3]}s" in shown:
         return wanted in [each["id"] for each in shown[f"{name[:-3]}s"]]
     if name not in shown:
-        raise BadRequest("One or more arguments are either duplicate or invalid")
+        raise BadRequestError("One or more arguments are either duplicate or invalid")
     value = shown[name]
     if isinstance(value, bool):
         return value == boolean(wanted)

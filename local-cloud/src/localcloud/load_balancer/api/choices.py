@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from localcloud.http import BadRequest, Conflict
+from localcloud.http import BadRequestError, ConflictError
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import invalid, no_such, not_found
 from localcloud.load_balancer.kinds import (
@@ -43,7 +43,9 @@ def chosen_provider(state: State, values: Document) -> str:
         profile = state.of(FLAVOR_PROFILE).get(flavor["flavor_profile_id"]) or {}
         named = str(profile.get("provider_name"))
         if provider not in (None, named):
-            raise BadRequest(f"Flavor '{flavor_id}' is not compatible with provider '{provider}'")
+            raise BadRequestError(
+                f"Flavor '{flavor_id}' is not compatible with provider '{provider}'"
+            )
         provider = named
     zone_name = values["availability_zone"]
     if zone_name:
@@ -59,11 +61,11 @@ def chosen_provider(state: State, values: Document) -> str:
 
 def _require_enabled(option: str, value: str, found: Document) -> None:
     if not found["enabled"]:
-        raise BadRequest(f"The selected {option} is not allowed in this deployment: {value}")
+        raise BadRequestError(f"The selected {option} is not allowed in this deployment: {value}")
 
 
-def _not_enabled(provider: str) -> BadRequest:
-    return BadRequest(f"Provider '{provider}' is not enabled.")
+def _not_enabled(provider: str) -> BadRequestError:
+    return BadRequestError(f"Provider '{provider}' is not enabled.")
 
 
 class Choices(Struct, frozen=True):
@@ -112,7 +114,7 @@ class Choices(Struct, frozen=True):
         values = self.kind.new(call.wrapped(self.kind.name))
         self._check(call.state, values)
         if any(call.state.of(self.kind).find(name=values["name"])) and self.data is None:
-            raise Conflict(f"A {self.kind.words.lower()} of {values['name']} already exists.")
+            raise ConflictError(f"A {self.kind.words.lower()} of {values['name']} already exists.")
         made = {"id": str(uuid4()), **values}
         call.state.of(self.kind).put(made)
         return {self.kind.name: self._shown(made)}
@@ -124,7 +126,7 @@ class Choices(Struct, frozen=True):
             except ValueError:
                 told = None
             if not isinstance(told, dict):
-                raise BadRequest(f"{values[self.data]} is not a valid option for {self.data}")
+                raise BadRequestError(f"{values[self.data]} is not a valid option for {self.data}")
         if "provider_name" in values and values["provider_name"] not in PROVIDERS:
             raise _not_enabled(values["provider_name"])
         for name, profile in (
@@ -153,7 +155,7 @@ class Choices(Struct, frozen=True):
         if self.users is not None:
             for user in call.state.of(self.users).values():
                 if user[self.used_as] == found[self.key]:
-                    raise Conflict(
+                    raise ConflictError(
                         f"{self.kind.words} {found[self.key]} is in use and cannot be modified."
                     )
 

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from localcloud.http import BadRequest, Conflict
+from localcloud.http import BadRequestError, ConflictError
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call, Endpoint
@@ -74,7 +74,7 @@ async def create(call: Call) -> Document:
 
 def _inside(body: object, balancer_id: str) -> Document:
     if not isinstance(body, dict):
-        raise BadRequest("The parts of a load balancer must be objects.")
+        raise BadRequestError("The parts of a load balancer must be objects.")
     return {**body, "loadbalancer_id": balancer_id}
 
 
@@ -83,7 +83,7 @@ async def change(call: Call) -> Document:
     found = await _found(call)
     changes = LOAD_BALANCER.changes(call.wrapped("loadbalancer"))
     if changes.get("vip_qos_policy_id"):
-        raise BadRequest(f"QoS Policy {changes['vip_qos_policy_id']} not found.")
+        raise BadRequestError(f"QoS Policy {changes['vip_qos_policy_id']} not found.")
     _require(call, found, ("ACTIVE",))
     changed = call.state.change(
         LOAD_BALANCER, found, **changes, provisioning_status="PENDING_UPDATE"
@@ -95,7 +95,7 @@ async def change(call: Call) -> Document:
 def _require(call: Call, balancer: Document, states: tuple[str, ...]) -> None:
     status = balancer["provisioning_status"]
     if status not in states:
-        raise Conflict(f"Invalid state {status} of loadbalancer resource {balancer['id']}")
+        raise ConflictError(f"Invalid state {status} of loadbalancer resource {balancer['id']}")
 
 
 async def delete(call: Call) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.load_balancer import listeners, policies, pools, quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call, Endpoint
@@ -189,7 +189,7 @@ async def set_members(call: Call) -> None:
     """Make, change and delete members of a pool until they are those of the body."""
     pool, given = _owner(call, POOL), call.wrapped("members")
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        raise BadRequest("The members must be a list of objects.")
+        raise BadRequestError("The members must be a list of objects.")
     wanted = [MEMBER.new(each) for each in given]
     keys = [_place(each) for each in wanted]
     if len(set(keys)) != len(keys):

@@ -1,6 +1,6 @@
 """The API of quotas."""
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import bad_field, forbidden
@@ -54,7 +54,7 @@ async def change(call: Call) -> Document:
     for name, value in given.items():
         known = _OTHER_NAMES.get(name, name)
         if known not in quotas.DEFAULTS:
-            raise BadRequest(f"Unknown attribute: {name}")
+            raise BadRequestError(f"Unknown attribute: {name}")
         try:
             found[known] = None if value is None else _CHECK(value)
         except ValueError as error:

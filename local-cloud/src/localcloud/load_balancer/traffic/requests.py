@@ -46,7 +46,7 @@ class Route(Struct, frozen=True):
     """How clients are talked to, where TLS ends at the listener."""
 
 
-class _Hangup(Exception):
+class _ClientClosedError(Exception):
     """The connection to the client ends: nothing more can be said on it."""
 
 
@@ -96,7 +96,7 @@ async def serve(route: Route, near: Streams) -> None:
         route.counts.request_errors += 1
         with contextlib.suppress(h11.LocalProtocolError, OSError):
             await _answer(side, error.error_status_hint, close=True)
-    except (_Hangup, h11.LocalProtocolError, TimeoutError, OSError):
+    except (_ClientClosedError, h11.LocalProtocolError, TimeoutError, OSError):
         pass
 
 
@@ -200,13 +200,13 @@ class _Exchange:
                 while isinstance(event := await far.next(seconds), h11.Data):
                     await self._near.send(event)
                 if not isinstance(event, h11.EndOfMessage):
-                    raise _Hangup
+                    raise _ClientClosedError
                 if sending.done():
                     await sending
                 await self._near.send(event)
         except (h11.RemoteProtocolError, TimeoutError, OSError) as error:
             if self._near.http.our_state is not h11.SEND_RESPONSE:
-                raise _Hangup from error
+                raise _ClientClosedError from error
             sending.cancel()
             self._route.counts.request_errors += 1
             late = isinstance(error, TimeoutError)
@@ -299,7 +299,7 @@ class _Exchange:
         far.writer.write(late)
         streams = (self._near.reader, self._near.writer), (far.reader, far.writer)
         await relay(*streams, idle_seconds(self._route.listener), self._route.counts)
-        raise _Hangup
+        raise _ClientClosedError
 
 
 def _without_cookie(headers: Headers) -> Headers:

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, BadRequest, Conflict, Forbidden, context, route
+from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError, context, route
 from localcloud.metrics import archive_policies
 from localcloud.metrics.api.call import body
 from localcloud.metrics.errors import invalid, missing
@@ -51,7 +51,7 @@ class Administration:
         self._administer(request, len(self._state.policies))
         made = archive_policies.parsed(await body(request))
         if any(each["id"] == made["id"] for each in self._state.all_policies()):
-            raise Conflict(f"Archive policy {made['id']} already exists")
+            raise ConflictError(f"Archive policy {made['id']} already exists")
         self._state.policies.put(made)
         return archive_policies.shown(made)
 
@@ -60,7 +60,7 @@ class Administration:
         found = self._state.policy(request.path_params["name"])
         used = any(each["archive_policy_name"] == found["id"] for each in self._uses())
         if used or found["id"] not in self._state.policies:
-            raise BadRequest(f"Archive policy {found['id']} is still in use")
+            raise BadRequestError(f"Archive policy {found['id']} is still in use")
         self._state.policies.delete(found["id"])
 
     def _uses(self) -> list[Document]:
@@ -81,7 +81,7 @@ class Administration:
             raise invalid(f"a rule needs {', '.join(names)}")
         self._state.policy(given["archive_policy_name"])
         if any(each["id"] == given["name"] for each in self._state.all_rules()):
-            raise Conflict(f"Archive policy rule {given['name']} already exists")
+            raise ConflictError(f"Archive policy rule {given['name']} already exists")
         made = dict(zip(("id", *names[1:]), values, strict=True))
         self._state.rules.put(made)
         return _shown_rule(made)
@@ -90,7 +90,7 @@ class Administration:
         self._administer(request)
         found = self._found_rule(request)
         if found["id"] not in self._state.rules:
-            raise BadRequest(f"Archive policy rule {found['id']} belongs to the cloud")
+            raise BadRequestError(f"Archive policy rule {found['id']} belongs to the cloud")
         self._state.rules.delete(found["id"])
 
     def _found_rule(self, request: Request) -> Document:
@@ -118,7 +118,7 @@ class Administration:
         self._state.attributes(name)
         used = next(self._state.resources.find(type=name), None) is not None
         if used or name not in self._state.types:
-            raise BadRequest(f"Resource type {name} is still in use")
+            raise BadRequestError(f"Resource type {name} is still in use")
         self._state.types.delete(name)
 
     def _shown_type(self, name: str) -> Document:
@@ -129,9 +129,9 @@ class Administration:
 
     def _administer(self, request: Request, count: int = 0) -> None:
         if not context(request).is_admin:
-            raise Forbidden("Insufficient privileges")
+            raise ForbiddenError("Insufficient privileges")
         if count >= _MOST:
-            raise BadRequest(f"There are {_MOST} of these already; remove one.")
+            raise BadRequestError(f"There are {_MOST} of these already; remove one.")
 
 
 def _shown_rule(rule: Document) -> Document:

@@ -15,7 +15,7 @@ from localcloud.metrics.state import State
 
 
 async def body(request: Request, kind: type = dict) -> Any:
-    """Return the JSON of a body, an empty object or list for none; raises BadRequest."""
+    """Return the JSON of a body, an empty object or list for none; raises BadRequestError."""
     content = await read_body(request)
     try:
         found = json.loads(content) if content else kind()
@@ -49,7 +49,7 @@ def granularity(request: Request) -> float | None:
 
 
 def measures(state: State, given: Any) -> list[tuple[float, float]]:
-    """Return the measures of a request; raises BadRequest."""
+    """Return the measures of a request; raises BadRequestError."""
     if not isinstance(given, list):
         raise invalid("measures must be a list")
     now, found = state.cloud.clock.now(), []

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import Forbidden, context, fixed, route
+from localcloud.http import ForbiddenError, context, fixed, route
 from localcloud.metrics.aggregates import BINARY, UNARY
 from localcloud.metrics.api.aggregates import Aggregates
 from localcloud.metrics.api.archive_policies import Administration
@@ -24,7 +24,7 @@ def routes(metrics: Metrics) -> list[BaseRoute]:
 
     async def status(request: Request) -> Document:
         if not context(request).is_admin:
-            raise Forbidden("Insufficient privileges")
+            raise ForbiddenError("Insufficient privileges")
         return {
             "storage": {"summary": {"metrics": 0, "measures": 0}},
             "metricd": {"processors": []},

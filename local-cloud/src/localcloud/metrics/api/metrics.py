@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, BadRequest, Forbidden, context, route
+from localcloud.http import Answer, BadRequestError, ForbiddenError, context, route
 from localcloud.metrics import making, times
 from localcloud.metrics.aggregates import rows
 from localcloud.metrics.api import call, views
@@ -102,7 +102,7 @@ class MetricRequests:
                     made = making.add_metric(self._state, who, {"name": name}, resource["id"])
                     have = {**have, name: made}
                 if name not in have:
-                    raise BadRequest(f"Unknown metrics: {name[:100]}")
+                    raise BadRequestError(f"Unknown metrics: {name[:100]}")
                 found.append((have[name], _listed(measures)))
         self._add_all(request, found)
         return Response(status_code=202)
@@ -128,7 +128,7 @@ class MetricRequests:
 
     def _own(self, request: Request, metric: Document) -> Document:
         if not changes(context(request), metric):
-            raise Forbidden("Insufficient privileges")
+            raise ForbiddenError("Insufficient privileges")
         return metric
 
 

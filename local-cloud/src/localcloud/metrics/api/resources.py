@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, Forbidden, context, route
+from localcloud.http import Answer, ForbiddenError, context, route
 from localcloud.metrics import making
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import missing
@@ -113,12 +113,12 @@ class Resources:
     def _own(self, request: Request) -> Document:
         found = self._found(request)
         if not changes(context(request), found):
-            raise Forbidden("Insufficient privileges")
+            raise ForbiddenError("Insufficient privileges")
         return found
 
 
 def metric_of(metrics: Metrics, request: Request) -> Document:
-    """Return the metric of a resource that a path names; raises NotFound."""
+    """Return the metric of a resource that a path names; raises NotFoundError."""
     params: dict[str, Any] = request.path_params
     resource = metrics.state.resource(context(request), params["type"], params["id"])
     found = metrics.state.metrics_of(resource).get(params["metric"])

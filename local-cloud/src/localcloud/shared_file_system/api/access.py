@@ -1,7 +1,7 @@
 """The API of access rules, of shares and of snapshots."""
 
 from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequest, Forbidden
+from localcloud.http import Answer, BadRequestError, ForbiddenError
 from localcloud.shared_file_system import access, fields, jobs
 from localcloud.shared_file_system.api import views
 from localcloud.shared_file_system.api.call import Call
@@ -15,17 +15,17 @@ _APPLICABLE = frozenset({"available", "extending", "shrinking"})
 
 
 def new_rule(call: Call, subject: Document, given: Document, level: str) -> Document:
-    """Return a new access rule of a share or a snapshot; raises BadRequest."""
+    """Return a new access rule of a share or a snapshot; raises BadRequestError."""
     kind, who = given.get("access_type"), given.get("access_to")
     if not isinstance(kind, str) or not isinstance(who, str):
-        raise BadRequest("Invalid input received: access_type and access_to must be given.")
+        raise BadRequestError("Invalid input received: access_type and access_to must be given.")
     who = who.strip()
     access.check(kind, who, with_ipv6=call.version.since(38))
     rules = list(call.state.rules.find(owner_id=subject["id"]))
     if any(access.same(rule, kind, who) for rule in rules):
-        raise BadRequest(f"Share access {kind}:{who} exists.")
+        raise BadRequestError(f"Share access {kind}:{who} exists.")
     if len(rules) >= _MOST:
-        raise BadRequest(f"Invalid input received: there can be {_MOST} access rules.")
+        raise BadRequestError(f"Invalid input received: there can be {_MOST} access rules.")
     return {
         "id": call.state.new_id(),
         "owner_id": subject["id"],
@@ -43,13 +43,13 @@ def new_rule(call: Call, subject: Document, given: Document, level: str) -> Docu
 def allow(call: Call, share: Document, given: Document) -> Answer:
     """Let somebody use a share."""
     if share["status"] not in _APPLICABLE or share["host"] is None:
-        raise BadRequest(
+        raise BadRequestError(
             "New access rules cannot be applied while the share or any of its replicas or "
             "migration copies lacks a valid host or is in an invalid state."
         )
     level = given.get("access_level") or "rw"
     if level not in access.LEVELS:
-        raise BadRequest(f"Invalid access rule: Invalid share access level: {level}.")
+        raise BadRequestError(f"Invalid access rule: Invalid share access level: {level}.")
     rule = new_rule(call, share, given, level)
     if call.version.since(45):
         rule["metadata"] = fields.metadata(given.get("metadata"))
@@ -66,7 +66,7 @@ def deny(call: Call, share: Document, given: Document) -> Answer:
     rule = known(call, share, given)
     locks = locks_of(call, rule["id"], "delete")
     if locks and not given.get("unrestrict"):
-        raise Forbidden(
+        raise ForbiddenError(
             f"Cannot deny access for share '{share['id']}' since it has been locked. Please remove "
             "the locks and retry the operation"
         )
@@ -81,7 +81,7 @@ def known(call: Call, subject: Document, given: Document) -> Document:
     """Return the rule of a share or a snapshot that arguments name; raises ApiError."""
     access_id = given.get("access_id")
     if not isinstance(access_id, str):
-        raise BadRequest("Invalid input received: access_id must be given.")
+        raise BadRequestError("Invalid input received: access_id must be given.")
     rule = call.state.rules.get(access_id)
     if rule is None or rule["owner_id"] != subject["id"]:
         raise missing("Resource could not be found.")
@@ -98,10 +98,10 @@ async def listed(call: Call) -> Document:
     """Answer the rules of a share."""
     share_id = call.query("share_id")
     if not share_id:
-        raise BadRequest("The field 'share_id' has to be specified.")
+        raise BadRequestError("The field 'share_id' has to be specified.")
     share = call.state.shares.get(share_id)
     if share is None or not owned(call.context, share):
-        raise BadRequest(f"Share {share_id} not found.")
+        raise BadRequestError(f"Share {share_id} not found.")
     await call.tools.work.soon(share_id)
     rules = call.having(list(call.state.rules.find(owner_id=share_id)), "metadata")
     rules = call.narrowed(rules, "access_type", "access_to", "access_level", "access_key")
@@ -128,7 +128,7 @@ async def update(call: Call) -> Document:
     rule, share = _rule(call)
     level = call.object("update_access").get("access_level")
     if level not in access.LEVELS:
-        raise BadRequest(f"Invalid share access level: {level}.")
+        raise BadRequestError(f"Invalid share access level: {level}.")
     if level == rule["access_level"]:
         return {"access": views.rule(call, rule)}
     changed = call.state.change(

@@ -6,7 +6,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequest, Conflict, Forbidden
+from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError
 from localcloud.shared_file_system import fields, jobs, quotas
 from localcloud.shared_file_system.api import access, shares
 from localcloud.shared_file_system.api.call import Call, single
@@ -35,12 +35,12 @@ def _extend(call: Call, share: Document, given: Document) -> None:
     _not_in_bin(share, "extend")
     size = fields.new_size(given, "extend")
     if share["status"] != "available":
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid share: Share {share['id']} status must be 'available' to extend, but current "
             f"status is: {share['status']}."
         )
     if size <= share["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: New size for extend must be greater than current size. "
             f"(current: {share['size']}, extended: {size})."
         )
@@ -48,21 +48,21 @@ def _extend(call: Call, share: Document, given: Document) -> None:
     quotas.check_size(call.state, share["project_id"], kind, size)
     try:
         quotas.check(call.state, share["project_id"], kind, gigabytes=size - share["size"])
-    except quotas.OverQuota as error:
-        raise Forbidden(error.message.partition(": ")[2]) from None
+    except quotas.OverQuotaError as error:
+        raise ForbiddenError(error.message.partition(": ")[2]) from None
     _begin(call, share, "extending", kind="extend", size=size)
 
 
 def _shrink(call: Call, share: Document, given: Document) -> None:
     size = fields.new_size(given, "shrink")
     if share["status"] not in ("available", "shrinking_possible_data_loss_error"):
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid share: Share {share['id']} status must in (available, "
             "shrinking_possible_data_loss_error) to shrink, but current status is: "
             f"{share['status']}."
         )
     if not 0 < size < share["size"]:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: New size for shrink must be less than current size and "
             f"greater than 0 (current: {share['size']}, new: {size})."
         )
@@ -93,18 +93,18 @@ def _revert(call: Call, share: Document, given: Document) -> None:
     if snapshot is None:
         raise missing(f"ShareSnapshotNotFound: Snapshot {snapshot_id} could not be found.")
     if snapshot["share_id"] != share["id"]:
-        raise BadRequest(f"Snapshot {snapshot_id} is not associated with share {share['id']}.")
+        raise BadRequestError(f"Snapshot {snapshot_id} is not associated with share {share['id']}.")
     if not share["capabilities"]["revert_to_snapshot_support"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Share {share['id']} may not be reverted to snapshot {snapshot_id}, because the share "
             "does not have that capability."
         )
     for found, word in ((share, "Share"), (snapshot, "Snapshot")):
         if found["status"] != "available":
-            raise Conflict(f"{word} {found['id']} is not in 'available' state.")
+            raise ConflictError(f"{word} {found['id']} is not in 'available' state.")
     latest = list(call.state.snapshots.find(share_id=share["id"]))[-1]
     if latest["id"] != snapshot_id:
-        raise Conflict(
+        raise ConflictError(
             f"Snapshot {snapshot_id} may not be restored because it is not the most recent "
             f"snapshot of share {share['id']}. Currently the latest snapshot is {latest['id']}."
         )
@@ -131,7 +131,7 @@ def _restore(call: Call, share: Document, given: Document) -> None:
 
 def _not_in_bin(share: Document, what: str) -> None:
     if share["is_soft_deleted"]:
-        raise Forbidden(f"Cannot {what} share '{share['id']}' since it has been soft deleted.")
+        raise ForbiddenError(f"Cannot {what} share '{share['id']}' since it has been soft deleted.")
 
 
 def _allow(call: Call, share: Document, given: Document) -> Answer:
@@ -141,7 +141,7 @@ def _allow(call: Call, share: Document, given: Document) -> Answer:
 
 def _unsupported(call: Call, share: Document, given: Document) -> None:
     call.require_admin()
-    raise BadRequest("The back ends of this cloud neither migrate nor manage shares.")
+    raise BadRequestError("The back ends of this cloud neither migrate nor manage shares.")
 
 
 Handler = Callable[[Call, Document, Document], Answer]
@@ -184,7 +184,7 @@ async def act(call: Call, share: Document) -> Answer:
     name, given = single(call.body())
     action = _ACTIONS.get(name)
     if action is None:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     if not action.first <= call.version.minor <= action.last:
         raise missing()
     answer = action.handler(call, share, given)

@@ -4,7 +4,7 @@ import shutil
 from typing import Any
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Forbidden
+from localcloud.http import BadRequestError, ForbiddenError
 from localcloud.permissions import Access
 from localcloud.shared_file_system import kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
@@ -74,11 +74,11 @@ def _wanted(body: Document) -> dict[str, int]:
         try:
             wanted[name] = int(body[name])
         except (TypeError, ValueError, OverflowError):
-            raise BadRequest(f"Quota '{body[name]}' for {name} should be integer.") from None
+            raise BadRequestError(f"Quota '{body[name]}' for {name} should be integer.") from None
         if not quotas.UNLIMITED <= wanted[name] < 1 << 31:
-            raise BadRequest("Quota limit must be -1 or greater.")
+            raise BadRequestError("Quota limit must be -1 or greater.")
     if not wanted:
-        raise BadRequest("Must supply at least one quota field to update.")
+        raise BadRequestError("Must supply at least one quota field to update.")
     return wanted
 
 
@@ -89,9 +89,9 @@ async def set_quota(call: Call) -> Document:
     used = quotas.usage(call.state, project, type_id)
     for name, value in wanted.items():
         if type_id is not None and name in quotas.NOT_BY_TYPE:
-            raise BadRequest(f"'{name}' quota cannot be set for a share type.")
+            raise BadRequestError(f"'{name}' quota cannot be set for a share type.")
         if not body.get("force") and quotas.UNLIMITED != value < used[name]:
-            raise BadRequest(
+            raise BadRequestError(
                 f"Quota value {value} for {name} is smaller than already used and reserved "
                 f"{used[name]}."
             )
@@ -274,19 +274,19 @@ async def nothing(call: Call) -> Document:
 async def no_replica(call: Call) -> Document:
     """Refuse a replica, as for shares whose type has none."""
     share_id = call.object("share_replica").get("share_id")
-    raise BadRequest(f"Replication not supported for share {share_id}.")
+    raise BadRequestError(f"Replication not supported for share {share_id}.")
 
 
 async def no_group(call: Call) -> Document:
     """Refuse a group of shares, as where there are no types of groups."""
-    raise BadRequest(
+    raise BadRequestError(
         "Must specify a share group type as a default share group type has not been configured."
     )
 
 
 async def refuse(call: Call) -> Document:
     """Refuse what this cloud does not have."""
-    raise Forbidden("This cloud has no groups, replicas, backups and QoS types of shares.")
+    raise ForbiddenError("This cloud has no groups, replicas, backups and QoS types of shares.")
 
 
 def _quota_endpoints(prefix: str, first: int, last: int | None) -> tuple[Endpoint, ...]:

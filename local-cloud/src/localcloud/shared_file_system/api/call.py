@@ -15,8 +15,8 @@ from localcloud.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.clock import micro
 from localcloud.http import (
     Answer,
-    BadRequest,
-    Forbidden,
+    BadRequestError,
+    ForbiddenError,
     RequestContext,
     boolean,
     read_body,
@@ -61,7 +61,7 @@ class Call(ApiRequest, frozen=True):
         ]
 
     def require_admin(self) -> None:
-        """Raise Forbidden for everybody but administrators."""
+        """Raise ForbiddenError for everybody but administrators."""
         if not self.context.is_admin:
             raise denied()
 
@@ -94,7 +94,7 @@ class Call(ApiRequest, frozen=True):
         except ValueError:
             wanted = None
         if not isinstance(wanted, dict):
-            raise BadRequest(f"Invalid input received: {name} must be a mapping.")
+            raise BadRequestError(f"Invalid input received: {name} must be a mapping.")
         return [d for d in documents if wanted.items() <= d[name].items()]
 
     def page(
@@ -118,11 +118,11 @@ class Call(ApiRequest, frozen=True):
     def _sorted(self, documents: list[Document], sortable: Iterable[str]) -> list[Document]:
         key, direction = self.query("sort_key"), self.query("sort_dir") or "desc"
         if direction not in ("asc", "desc"):
-            raise BadRequest(f"Invalid input received: Wrong sorting direction '{direction}'.")
+            raise BadRequestError(f"Invalid input received: Wrong sorting direction '{direction}'.")
         if key is None:
             return documents[::-1] if direction == "asc" else documents
         if key not in sortable:
-            raise BadRequest(f"Invalid input received: Wrong sorting key provided - '{key}'.")
+            raise BadRequestError(f"Invalid input received: Wrong sorting key provided - '{key}'.")
         name = {"share_type": "share_type_id", "share_network": "share_network_id"}.get(key, key)
         return sorted(
             documents,
@@ -135,9 +135,9 @@ class Call(ApiRequest, frozen=True):
         if given is None:
             return None
         if not given.removeprefix("-").isdecimal() or len(given) > 10:
-            raise BadRequest(f"{name} param must be an integer")
+            raise BadRequestError(f"{name} param must be an integer")
         if int(given) < 0:
-            raise BadRequest(f"{name} param must be positive")
+            raise BadRequestError(f"{name} param must be positive")
         return int(given)
 
     def wanted(self, name: str) -> bool | None:
@@ -155,9 +155,9 @@ def moment(text: str | None) -> str | None:
     return micro(text)
 
 
-def denied() -> Forbidden:
+def denied() -> ForbiddenError:
     """Return the refusal of what somebody else may do."""
-    return Forbidden("Access was denied to this resource.")
+    return ForbiddenError("Access was denied to this resource.")
 
 
 def _share(state: State, who: RequestContext, share_id: str) -> Document:
@@ -186,7 +186,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "lock_id": _own("locks", "Resource lock {} could not be found."),
     "transfer_id": _own("transfers", "Transfer {} could not be found."),
 }
-"""How what a path names is found, by the name of the part; raises NotFound."""
+"""How what a path names is found, by the name of the part; raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
@@ -211,8 +211,8 @@ def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
 def single(body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the only key of an action body and its arguments."""
     if len(body) != 1:
-        raise BadRequest("Malformed request body")
+        raise BadRequestError("Malformed request body")
     ((name, given),) = body.items()
     if given is not None and not isinstance(given, dict):
-        raise BadRequest("Malformed request body")
+        raise BadRequestError("Malformed request body")
     return name, given or {}

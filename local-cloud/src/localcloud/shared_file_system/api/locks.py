@@ -1,7 +1,7 @@
 """The API of resource locks: what keeps shares and access rules from being removed or shown."""
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Forbidden
+from localcloud.http import BadRequestError, ForbiddenError
 from localcloud.shared_file_system import fields
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.state import found, missing
@@ -27,7 +27,7 @@ def lock_rule(call: Call, rule: Document, given: Document) -> None:
 
 def _add(call: Call, resource_id: str, kind: str, action: str, reason: str | None) -> Document:
     if sum(1 for _ in call.state.locks.find(project_id=call.context.project_id)) >= _MOST:
-        raise Forbidden(f"The project has {_MOST} resource locks, which is its quota.")
+        raise ForbiddenError(f"The project has {_MOST} resource locks, which is its quota.")
     lock = call.state.record(
         call.context,
         resource_id=resource_id,
@@ -78,7 +78,7 @@ async def create(call: Call) -> Document:
     if action not in _ACTIONS:
         raise fields.refused("resource_action", action, f"{action!r} is not one of {_ACTIONS}")
     resource_id = fields.uuid(body, "resource_id", "resource_lock")
-    error = BadRequest(f"Resource {resource_id} of the type {kind} could not be found.")
+    error = BadRequestError(f"Resource {resource_id} of the type {kind} could not be found.")
     if kind == "share":
         found(call.state.shares, call.context, resource_id, error)
     else:

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import Response
 
 from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequest, Conflict, Forbidden
+from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError
 from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, quotas
 from localcloud.shared_file_system.api.call import Call, moment, single
@@ -116,13 +116,13 @@ async def create(call: Call) -> Document:
 def _new_subnet(call: Call, network: Document, body: Document) -> Document:
     ids = {name: fields.text(body, name) or None for name in _OF_NEUTRON}
     if len({value is None for value in ids.values()}) > 1:
-        raise BadRequest(
+        raise BadRequestError(
             "When creating a new share network subnet you need to specify both neutron_net_id and "
             "neutron_subnet_id or none of them."
         )
     zone = fields.text(body, "availability_zone") or None
     if zone not in (None, ZONE):
-        raise BadRequest(f"The provided availability zone {zone} does not exist.")
+        raise BadRequestError(f"The provided availability zone {zone} does not exist.")
     return {
         "id": call.state.new_id(),
         "share_network_id": network["id"],
@@ -144,17 +144,17 @@ async def change(call: Call, network: Document) -> Document:
     body = call.object("share_network")
     given = {name: fields.text(body, name) or None for name in _OF_NEUTRON if name in body}
     if given and _in_use(call, network):
-        raise Forbidden(
+        raise ForbiddenError(
             f"Cannot update share network {network['id']}. It is used by share servers. Only "
             "'name' and 'description' fields are available for update"
         )
     subnets = _subnets(call, network)
     if given and len(subnets) != 1:
-        raise BadRequest("Cannot update the subnet of a share network that has several.")
+        raise BadRequestError("Cannot update the subnet of a share network that has several.")
     if given:
         now = {name: {**subnets[0], **given}[name] for name in _OF_NEUTRON}
         if len({value is None for value in now.values()}) > 1:
-            raise BadRequest(
+            raise BadRequestError(
                 "Both neutron_net_id and neutron_subnet_id have to be given, or none of them."
             )
         call.state.change(call.state.subnets, subnets[0]["id"], **now)
@@ -167,7 +167,9 @@ async def delete(call: Call, network: Document) -> None:
     state = call.state
     shares = sum(1 for _ in state.shares.find(share_network_id=network["id"]))
     if shares:
-        raise Conflict(f"Can not delete share network {network['id']}, it has {shares} share(s).")
+        raise ConflictError(
+            f"Can not delete share network {network['id']}, it has {shares} share(s)."
+        )
     async with call.tools.work.alone(network["id"]):
         for server in list(state.servers.find(share_network_id=network["id"])):
             await call.tools.servers.remove(server["id"])
@@ -181,10 +183,10 @@ def _add_service(call: Call, network: Document, given: Document) -> Answer:
     error = missing(f"SecurityServiceNotFound: Security service {service_id} could not be found.")
     service = found(call.state.security_services, call.context, str(service_id), error)
     if _in_use(call, network):
-        raise Forbidden("Cannot add security services. Share network is used.")
+        raise ForbiddenError("Cannot add security services. Share network is used.")
     known = [call.state.security_services.get(each) for each in network["security_services"]]
     if any(each is not None and each["type"] == service["type"] for each in known):
-        raise Conflict(
+        raise ConflictError(
             "Invalid security service: Cannot add security service to share network. Security "
             f"service with '{service['type']}' type already added to '{network['id']}' share "
             "network"
@@ -194,7 +196,7 @@ def _add_service(call: Call, network: Document, given: Document) -> Answer:
 
 def _remove_service(call: Call, network: Document, given: Document) -> Answer:
     if _in_use(call, network):
-        raise Forbidden("Cannot remove security services. Share network is used.")
+        raise ForbiddenError("Cannot remove security services. Share network is used.")
     service_id = given.get("security_service_id")
     if service_id not in network["security_services"]:
         raise missing(f"Security service {service_id} could not be found.")
@@ -210,7 +212,7 @@ def _with_services(call: Call, network: Document, services: list[str]) -> Answer
 def _reset_status(call: Call, network: Document, given: Document) -> Answer:
     call.require_admin()
     if given.get("status") not in _STATES:
-        raise BadRequest(f"Invalid state. Valid states: {', '.join(_STATES)}.")
+        raise BadRequestError(f"Invalid state. Valid states: {', '.join(_STATES)}.")
     call.state.change(call.state.networks, network["id"], status=given["status"])
     return Response(status_code=202)
 
@@ -226,7 +228,7 @@ async def act(call: Call, network: Document) -> Answer:
     """Do with a share network what the body asks for."""
     name, given = single(call.body())
     if name not in _ACTIONS or not call.version.since(_ACTIONS[name][1]):
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     return _ACTIONS[name][0](call, network, given)
 
 
@@ -241,9 +243,11 @@ async def add_subnet(call: Call, network: Document) -> Document:
     body = call.object("share-network-subnet")
     made, known = _new_subnet(call, network, body), _subnets(call, network)
     if any(each["availability_zone"] == made["availability_zone"] for each in known):
-        raise Conflict("Another share network subnet was found in the specified availability zone.")
+        raise ConflictError(
+            "Another share network subnet was found in the specified availability zone."
+        )
     if len(known) >= _MOST_SUBNETS:
-        raise Forbidden(f"A share network can have {_MOST_SUBNETS} subnets.")
+        raise ForbiddenError(f"A share network can have {_MOST_SUBNETS} subnets.")
     call.state.subnets.put(made)
     return {"share_network_subnet": _subnet_view(call, network, made)}
 
@@ -266,7 +270,9 @@ async def delete_subnet(call: Call, network: Document) -> None:
     subnet = _subnet(call, network)
     servers = call.state.servers.find(share_network_id=network["id"])
     if any(each["share_network_subnet_id"] == subnet["id"] for each in servers):
-        raise Conflict(f"Cannot delete share network subnet {subnet['id']}: it has share servers.")
+        raise ConflictError(
+            f"Cannot delete share network subnet {subnet['id']}: it has share servers."
+        )
     call.state.subnets.delete(subnet["id"])
 
 
@@ -323,7 +329,7 @@ async def server_details(call: Call, subject: Document) -> Document:
 async def delete_server(call: Call, subject: Document) -> None:
     """Delete a server without shares."""
     if any(call.state.shares.find(share_server_id=subject["id"])):
-        raise Conflict(f"Share server {subject['id']} is in use.")
+        raise ConflictError(f"Share server {subject['id']} is in use.")
     await call.tools.servers.remove(subject["id"])
 
 

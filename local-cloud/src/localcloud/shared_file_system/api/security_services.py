@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Forbidden
+from localcloud.http import BadRequestError, ForbiddenError
 from localcloud.shared_file_system import fields
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.store import Document
@@ -73,7 +73,7 @@ async def show(call: Call, service: Document) -> Document:
 def _given(call: Call, body: Document) -> dict[str, Any]:
     for name, minor in _FIELDS.items():
         if name in body and not call.version.since(minor):
-            raise BadRequest(f'"{name}" is only supported from API version 2.{minor}.')
+            raise BadRequestError(f'"{name}" is only supported from API version 2.{minor}.')
     return {
         **fields.named(body),
         **{name: fields.text(body, name) for name in _FIELDS if name in body},
@@ -85,19 +85,19 @@ async def create(call: Call) -> Document:
     body = call.object("security_service")
     kind = body.get("type")
     if kind not in _TYPES:
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid input received: Invalid type {kind} specified for security service. Valid "
             f"types are {','.join(_TYPES)}."
         )
     given = _given(call, body)
     if given.get("server") and given.get("default_ad_site"):
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid input received: Cannot create security service because both server and "
             "'default_ad_site' were provided, Specify either server or 'default_ad_site'."
         )
     known = call.state.security_services.find(project_id=call.context.require_project())
     if sum(1 for _ in known) >= _MOST:
-        raise Forbidden(f"The project has {_MOST} security services, which is its quota.")
+        raise ForbiddenError(f"The project has {_MOST} security services, which is its quota.")
     blank = dict.fromkeys(("name", "description", *_FIELDS))
     service = call.state.record(call.context, type=kind, **{**blank, **given})
     call.state.security_services.put(service)
@@ -113,7 +113,7 @@ async def change(call: Call, service: Document) -> Document:
         for network_id in _networks(call, service)
     )
     if used and given.keys() - {"name", "description"}:
-        raise Forbidden(
+        raise ForbiddenError(
             f"Cannot update security service {service['id']}. It is used by share server(s)."
         )
     changed = call.state.change(call.state.security_services, service["id"], **given)
@@ -123,7 +123,7 @@ async def change(call: Call, service: Document) -> Document:
 async def delete(call: Call, service: Document) -> None:
     """Delete a security service that no share network has."""
     if _networks(call, service):
-        raise Forbidden("Cannot delete security service. It is assigned to share network(s)")
+        raise ForbiddenError("Cannot delete security service. It is assigned to share network(s)")
     call.state.security_services.delete(service["id"])
 
 

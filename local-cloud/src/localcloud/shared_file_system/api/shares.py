@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
 from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, jobs, shares
 from localcloud.shared_file_system.api import views
@@ -27,9 +27,9 @@ _FILTERS = (
 def _asked(call: Call) -> list[Document]:
     """Return the shares that a list is asked for."""
     if call.query("host") is not None and not call.context.is_admin:
-        raise Forbidden("Policy doesn't allow share:list_by_host to be performed.")
+        raise ForbiddenError("Policy doesn't allow share:list_by_host to be performed.")
     if call.query("extra_specs") is not None and not call.context.is_admin:
-        raise Forbidden("Policy doesn't allow share_types_extra_spec:index to be performed.")
+        raise ForbiddenError("Policy doesn't allow share_types_extra_spec:index to be performed.")
     project = call.context.project_id
     found = call.mine(call.state.shares.values())
     if call.wanted("is_public"):
@@ -81,10 +81,12 @@ async def create(call: Call) -> Document:
         ("source_share_group_snapshot_member_id", "Share group snapshot {} could not be found."),
     ):
         if body.get(name):
-            raise NotFound(why.format(body[name]))
+            raise NotFoundError(why.format(body[name]))
     for name in ("mount_point_name", "encryption_key_ref"):
         if body.get(name):
-            raise BadRequest(f"Invalid input received: {name} is not supported by the share type.")
+            raise BadRequestError(
+                f"Invalid input received: {name} is not supported by the share type."
+            )
     is_public = fields.flag(body, "is_public", False)
     if is_public:
         _may_publish(call)
@@ -109,7 +111,7 @@ async def create(call: Call) -> Document:
 
 def _may_publish(call: Call) -> None:
     if not call.context.is_admin:
-        raise Forbidden("User is not authorized to set 'is_public' to True in the request.")
+        raise ForbiddenError("User is not authorized to set 'is_public' to True in the request.")
 
 
 async def change(call: Call, share: Document) -> Document:
@@ -131,21 +133,21 @@ async def delete(call: Call, share: Document) -> None:
 
 
 def check_deletable(call: Call, share: Document) -> None:
-    """Raise Forbidden where a share cannot be deleted now."""
+    """Raise ForbiddenError where a share cannot be deleted now."""
     if share["status"] not in DELETABLE:
-        raise Forbidden(
+        raise ForbiddenError(
             "Invalid share: Share status must be one of ('available', 'error', 'inactive')."
         )
     snapshots = sum(1 for _ in call.state.snapshots.find(share_id=share["id"]))
     if snapshots:
-        raise Forbidden(f"Invalid share: Share still has {snapshots} dependent snapshots.")
+        raise ForbiddenError(f"Invalid share: Share still has {snapshots} dependent snapshots.")
     locks = [
         lock["id"]
         for lock in call.state.locks.find(resource_id=share["id"])
         if lock["resource_action"] == "delete"
     ]
     if locks:
-        raise Forbidden(f"Resource lock/s [{','.join(locks)}] prevent delete action.")
+        raise ForbiddenError(f"Resource lock/s [{','.join(locks)}] prevent delete action.")
 
 
 def begin_to_delete(call: Call, share: Document) -> None:
@@ -174,7 +176,7 @@ def _export(call: Call, share: Document) -> Document:
                 "created_at": moment(share["created_at"]),
                 "updated_at": moment(share["updated_at"]),
             }
-    raise NotFound(f"Export location '{export_id}' not found.")
+    raise NotFoundError(f"Export location '{export_id}' not found.")
 
 
 async def instances_of(call: Call, share: Document) -> Document:

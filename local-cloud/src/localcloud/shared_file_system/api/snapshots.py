@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequest, Forbidden
+from localcloud.http import Answer, BadRequestError, ForbiddenError
 from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, jobs
 from localcloud.shared_file_system.api import access, views
@@ -52,16 +52,16 @@ async def create(call: Call) -> Document:
     error = missing("NotFound: Resource could not be found.")
     share = found(call.state.shares, call.context, share_id, error)
     if share["is_soft_deleted"]:
-        raise Forbidden(
+        raise ForbiddenError(
             f"Snapshots cannot be created for share '{share_id}' since it has been soft deleted."
         )
     if not share["capabilities"]["snapshot_support"]:
-        raise fields.Unprocessable(
+        raise fields.UnprocessableError(
             f"Snapshots cannot be created for share '{share_id}' since it does not have that "
             "capability."
         )
     if share["status"] != "available":
-        raise BadRequest("Invalid share: Source share status must be available.")
+        raise BadRequestError("Invalid share: Source share status must be available.")
     named = {"name": None, "description": None, **fields.named(body)}
     metadata = fields.metadata(body.get("metadata")) if call.version.since(73) else {}
     made = make_snapshot(call.tools, call.context, share, **named, metadata=metadata)
@@ -78,7 +78,7 @@ async def change(call: Call, snapshot: Document) -> Document:
 async def delete(call: Call, snapshot: Document) -> None:
     """Delete a snapshot."""
     if snapshot["status"] not in ("available", "error"):
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid share snapshot: Share Snapshot status must be one of ('available', 'error')."
         )
     _begin_to_delete(call, snapshot)
@@ -93,9 +93,9 @@ def _begin_to_delete(call: Call, snapshot: Document) -> None:
 def _reset_status(call: Call, snapshot: Document, given: Document) -> None:
     call.require_admin()
     if "status" not in given:
-        raise BadRequest("Must specify 'status'")
+        raise BadRequestError("Must specify 'status'")
     if given["status"] not in _STATES:
-        raise BadRequest(f"Invalid state. Valid states: {', '.join(_STATES)}.")
+        raise BadRequestError(f"Invalid state. Valid states: {', '.join(_STATES)}.")
     call.state.change(call.state.snapshots, snapshot["id"], status=given["status"])
     call.tools.exports.refresh(snapshot["id"])
 
@@ -122,7 +122,7 @@ def _deny(call: Call, snapshot: Document, given: Document) -> None:
 
 def _require_mountable(snapshot: Document) -> None:
     if not snapshot["capabilities"]["mount_snapshot_support"]:
-        raise BadRequest(
+        raise BadRequestError(
             f"Cannot control access to the snapshot {snapshot['id']} since the parent share "
             f"{snapshot['share_id']} does not support mounting its snapshots."
         )
@@ -146,7 +146,7 @@ async def act(call: Call, snapshot: Document) -> Answer:
     """Do with a snapshot what the body asks for."""
     name, given = single(call.body())
     if name not in _ACTIONS:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
     handler, first = _ACTIONS[name]
     if not call.version.since(first) or (name.startswith("os-") and call.version.since(7)):
         raise missing()

@@ -4,7 +4,7 @@ import hmac
 import secrets
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Forbidden
+from localcloud.http import BadRequestError, ForbiddenError
 from localcloud.shared_file_system import fields, jobs, quotas
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.state import found, missing
@@ -74,9 +74,9 @@ async def create(call: Call) -> Document:
     error = missing(f"ShareNotFound: Share {share_id} could not be found.")
     share = found(call.state.shares, call.context, share_id, error)
     if share["status"] != "available" or share["is_soft_deleted"]:
-        raise BadRequest("Invalid share: Share status must be available to be transferred.")
+        raise BadRequestError("Invalid share: Share status must be available to be transferred.")
     if share["share_network_id"] is not None:
-        raise BadRequest(
+        raise BadRequestError(
             "Invalid share: Shares exported over share networks cannot be transferred."
         )
     key = secrets.token_hex(_KEY_BYTES)
@@ -103,7 +103,7 @@ async def accept(call: Call) -> None:
     if transfer is None or transfer["expires_at"] <= call.state.now():
         raise missing(f"Transfer {transfer_id} could not be found.")
     if not hmac.compare_digest(str(body.get("auth_key")).encode(), transfer["auth_key"].encode()):
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid auth key: Attempt to transfer {transfer_id} with invalid auth key."
         )
     state, share = call.state, call.state.shares.get(transfer["resource_id"])
@@ -111,12 +111,12 @@ async def accept(call: Call) -> None:
         raise missing(f"Transfer {transfer_id} could not be found.")
     rules = list(state.rules.find(owner_id=share["id"]))
     if rules and not body.get("clear_access_rules"):
-        raise BadRequest("Share transfer cannot be accepted without clearing access rules.")
+        raise BadRequestError("Share transfer cannot be accepted without clearing access rules.")
     kind, project = state.types.get(share["share_type_id"]), call.context.require_project()
     snapshots = list(state.snapshots.find(share_id=share["id"]))
     quotas.check(state, project, kind, shares=1, gigabytes=share["size"])
     if kind is not None and not kind["is_public"] and project not in kind["projects"]:
-        raise Forbidden("The share type of the share is not for this project.")
+        raise ForbiddenError("The share type of the share is not for this project.")
     with state.cloud.store.transaction():
         state.transfers.delete(transfer_id)
         owner = {"project_id": project, "user_id": call.context.user_id}

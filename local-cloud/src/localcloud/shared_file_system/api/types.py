@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.api_request import Endpoint
-from localcloud.http import BadRequest, Conflict, Forbidden
+from localcloud.http import BadRequestError, ConflictError, ForbiddenError
 from localcloud.permissions import Access
 from localcloud.shared_file_system import fields, kinds
 from localcloud.shared_file_system.api.call import Call, single
@@ -71,31 +71,31 @@ async def default(call: Call) -> Document:
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value.strip()) <= fields.LONGEST:
-        raise BadRequest("Type name or description is not valid.")
+        raise BadRequestError("Type name or description is not valid.")
     return value.strip()
 
 
 def _description(value: Any) -> str | None:
     if value is not None and (not isinstance(value, str) or len(value) > fields.LONGEST):
-        raise BadRequest("Type name or description is not valid.")
+        raise BadRequestError("Type name or description is not valid.")
     return value
 
 
 def _specs(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise BadRequest("Malformed request body")
+        raise BadRequestError("Malformed request body")
     known = {str(key): str(item) for key, item in value.items()}
     for key, item in known.items():
         if not 0 < len(key) <= fields.LONGEST or len(item) > fields.LONGEST:
-            raise BadRequest(f"Invalid extra_spec: {key[: fields.LONGEST]}: {item[:40]}")
+            raise BadRequestError(f"Invalid extra_spec: {key[: fields.LONGEST]}: {item[:40]}")
     if len(known) > _MOST_SPECS:
-        raise BadRequest(f"A share type can have {_MOST_SPECS} extra specs.")
+        raise BadRequestError(f"A share type can have {_MOST_SPECS} extra specs.")
     return known
 
 
 def _check_free(call: Call, name: str, type_id: str | None = None) -> None:
     if any(kind["id"] != type_id for kind in call.state.types.find(name=name)):
-        raise Conflict(f"Share Type {name} already exists.")
+        raise ConflictError(f"Share Type {name} already exists.")
 
 
 async def create(call: Call) -> Document:
@@ -105,7 +105,9 @@ async def create(call: Call) -> Document:
     given = fields.wrapped({"share_type": given}, "share_type")
     specs = _specs(given.get("extra_specs") or {})
     if _REQUIRED not in specs:
-        raise BadRequest(f"Invalid extra_spec: Required extra specs '{_REQUIRED}' not specified.")
+        raise BadRequestError(
+            f"Invalid extra_spec: Required extra specs '{_REQUIRED}' not specified."
+        )
     if specs[_REQUIRED].strip().lower() not in (
         "true",
         "false",
@@ -114,7 +116,7 @@ async def create(call: Call) -> Document:
         "<is> true",
         "<is> false",
     ):
-        raise BadRequest(
+        raise BadRequestError(
             f"Invalid extra_spec: Value of required extra_spec {_REQUIRED} is not valid."
         )
     kinds.check(specs)
@@ -148,7 +150,7 @@ async def change(call: Call, kind: Document) -> Document:
     if _PUBLIC in given:
         changes["is_public"] = fields.flag(given, _PUBLIC, True)
     if not changes:
-        raise BadRequest(
+        raise BadRequestError(
             f"Specify share type name, description, {_PUBLIC} or a combination thereof."
         )
     return _single(call, _kept(call, kind, **changes))
@@ -161,7 +163,7 @@ def _kept(call: Call, kind: Document, **changes: Any) -> Document:
 async def delete(call: Call, kind: Document) -> None:
     """Delete a type that no share has."""
     if kinds.in_use(call.state, kind["id"]):
-        raise BadRequest("Target share type is still in use.")
+        raise BadRequestError("Target share type is still in use.")
     call.state.types.delete(kind["id"])
 
 
@@ -188,7 +190,7 @@ async def set_spec(call: Call, kind: Document) -> Document:
     """Set one extra spec."""
     given, key = _specs(call.body()), call.argument("key")
     if list(given) != [key]:
-        raise BadRequest("Request body and URI mismatch")
+        raise BadRequestError("Request body and URI mismatch")
     kinds.check(given)
     _kept(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
     return given
@@ -198,7 +200,7 @@ async def delete_spec(call: Call, kind: Document) -> None:
     """Remove one extra spec."""
     key = _known(call, kind)
     if key == _REQUIRED or (key == kinds.SNAPSHOTS and not call.version.since(24)):
-        raise Forbidden(f"Extra spec '{key}' can't be deleted.")
+        raise ForbiddenError(f"Extra spec '{key}' can't be deleted.")
     left = {name: value for name, value in kind["extra_specs"].items() if name != key}
     _kept(call, kind, extra_specs=left)
 
@@ -226,12 +228,12 @@ async def act(call: Call, kind: Document) -> None:
     name, given = single(call.body())
     project = given.get("project")
     if not isinstance(project, str) or not 0 < len(project) <= fields.LONGEST:
-        raise BadRequest("Invalid input received: project must be given.")
+        raise BadRequestError("Invalid input received: project must be given.")
     if name == "addProjectAccess":
         if kind["is_public"]:
-            raise Conflict("Type access modification is not applicable to public share type.")
+            raise ConflictError("Type access modification is not applicable to public share type.")
         if project in kind["projects"]:
-            raise Conflict(
+            raise ConflictError(
                 f"Share type access for {kind['id']} / {project} combination already exists."
             )
         _kept(call, kind, projects=[*kind["projects"], project])
@@ -240,7 +242,7 @@ async def act(call: Call, kind: Document) -> None:
             raise missing(f"Share type access not found for {kind['id']} / {project} combination.")
         _kept(call, kind, projects=[each for each in kind["projects"] if each != project])
     else:
-        raise BadRequest(f"There is no such action: {name}")
+        raise BadRequestError(f"There is no such action: {name}")
 
 
 _TYPES, _ONE, _SPECS = "/types", "/types/{type_id}", "/types/{type_id}/extra_specs"

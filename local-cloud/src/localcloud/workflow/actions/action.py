@@ -12,7 +12,7 @@ from localcloud.workflow.language.workflows import inputs_of
 Input = Mapping[str, Any]
 
 
-class ActionFailed(Exception):
+class ActionError(Exception):
     """An action has failed; its result says how."""
 
     def __init__(self, result: Any) -> None:

@@ -12,7 +12,7 @@ from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from localcloud.workflow.actions.action import ActionFailed
+from localcloud.workflow.actions.action import ActionError
 
 _SECONDS, _MOST_SECONDS = 30, 300
 _MOST_BYTES = 1 << 20
@@ -21,7 +21,7 @@ _GOOD = range(200, 400)
 
 
 def ask(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> Any:
-    """Send a request; returns the answer, or raises :class:`ActionFailed` with it.
+    """Send a request; returns the answer, or raises :class:`ActionError` with it.
 
     Raises OSError and ValueError where there is none.
     """
@@ -39,7 +39,7 @@ def ask(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> Any:
             told = _told(error, error.code, jar, time.monotonic() - begun)
         if error.code in _GOOD:
             return told
-        raise ActionFailed(told) from error
+        raise ActionError(told) from error
 
 
 def _request(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> urllib.request.Request:

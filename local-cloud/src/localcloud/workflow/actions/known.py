@@ -8,7 +8,7 @@ from msgspec import Struct
 from localcloud.store import Document
 from localcloud.workflow.actions import openstack, standard
 from localcloud.workflow.actions.action import Action
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.workflows import inputs_of
 from localcloud.workflow.state import State
@@ -32,13 +32,13 @@ class Found(Struct, frozen=True):
 
 
 def found(state: State, project_id: str, name: str, workbook: str = "") -> Found:
-    """Return an action by its name, in a workbook by the short one too; raises RunFailed."""
+    """Return an action by its name, in a workbook by the short one too; raises RunFailedError."""
     above: list[Mapping[str, Any]] = []
     full = name
     while (system := SYSTEM.get(name)) is None:
         known = _defined(state, project_id, name, workbook)
         if known is None or len(above) >= _MOST_LEVELS:
-            raise RunFailed(f"Failed to find action [action_name={name}, namespace=]")
+            raise RunFailedError(f"Failed to find action [action_name={name}, namespace=]")
         if not above:
             full = known["name"]
         above.append(known["spec"])

@@ -12,9 +12,9 @@ from localcloud.http import ApiError
 from localcloud.identity.service_trusts import Trusts
 from localcloud.store import Document
 from localcloud.workflow.actions import known
-from localcloud.workflow.actions.action import ActionFailed, Taken
-from localcloud.workflow.expressions.evaluator import Evaluator, NotComputed
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.actions.action import ActionError, Taken
+from localcloud.workflow.expressions.evaluator import EvaluationError, Evaluator
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import completed, inputs_of
 from localcloud.workflow.state import State
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, RUNNING, SUCCESS
@@ -112,9 +112,9 @@ class Actions:
             if size > _MOST_BYTES:
                 raise ValueError(f"its result has {size} bytes; at most {_MOST_BYTES} are kept")
             return state, result
-        except ActionFailed as failed:
+        except ActionError as failed:
             return ERROR, failed.result
-        except (ApiError, NotComputed, RunFailed) as error:
+        except (ApiError, EvaluationError, RunFailedError) as error:
             return ERROR, str(error)
         except Exception as error:  # noqa: BLE001  (whatever an action meets is its result)
             if not isinstance(error, OSError | ValueError | TypeError | KeyError):

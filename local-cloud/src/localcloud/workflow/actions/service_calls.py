@@ -12,7 +12,7 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from localcloud.workflow.actions import http
-from localcloud.workflow.actions.action import Action, ActionFailed, Input, Taken, declared
+from localcloud.workflow.actions.action import Action, ActionError, Input, Taken, declared
 
 _PLACE = re.compile(r"{(\w+)}")
 _LEFT_OUT = object()
@@ -51,7 +51,7 @@ class ServiceCall(Struct, frozen=True):
             raise ValueError("the trust of the execution gives no token any more")
         try:
             answer = await taken.blocking(http.ask, self._request(url, token, given), {})
-        except ActionFailed as failed:
+        except ActionError as failed:
             told = failed.result
             raise ValueError(f"{told['status']} {told['reason']}: {told['content']}") from failed
         content = answer["content"]

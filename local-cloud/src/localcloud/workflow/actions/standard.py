@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.workflow.actions import http
-from localcloud.workflow.actions.action import Action, ActionFailed, Input, Taken, declared
+from localcloud.workflow.actions.action import Action, ActionError, Input, Taken, declared
 
 _LONGEST_SLEEP = 86_400
 _MOST_ENTRIES = 10_000
@@ -20,7 +20,7 @@ async def _echo(taken: Taken, given: Input) -> Any:
 
 async def _fail(taken: Taken, given: Input) -> Any:
     if given["error_data"]:
-        raise ActionFailed(given["error_data"])
+        raise ActionError(given["error_data"])
     raise ValueError("Fail action expected exception.")
 
 

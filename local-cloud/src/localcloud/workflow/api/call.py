@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from localcloud.http import (
     Answer,
-    BadRequest,
+    BadRequestError,
     RequestContext,
     boolean,
     context,
@@ -55,17 +55,19 @@ class Call(Struct, frozen=True):
         return boolean(self.query(name, "false"))
 
     def text(self) -> str:
-        """Return the body as a text; raises BadRequest."""
+        """Return the body as a text; raises BadRequestError."""
         try:
             return self.content.decode()
         except UnicodeDecodeError as error:
-            raise BadRequest("The request body is no text in UTF-8.") from error
+            raise BadRequestError("The request body is no text in UTF-8.") from error
 
     def body(self, kind: str, known: Iterable[str]) -> dict[str, Any]:
-        """Return the JSON object of the body; raises BadRequest for fields that are not known."""
+        """Return the JSON object of the body; raises BadRequestError for fields that are not
+        known.
+        """
         given = parse_json(self.content)
         if unknown := sorted(given.keys() - set(known)):
-            raise BadRequest(f"Unknown attribute for argument {kind}: {unknown[0][:100]}")
+            raise BadRequestError(f"Unknown attribute for argument {kind}: {unknown[0][:100]}")
         return given
 
 
@@ -86,36 +88,36 @@ def routed(method: str, path: str, handler: Handler, status: int | None = None) 
 
 
 def json_map(kind: str, given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a field that is a map, or JSON of one; raises BadRequest."""
+    """Return a field that is a map, or JSON of one; raises BadRequestError."""
     value = given.get(name)
     if isinstance(value, str):
         try:
             value = json.loads(value) if value else {}
         except ValueError as error:
             told = f"Invalid input for field/attribute {kind}. Value: '{value[:200]}'. {error}"
-            raise BadRequest(told) from error
+            raise BadRequestError(told) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadRequest(f"JsonType field value must be a dictionary [actual={value!r:.200}]")
+        raise BadRequestError(f"JsonType field value must be a dictionary [actual={value!r:.200}]")
     return value
 
 
 def text_field(given: Mapping[str, Any], name: str, most: int = 255) -> str:
-    """Return a field that is a text; raises BadRequest."""
+    """Return a field that is a text; raises BadRequestError."""
     value = given.get(name)
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > most:
         told = f"Value: '{str(value)[:100]}'. A text of at most {most} characters is expected."
-        raise BadRequest(f"Invalid input for field/attribute {name}. {told}")
+        raise BadRequestError(f"Invalid input for field/attribute {name}. {told}")
     return value
 
 
 def listed(
     call: Call, name: str, documents: Iterable[Document], show: Show, hidden: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return a page of documents as a list of the API; raises BadRequest.
+    """Return a page of documents as a list of the API; raises BadRequestError.
 
     Fields in ``hidden`` are only shown on request.
     """
@@ -124,7 +126,7 @@ def listed(
     fields = [each for each in call.query("fields").split(",") if each]
     if items and (odd := [each for each in fields if each not in known]):
         told = f"[{', '.join(odd)[:100]}], please choose from [{', '.join(known)}]"
-        raise BadRequest(f"Some fields do not exist  {told}")
+        raise BadRequestError(f"Some fields do not exist  {told}")
     items = _filtered(call, items, known)
     items = _sorted(call, items, known)
     page, more = _page(call, items)
@@ -153,7 +155,7 @@ def _filtered(
         if key in _NO_FILTERS or not items:
             continue
         if key not in known:
-            raise BadRequest(f'Unknown argument: "{key[:100]}"')
+            raise BadRequestError(f'Unknown argument: "{key[:100]}"')
         verb, colon, rest = value.partition(":")
         if colon and verb in _COMPARE:
             items = [each for each in items if _COMPARE[verb](str(each[key] or ""), rest)]
@@ -188,9 +190,11 @@ def _sorted(call: Call, items: list[dict[str, Any]], known: Sequence[str]) -> li
     for number, key in reversed(list(enumerate(keys))):
         direction = directions[number] if number < len(directions) else "asc"
         if items and key not in known:
-            raise BadRequest(f"Sort key supplied is invalid: {key[:100]}")
+            raise BadRequestError(f"Sort key supplied is invalid: {key[:100]}")
         if direction not in ("asc", "desc"):
-            raise BadRequest(f"Unknown sort direction, must be 'asc' or 'desc': {direction[:100]}")
+            raise BadRequestError(
+                f"Unknown sort direction, must be 'asc' or 'desc': {direction[:100]}"
+            )
         items = sorted(items, key=lambda each: str(each[key] or ""), reverse=direction == "desc")
     return items
 
@@ -199,10 +203,10 @@ def _page(call: Call, items: list[dict[str, Any]]) -> tuple[list[dict[str, Any]]
     if marker := call.query("marker"):
         ids = [each.get("id") for each in items]
         if marker not in ids:
-            raise BadRequest(f"The marker '{marker[:100]}' could not be found.")
+            raise BadRequestError(f"The marker '{marker[:100]}' could not be found.")
         items = items[ids.index(marker) + 1 :]
     given = call.query("limit")
     if given and not given.isdecimal():
-        raise BadRequest("Limit must be positive.")
+        raise BadRequestError("Limit must be positive.")
     limit = min(int(given), _PAGE) if given and int(given) else _PAGE
     return items[:limit], len(items) > limit

@@ -8,13 +8,13 @@ from typing import Any
 import yaml
 from starlette.routing import BaseRoute
 
-from localcloud.http import ApiError, BadRequest
+from localcloud.http import ApiError, BadRequestError
 from localcloud.store import Collection, Document
 from localcloud.workflow.actions.known import SYSTEM
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.errors import duplicate, not_found
-from localcloud.workflow.expressions.evaluator import NotComputed
+from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.language.workflows import (
     Workbook,
     Workflow,
@@ -42,11 +42,11 @@ class Definitions:
         self._state = service.state
 
     async def check(self, call: Call, tree: Any) -> None:
-        """Raise BadRequest for expressions that cannot be read."""
+        """Raise BadRequestError for expressions that cannot be read."""
         try:
             await self._service.parts.evaluator.check(call.project, tree)
-        except NotComputed as error:
-            raise BadRequest(str(error)) from error
+        except EvaluationError as error:
+            raise BadRequestError(str(error)) from error
 
     def put(
         self, call: Call, collection: Collection, kind: str, name: str, **fields: Any
@@ -151,7 +151,7 @@ class WorkflowRequests(Definitions):
         text = call.text()
         found = workflows_in(text)
         if len(found) != 1:
-            raise BadRequest("More than one workflows are not supported for update by id.")
+            raise BadRequestError("More than one workflows are not supported for update by id.")
         await self.check(call, found[0].expressions())
         made = {
             **known,
@@ -182,7 +182,7 @@ class WorkflowRequests(Definitions):
             used = sorted(each["id"] for each in triggers.find(workflow_id=known["id"]))
             if used:
                 told = f"[workflow_identifier={call.argument('id')}]"
-                raise BadRequest(
+                raise BadRequestError(
                     f"Can't delete workflow that has {word} triggers associated. {told},"
                     f" [{word}_trigger_id(s)={', '.join(used)}]"
                 )
@@ -310,7 +310,7 @@ class ActionRequests(Definitions):
         found = actions_in(text)
         await self.check(call, dict(found))
         if taken := [name for name in found if name in SYSTEM]:
-            raise BadRequest(f"Attempt to modify a system action: {taken[0]}")
+            raise BadRequestError(f"Attempt to modify a system action: {taken[0]}")
         with self._state.cloud.store.transaction():
             made = [self.action(call, name, body, text, None) for name, body in found.items()]
         return {"actions": [views.action(each) for each in made]}
@@ -376,7 +376,7 @@ class EnvironmentRequests(Definitions):
         given = call.body("env", known)
         name = text_field(given, "name")
         if not name:
-            raise BadRequest("Please provide the name of an environment.")
+            raise BadRequestError("Please provide the name of an environment.")
         fields: dict[str, Any] = {
             "description": text_field(given, "description", 1000),
             "variables": json_map("env", given, "variables"),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Forbidden
+from localcloud.http import BadRequestError, ForbiddenError
 from localcloud.store import Document
 from localcloud.workflow.api import reports, views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
@@ -72,7 +72,7 @@ class ExecutionRequests:
         if not identifier and source is not None:
             identifier = source["workflow_id"]
         if not identifier:
-            raise BadRequest(
+            raise BadRequestError(
                 "Workflow ID or workflow name must be provided. Workflow ID is recommended."
             )
         namespace = text_field(given, "workflow_namespace")
@@ -102,11 +102,13 @@ class ExecutionRequests:
         found = self._state.own(call.who, self._found(call))
         env = (json_map("wf_ex", given, "params")).get("env")
         if not (given.get("state") or given.get("description") or env):
-            raise BadRequest("The property state, description, or env is not provided for update.")
+            raise BadRequestError(
+                "The property state, description, or env is not provided for update."
+            )
         state = given.get("state")
         if state is not None and state not in _STATES:
             told = f"Allowed states are: '{', '.join(_STATES)}'"
-            raise BadRequest(f"Cannot change state to {str(state)[:50]}. {told}")
+            raise BadRequestError(f"Cannot change state to {str(state)[:50]}. {told}")
         async with self._service.engine.work.alone(found["id"]):
             latest = self._found(call)
             if description := text_field(given, "description", 1000):
@@ -114,7 +116,7 @@ class ExecutionRequests:
                 self._state.executions.put(latest)
             if env is not None:
                 if latest["state"] not in (PAUSED, ERROR) or not isinstance(env, dict):
-                    raise BadRequest("The env is changed of an execution that stands still.")
+                    raise BadRequestError("The env is changed of an execution that stands still.")
                 merged = {**(latest["params"].get("env") or {}), **env}
                 params = {**latest["params"], "env": merged}
                 self._state.executions.put({**latest, "params": params})
@@ -125,7 +127,7 @@ class ExecutionRequests:
     async def _move(self, call: Call, found: Document, state: str, info: str) -> None:
         if found["state"] in ENDED and not (found["state"] == ERROR and state == RUNNING):
             told = f"[workflow={found['workflow_name']}, execution_id={found['id']}]"
-            raise BadRequest(
+            raise BadRequestError(
                 f"Can't change workflow execution state from {found['state']} to {state}. {told}"
             )
         engine = self._service.engine
@@ -134,7 +136,7 @@ class ExecutionRequests:
             return
         failed = [t for t in self._state.tasks_of(found["id"]) if t["state"] == ERROR]
         if not failed:
-            raise BadRequest("No task of the execution has failed that could be begun anew.")
+            raise BadRequestError("No task of the execution has failed that could be begun anew.")
         trust_id = self._service.trusts.make(call.who)
         for task in failed:
             engine.rerun(task, False, trust_id)
@@ -143,7 +145,7 @@ class ExecutionRequests:
         found = self._state.own(call.who, self._found(call))
         if found["state"] not in ENDED:
             if not call.flag("force"):
-                raise Forbidden(
+                raise ForbiddenError(
                     "Only completed executions can be deleted. Use --force to override this."
                     f" Execution {found['id']} is in {found['state']} state"
                 )
@@ -183,7 +185,7 @@ class ExecutionRequests:
     def _report(self, call: Call) -> dict[str, Any]:
         depth = call.query("max_depth", "-1")
         if not depth.lstrip("-").isdecimal():
-            raise BadRequest("max_depth is a number.")
+            raise BadRequestError("max_depth is a number.")
         report = reports.Report(self._state, call.flag("errors_only"), int(depth))
         return report.of(self._found(call), call.flag("statistics_only"))
 
@@ -193,4 +195,4 @@ def _uuid(text: str) -> str:
         return str(UUID(text))
     except ValueError as error:
         told = f"Value: '{text[:100]}'. unable to convert to uuid."
-        raise BadRequest(f"Invalid input for field/attribute id. {told}") from error
+        raise BadRequestError(f"Invalid input for field/attribute id. {told}") from error

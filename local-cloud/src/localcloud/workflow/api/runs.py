@@ -7,12 +7,12 @@ from uuid import uuid4
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, Forbidden
+from localcloud.http import BadRequestError, ConflictError, ForbiddenError
 from localcloud.store import Document
 from localcloud.workflow.actions import known
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
-from localcloud.workflow.failures import RunFailed
+from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import completed
 from localcloud.workflow.service import WorkflowService
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
@@ -61,12 +61,12 @@ class TaskRequests:
         given = call.body("task", ("id", "name", "workflow_name", "state", "reset", "env"))
         task = self._state.own(call.who, self._found(call))
         if given.get("state") != RUNNING:
-            raise BadRequest("Invalid task state. Only updating task to RUNNING is supported.")
+            raise BadRequestError("Invalid task state. Only updating task to RUNNING is supported.")
         env = json_map("task", given, "env")
         async with self._service.engine.work.alone(task["workflow_execution_id"]):
             task = self._found(call)
             if task["state"] != ERROR:
-                raise BadRequest("The current task execution must be in ERROR for rerun.")
+                raise BadRequestError("The current task execution must be in ERROR for rerun.")
             execution = self._state.executions.get(task["workflow_execution_id"])
             if execution is not None and env:
                 merged = {**(execution["params"].get("env") or {}), **env}
@@ -117,13 +117,13 @@ class ActionExecutionRequests:
         given = call.body("action_ex", names)
         name = text_field(given, "name")
         if not name:
-            raise BadRequest("Please provide at least action name to run action.")
+            raise BadRequestError("Please provide at least action name to run action.")
         params = json_map("action_ex", given, "params")
         taken = json_map("action_ex", given, "input")
         try:
             action = known.found(self._state, call.project, name)
-        except RunFailed as error:
-            raise BadRequest(str(error)) from error
+        except RunFailedError as error:
+            raise BadRequestError(str(error)) from error
         checked = completed(action.name, action.inputs, taken)
         now = self._state.now()
         run = {
@@ -163,14 +163,14 @@ class ActionExecutionRequests:
         state = given.get("state")
         if state not in _STATES:
             told = f"Expected one of {list(_STATES)}, actual: {str(state)[:50]}"
-            raise BadRequest(f"Error. {told}")
+            raise BadRequestError(f"Error. {told}")
         output = given.get("output")
         if isinstance(output, str):
             output = json_map("action_ex", given, "output") or None
         if run["state"] in ENDED:
-            raise Conflict(f"Action {run['id']} is already completed")
+            raise ConflictError(f"Action {run['id']} is already completed")
         if len(json.dumps(output)) > 1 << 20:
-            raise BadRequest("An output has at most 1 MiB.")
+            raise BadRequestError("An output has at most 1 MiB.")
         if state in ENDED:
             self._service.parts.actions.end(run["id"], state, output)
         else:
@@ -182,9 +182,9 @@ class ActionExecutionRequests:
     def _delete(self, call: Call) -> None:
         run = self._state.own(call.who, self._found(call))
         if run["task_execution_id"] is not None:
-            raise Forbidden("Ad-hoc action executions alone can be deleted.")
+            raise ForbiddenError("Ad-hoc action executions alone can be deleted.")
         if run["state"] not in ENDED:
-            raise Forbidden(
+            raise ForbiddenError(
                 f"Only completed action executions can be deleted. It is in {run['state']} state"
             )
         self._state.action_executions.delete(run["id"])

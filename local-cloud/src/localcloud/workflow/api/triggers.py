@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.store import Collection, Document
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
@@ -69,25 +69,29 @@ class TriggerRequests:
         pattern, asked = text_field(given, "pattern"), text_field(given, "first_execution_time")
         count = given.get("remaining_executions")
         if not pattern and not asked:
-            raise BadRequest("Pattern or first_execution_time must be specified.")
+            raise BadRequestError("Pattern or first_execution_time must be specified.")
         if count is not None:
             if isinstance(count, str) and count.isdecimal():
                 count = int(count)
             if not isinstance(count, int) or not 1 <= count <= _MOST_RUNS:
                 told = f"Value: '{count!r:.50}'. Value should be greater or equal to 1"
-                raise BadRequest(f"Invalid input for field/attribute remaining_executions. {told}")
+                raise BadRequestError(
+                    f"Invalid input for field/attribute remaining_executions. {told}"
+                )
         first = None
         if asked:
             try:
                 moment = datetime.strptime(asked, _GIVEN).replace(tzinfo=UTC)
             except ValueError as error:
-                raise BadRequest(str(error)) from error
+                raise BadRequestError(str(error)) from error
             if moment < self._state.cloud.clock.now() + timedelta(minutes=1):
-                raise BadRequest("first_execution_time must be at least 1 minute in the future.")
+                raise BadRequestError(
+                    "first_execution_time must be at least 1 minute in the future."
+                )
             first = moment.strftime(FORMAT)
         if not pattern:
             if count is not None and count > 1:
-                raise BadRequest("Pattern must be provided if count is superior to 1.")
+                raise BadRequestError("Pattern must be provided if count is superior to 1.")
             count = 1
         else:
             check_pattern(pattern)
@@ -98,7 +102,7 @@ class TriggerRequests:
     ) -> dict[str, Any]:
         name = text_field(given, "name")
         if not name and kind == "cron trigger":
-            raise BadRequest("Please provide the name of a cron trigger.")
+            raise BadRequestError("Please provide the name of a cron trigger.")
         identifier = text_field(given, "workflow_id") or text_field(given, "workflow_name")
         workflow = self._service.starts.workflow(call.who, identifier)
         taken = json_map("trigger", given, "workflow_input")
@@ -161,10 +165,10 @@ class TriggerRequests:
         given = call.body("event_trigger", names)
         needed = ("exchange", "topic", "event", "workflow_id")
         if missing := [name for name in needed if not text_field(given, name)]:
-            raise BadRequest(f"Event trigger needs {', '.join(missing)}.")
+            raise BadRequestError(f"Event trigger needs {', '.join(missing)}.")
         if given["topic"] not in TOPICS:
             told = f"The topics of the local cloud are {', '.join(TOPICS)}"
-            raise BadRequest(f"{told}, not {given['topic'][:100]}.")
+            raise BadRequestError(f"{told}, not {given['topic'][:100]}.")
         fields = self._common(call, given, self._state.event_triggers, "event trigger")
         where = {name: given[name] for name in ("exchange", "topic", "event")}
         made = self._state.made(call.who, **fields, **where)

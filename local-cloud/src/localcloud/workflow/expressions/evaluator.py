@@ -28,7 +28,7 @@ _WHY = {-signal.SIGVTALRM: "The expression takes more than two seconds of comput
 _ELSE = "The expression takes too much time, memory or space."
 
 
-class NotComputed(Exception):
+class EvaluationError(Exception):
     """An expression has no value. The text says why."""
 
 
@@ -41,12 +41,12 @@ class Evaluator:
         self._projects: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, project_id: str, tree: Any) -> None:
-        """Raise :class:`NotComputed` for expressions in a tree that cannot be read."""
+        """Raise :class:`EvaluationError` for expressions in a tree that cannot be read."""
         if texts := list(dict.fromkeys(expressions_in(tree))):
             await self._done(project_id, {"check": texts}, lambda *_: None)
 
     async def evaluate(self, project_id: str, tree: Any, data: Any, answers: Answers) -> Any:
-        """Return a tree with the values of its expressions; raises :class:`NotComputed`."""
+        """Return a tree with the values of its expressions; raises :class:`EvaluationError`."""
         return (await self.evaluate_each(project_id, tree, data, [{}], answers))[0]
 
     async def evaluate_each(
@@ -78,7 +78,7 @@ class Evaluator:
                     answer = await _asked(helper, job, answers)
             except (TimeoutError, OSError, ValueError) as error:
                 await _end(helper)
-                raise NotComputed(_WHY.get(helper.returncode or 0, _ELSE)) from error
+                raise EvaluationError(_WHY.get(helper.returncode or 0, _ELSE)) from error
             except BaseException:
                 await _end(helper)
                 raise
@@ -87,7 +87,7 @@ class Evaluator:
             else:
                 self._idle.append(helper)
         if "error" in answer:
-            raise NotComputed(str(answer["error"]))
+            raise EvaluationError(str(answer["error"]))
         return answer["value"]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 
 _MOST_NODES = 20_000
@@ -24,11 +24,11 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return the map of a document; raises BadRequest."""
+    """Return the map of a document; raises BadRequestError."""
     try:
         document = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadRequest(f"Definition could not be parsed: {error}") from error
+        raise BadRequestError(f"Definition could not be parsed: {error}") from error
     if not isinstance(document, dict):
         raise invalid_language("'version' is a required property: a map is expected")
     _measure([document], 0, [0])
@@ -43,7 +43,7 @@ def _measure(values: list[Any], level: int, counted: list[int]) -> None:
     counted[0] += len(values)
     if counted[0] > _MOST_NODES or level > _MOST_LEVELS:
         told = f"A document has at most {_MOST_NODES} values on {_MOST_LEVELS} levels."
-        raise BadRequest(f"Definition could not be parsed: {told}")
+        raise BadRequestError(f"Definition could not be parsed: {told}")
     for value in values:
         if isinstance(value, dict):
             if not all(isinstance(key, str) for key in value):

@@ -167,7 +167,7 @@ WORKBOOK = _closed(
 
 
 def check(schema: Schema, value: Any, where: str) -> None:
-    """Raise BadRequest for a value that a schema does not allow."""
+    """Raise BadRequestError for a value that a schema does not allow."""
     errors = Draft202012Validator(schema).iter_errors(value)
     error = min(errors, key=lambda each: len(each.absolute_path), default=None)
     if error is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.schemas import TRANSITIONS
@@ -46,13 +46,13 @@ class Task:
     defaults: Mapping[str, Any]
 
     def check(self) -> None:
-        """Raise BadRequest for a contradictory task."""
+        """Raise BadRequestError for a contradictory task."""
         if len(self.name) > _LONGEST_NAME:
             raise invalid_language(f"a name of a task is longer than {_LONGEST_NAME} characters")
         if "action" in self.body and "workflow" in self.body:
             raise invalid_language(f"a task has an action or a workflow, not both (in {self.name})")
         if len(self.items) < 1 and "with-items" in self.body:
-            raise BadRequest(f"Wrong format of 'with-items' property. {_FORM}: {self.name}")
+            raise BadRequestError(f"Wrong format of 'with-items' property. {_FORM}: {self.name}")
 
     def _said(self, key: str, default: Any = None) -> Any:
         return self.body.get(key, self.defaults.get(key, default))
@@ -86,7 +86,7 @@ class Task:
         for text in [given] if isinstance(given, str) else given:
             match = _ITEMS.fullmatch(text)
             if match is None:
-                raise BadRequest(f"Wrong format of 'with-items' property. {_FORM}: {text}")
+                raise BadRequestError(f"Wrong format of 'with-items' property. {_FORM}: {text}")
             name, value = match[1], match[2]
             found[name] = inline.parameters(f"{name}={value}").get(name, value)
         return found

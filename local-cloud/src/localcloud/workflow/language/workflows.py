@@ -9,7 +9,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from localcloud.http import BadRequest
+from localcloud.http import BadRequestError
 from localcloud.workflow.errors import invalid_input, invalid_language
 from localcloud.workflow.language import documents, schemas
 from localcloud.workflow.language.tasks import COMMANDS, Task
@@ -92,7 +92,7 @@ def interface(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def completed(name: str, inputs: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return input with defaults. Raises BadRequest for missing and unknown names."""
+    """Return input with defaults. Raises BadRequestError for missing and unknown names."""
     missing = [key for key, value in inputs.items() if value is _REQUIRED and key not in given]
     unexpected = [key for key in given if key not in inputs]
     if missing or unexpected:
@@ -101,7 +101,7 @@ def completed(name: str, inputs: Mapping[str, Any], given: Mapping[str, Any]) ->
 
 
 def workflow(name: str, body: Any) -> Workflow:
-    """Return the checked workflow of a part of a document; raises BadRequest."""
+    """Return the checked workflow of a part of a document; raises BadRequestError."""
     _check_name(name, "Workflow")
     kind = body.get("type", "direct") if isinstance(body, dict) else "direct"
     schemas.check(schemas.workflow(kind if kind == "reverse" else "direct"), body, name)
@@ -112,7 +112,7 @@ def workflow(name: str, body: Any) -> Workflow:
     for task in made.tasks.values():
         _check_links(made, task)
     if not made.is_reverse and not made.first:
-        raise BadRequest(
+        raise BadRequestError(
             "Failed to find start tasks in direct workflow. There must be at least one task"
             f" without inbound transition. [workflow_name={name}]"
         )
@@ -123,7 +123,7 @@ def _check_names(made: Workflow, task: Task) -> None:
     named = task.requires if made.is_reverse else task.following() - set(COMMANDS)
     for other in named:
         if other not in made.tasks:
-            raise BadRequest(f"Task '{other}' not found.")
+            raise BadRequestError(f"Task '{other}' not found.")
 
 
 def _check_links(made: Workflow, task: Task) -> None:
@@ -136,10 +136,10 @@ def _check_links(made: Workflow, task: Task) -> None:
     inbound = len(made.before(task.name))
     told = f"[task_name={task.name}"
     if not inbound:
-        raise BadRequest(f"No inbound tasks for task with 'join: {task.join}' {told}]")
+        raise BadRequestError(f"No inbound tasks for task with 'join: {task.join}' {told}]")
     if isinstance(task.join, int) and task.join > inbound:
         told = f"{told}, join={task.join}, inbound_tasks={inbound}]"
-        raise BadRequest(f"Not enough inbound tasks for task with 'join' {told}")
+        raise BadRequestError(f"Not enough inbound tasks for task with 'join' {told}")
 
 
 def _check_name(name: str, kind: str) -> None:
@@ -149,11 +149,11 @@ def _check_name(name: str, kind: str) -> None:
         UUID(name)
     except ValueError:
         return
-    raise BadRequest(f"{kind} name cannot be in the format of UUID.")
+    raise BadRequestError(f"{kind} name cannot be in the format of UUID.")
 
 
 def action(name: str, body: Any) -> Mapping[str, Any]:
-    """Return the checked body of an action; raises BadRequest."""
+    """Return the checked body of an action; raises BadRequestError."""
     _check_name(name, "Action")
     schemas.check(schemas.ACTION, body, name)
     found: Mapping[str, Any] = body
@@ -161,12 +161,12 @@ def action(name: str, body: Any) -> Mapping[str, Any]:
 
 
 def workflows_in(text: str) -> list[Workflow]:
-    """Return the workflows that a document defines; raises BadRequest."""
+    """Return the workflows that a document defines; raises BadRequestError."""
     return [workflow(name, body) for name, body in _named(documents.read(text), "workflow")]
 
 
 def actions_in(text: str) -> dict[str, Mapping[str, Any]]:
-    """Return the actions that a document defines; raises BadRequest."""
+    """Return the actions that a document defines; raises BadRequestError."""
     return {name: action(name, body) for name, body in _named(documents.read(text), "action")}
 
 
@@ -191,7 +191,7 @@ class Workbook(Struct, frozen=True):
 
 
 def workbook_in(text: str) -> Workbook:
-    """Return the workbook of a document; raises BadRequest."""
+    """Return the workbook of a document; raises BadRequestError."""
     document = documents.read(text)
     schemas.check(schemas.WORKBOOK, document, "workbook")
     name = document["name"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.clouds.security_groups import named_groups
 from stoker.resources.nova.server.networks import attached_ports, live_networks
 from stoker.resources.nova.server.states import ACTIVE, GONE
@@ -100,7 +100,7 @@ def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
         body = {"remote_console": {"protocol": protocol, "type": kind}}
         try:
             answer = send(call.cloud.compute, "POST", path, json=body, microversion=_CONSOLES)
-        except CloudFault:
+        except CloudError:
             continue
         return {kind: str(answer.get("remote_console", {}).get("url", ""))}
     return {}

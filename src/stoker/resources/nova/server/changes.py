@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.resources.nova.server.body import tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
@@ -140,7 +140,7 @@ def _confirm(call: Call) -> Wait:
     if not call.progress.get("confirmed"):
         try:
             _act(call, {"confirmResize": None})
-        except CloudFault as fault:
+        except CloudError as fault:
             if fault.status_code != _NO_LONGER_RESIZED:
                 raise
     reason = "the resize is being confirmed"

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
-from stoker.clouds.faults import CloudFault, is_conflict
+from stoker.clouds.faults import CloudError, is_conflict
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
@@ -39,7 +39,7 @@ def request(call: Call) -> Outcome:
     body, version = request_body(call, wanted, ports, user_data(call))
     try:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
-    except CloudFault as fault:
+    except CloudError as fault:
         if is_conflict(fault) and "still in use" in fault.message:
             raise  # another server is about to let go of a port: the framework asks again
         return refusal(fault)

@@ -11,8 +11,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, SERVERS
-from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
-from stoker.kernel.errors import Refused
+from stoker.clouds.faults import CloudError, is_conflict, is_not_found
+from stoker.kernel.errors import RequestError
 from stoker.resources.nova.server.ports import UNBOUND
 from stoker.schema.resource_type import Call
 
@@ -30,7 +30,7 @@ def ports_of(call: Call) -> list[Object]:
 def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | None]:
     """Those of the ports that the server still has; each is asked for once.
 
-    Raises :class:`stoker.kernel.errors.Refused` for one that does not leave.
+    Raises :class:`stoker.kernel.errors.RequestError` for one that does not leave.
     """
     left: dict[str, float | None] = {}
     for port_id in ports:
@@ -41,7 +41,7 @@ def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | 
         if since is None:
             left[port_id] = call.now if _is_asked(call, port_id) else None
         elif call.now - since > _LONGEST:
-            raise Refused(
+            raise RequestError(
                 f"the compute service was asked to detach port {port_id} from server"
                 f" {call.physical_id}, but the port is still there after {_LONGEST:.0f} seconds"
             )
@@ -55,7 +55,7 @@ def _is_asked(call: Call, port_id: str) -> bool:
     path = SERVERS.at(call.object_id, f"/os-interface/{port_id}")
     try:
         send(call.cloud.compute, "DELETE", path)
-    except CloudFault as fault:
+    except CloudError as fault:
         if is_not_found(fault):
             unbind(call, port_id)
         elif is_conflict(fault) and "task_state" in fault.message:

@@ -19,9 +19,9 @@ from msgspec import Struct
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
-from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import RequestError
 from stoker.resources.rest import MARKER, marker_text, renamed
 from stoker.schema.resource_type import Call
 
@@ -110,9 +110,9 @@ def ensure_ports(
 def _make_port(call: Call, body: Object) -> Object:
     try:
         return PORTS.create(call.cloud, body)
-    except CloudFault as fault:
+    except CloudError as fault:
         if is_conflict(fault):
-            raise Refused(describe(fault)) from fault  # a quota, or an address that is taken
+            raise RequestError(describe(fault)) from fault  # a quota, or an address that is taken
         raise
 
 

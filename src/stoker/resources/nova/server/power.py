@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES, SERVERS
-from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
 from stoker.resources.rest import polling_pause, sighted
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
@@ -32,7 +32,7 @@ def brought_to(call: Call, status: str, action: str) -> Outcome:
         path = SERVERS.at(call.object_id, "/action")
         try:
             SERVERS.ask(call.cloud, "POST", path, json={action: None})
-        except CloudFault as fault:
+        except CloudError as fault:
             if not is_conflict(fault):
                 raise
             if "task_state" not in fault.message:

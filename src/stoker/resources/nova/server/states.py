@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
 from stoker.resources.rest import went_to
 from stoker.schema.resource_type import Call, Failed
@@ -21,7 +21,7 @@ TASK = "OS-EXT-STS:task_state"
 
 
 def live(call: Call) -> Object:
-    """The server as the service describes it. Raises :class:`CloudFault` (404) if it is gone."""
+    """The server as the service describes it. Raises :class:`CloudError` (404) if it is gone."""
     return SERVERS.get(call.cloud, call.object_id)
 
 
@@ -47,7 +47,7 @@ def broken_by(call: Call, server: Mapping[str, Any]) -> Failed:
     failed, path = broken(server), SERVERS.at(call.object_id, "/os-instance-actions")
     try:
         actions = send(call.cloud.compute, "GET", path).get("instanceActions") or [{}]
-    except CloudFault:
+    except CloudError:
         return failed  # the failure is told all the same
     request_id = actions[0].get("request_id")
     return (
