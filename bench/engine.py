@@ -18,21 +18,21 @@ from typing import Any, TypeVar
 from bench.database import add_option, empty_database
 from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
+from stoker.concurrency.fair_threads import FairThreads
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.service import make_service
-from stoker.fair_threads import FairThreads
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import Clock, SystemClock
 from stoker.kernel.freeing import loading
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.kernel.values import replace
-from stoker.resources.built_in import built_in
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.registry import Registry
 from stoker.store.opening import OpenStore
 from stoker.store.store import SqlStore
 

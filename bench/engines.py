@@ -27,13 +27,13 @@ from bench.database import PRIVATE, add_option, empty_database
 from bench.engine import CALLER, ports_on
 from bench.report import print_json
 from bench.templates import chain, child, template, tree
-from stoker.driving import Alone, Driving
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.service import Service, make_service
 from stoker.kernel.freeing import loading
-from stoker.members import Member
-from stoker.resources.built_in import built_in
+from stoker.resources.base.builtin_types import built_in
+from stoker.server.cluster_member import Member
+from stoker.server.scheduling import Alone, Driving
 from stoker.store.opening import OpenStore
 
 KEY = "the key of all processes of a measurement"

@@ -18,7 +18,7 @@ import yaml
 
 from bench.report import print_json
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import Template, parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs

@@ -14,8 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store import tables
-from stoker.store.encryption import Cipher
+from stoker.store.schema import tables
+from stoker.store.sql.encryption import Cipher
 
 RESOURCES_OF_STACK = 20
 LARGE = "p0"

@@ -24,14 +24,14 @@ from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.kernel.values import replace
-from stoker.store import tables
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
-from stoker.store.shares import Shares
-from stoker.store.state import SqlState
+from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.turns import SqlTurns
+from stoker.store.read.state import SqlState
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
-from stoker.store.turns import SqlTurns
 
 KEY = b"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 TIMES = 15

@@ -9,8 +9,8 @@ from typing import Any
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.model.records import Event, Operation, Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
-from stoker.engine.service.commands import Operations
-from stoker.engine.service.lookup import Finder
+from stoker.engine.service.requests.commands import Operations
+from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.values import replace
 from stoker.store.store import SqlStore

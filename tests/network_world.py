@@ -9,7 +9,7 @@ from stoker.clouds import faults
 from stoker.engine.model.interfaces import Ports
 from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.schema.properties import NameLookup
 from stoker.schema.resource_type import ResourceType
 from tests.clouds.fake_cloud import FakeCloud

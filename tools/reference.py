@@ -14,8 +14,8 @@ import click
 from stoker.cli.main import COMMANDS, main
 from stoker.config.ignored import IGNORED, IGNORED_GROUPS
 from stoker.config.options import GROUPS
-from stoker.resources.built_in import built_in
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.registry import Registry
 from stoker.schema.resource_type import Adopts
 from tools import type_pages
 from tools.type_pages import way

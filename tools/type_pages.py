@@ -10,11 +10,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from stoker.resources.built_in import WITHDRAWN, built_in
-from stoker.resources.declared import WithDeclared, declarations
-from stoker.resources.older_names import OLDER_NAMES
-from stoker.resources.registry import Registry
-from stoker.resources.rest import RestResource
+from stoker.resources.base.builtin_types import WITHDRAWN, built_in
+from stoker.resources.base.heat_catalog import WithDeclared, declarations
+from stoker.resources.base.registry import Registry
+from stoker.resources.base.renamed_types import OLDER_NAMES
+from stoker.resources.base.rest import RestResource
 from stoker.schema.constraints import (
     AllowedPattern,
     AllowedValues,

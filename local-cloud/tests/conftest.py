@@ -9,11 +9,11 @@ import pytest
 
 from cloud_testing.compute import Api, House
 from cloud_testing.doubles import ManualClock, StaticTokens
-from localcloud.app import CloudApp
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.settings import Settings
+from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
-from localcloud.settings import Settings
-from localcloud.store import Store
+from localcloud.process.app import CloudApp
 
 
 @pytest.fixture

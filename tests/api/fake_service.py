@@ -39,7 +39,7 @@ from stoker.kernel.errors import (
     ValidationError,
 )
 from stoker.kernel.values import replace
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.schema.helpers import ComputationError
 from stoker.template.definition import Output
 from stoker.template.describe.catalogue import Catalogue

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from stoker.engine.model.requests import Caller, EventQuery
-from stoker.engine.service.event_streams import Told
+from stoker.engine.service.views.event_streams import Told
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace

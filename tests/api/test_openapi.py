@@ -9,7 +9,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from stoker.api.rest import openapi
 from stoker.api.rest.json_schema import schema_of
-from stoker.api.rest.parameters import Parameter
+from stoker.api.rest.requests.parameters import Parameter
 from stoker.api.rest.router import Router
 from stoker.api.rest.routes import ROUTES
 

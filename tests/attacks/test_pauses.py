@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from stoker.pauses import LoopPauses
+from stoker.observability.event_loop_monitor import LoopPauses
 
 
 def work_that_takes_long(seconds: float) -> None:

@@ -20,7 +20,7 @@ from stoker.api.cfn.actions import ACTIONS as CFN_ACTIONS
 from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.cloudwatch.actions import ACTIONS as CLOUDWATCH_ACTIONS
 from stoker.api.cloudwatch.protocols import nested
-from stoker.cli.data_dir import running_in
+from stoker.cli.arguments.data_dir import running_in
 from stoker.kernel.values import replace
 from tests.bad_input.named_texts import STACKS, with_texts
 from tests.recovery.service import until

@@ -10,8 +10,8 @@ from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
 from stoker.store.store import SqlStore
 from tests.store.inline import InlineRunner
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from stoker.administration import RESET
+from stoker.admin.database import RESET
 from stoker.cli import administered, heat_manage
 from stoker.cli.main import main
 from stoker.config.files import NO_FILES, ConfigFiles
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Operation, Stack, Status
-from stoker.store.databases import REVISION
-from stoker.store.keys import keys_in
 from stoker.store.opening import OpenStore
+from stoker.store.sql.databases import REVISION
+from stoker.store.sql.keys import keys_in
 
 
 def stack(number: int, project: str = "p", deleted_at: float | None = None) -> Append:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from stoker.cli.causes import ShownAs, lines_of, parsed_explanation, steps_of
+from stoker.cli.deploy.causes import ShownAs, lines_of, parsed_explanation, steps_of
 
 NOW = datetime(2026, 11, 22, 12, 0, 10, tzinfo=UTC)
 

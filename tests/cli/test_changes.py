@@ -7,7 +7,7 @@ from typing import Any
 import click
 import pytest
 
-from stoker.cli.changes import Plan, plan_of_create, plan_of_update, summary, tree
+from stoker.cli.deploy.plan import Plan, plan_of_create, plan_of_update, summary, tree
 
 VALUE = {"name": "value", "old": 1, "new": 2, "known": True}
 SIZE = {"name": "size", "old": 3, "new": 4, "known": True}

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from stoker.cli.client import Client, RefusedError
-from stoker.cli.credentials import Credentials, in_environment
-from stoker.cli.failures import CommandError, InputError
-from stoker.cli.stacks import find_stack
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.client.credentials import Credentials, in_environment
+from stoker.cli.client.stacks import find_stack
+from stoker.cli.console.failures import CommandError, InputError
 
 CREDENTIALS = Credentials("http://cloud/identity/v3", "demo", "secret", project_name="demo")
 CATALOG = [

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stoker.cli.credentials import in_environment
-from stoker.cli.failures import InputError
+from stoker.cli.client.credentials import in_environment
+from stoker.cli.console.failures import InputError
 from tests.cli.conftest import Served, stoker
 
 SERVER = """heat_template_version: 2018-08-31

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from stoker.cli.client import RefusedError
-from stoker.cli.control_characters import all_visible, visible
-from stoker.cli.failures import CommandError
-from stoker.cli.findings import Finding, as_text
-from stoker.cli.stacks import ORCHESTRATION
+from stoker.cli.client.client import RefusedError
+from stoker.cli.client.stacks import ORCHESTRATION
+from stoker.cli.console.control_characters import all_visible, visible
+from stoker.cli.console.failures import CommandError
+from stoker.cli.console.findings import Finding, as_text
 from tests.cli.test_client import client
 
 EVIL = "\x1b]0;PWNED\x07\x1b[2J\x9b31m\x90q\x9c\r\x7f\u202etxt"

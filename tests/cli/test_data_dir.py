@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stoker.cli.data_dir import make_data_dir
+from stoker.cli.arguments.data_dir import make_data_dir
 
 
 def mode(path: Path) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from stoker.cli.service import connect
-from stoker.cli.target import Target
+from stoker.cli.client.target import Target
+from stoker.cli.local.service import connect
 from tests.cli.conftest import Served
 
 INNER = """heat_template_version: 2018-08-31

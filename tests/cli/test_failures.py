@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from stoker.cli.remedies import ports_in_the_way
-from stoker.cli.service import connect
-from stoker.cli.target import Target
+from stoker.cli.client.target import Target
+from stoker.cli.deploy.remedies import ports_in_the_way
+from stoker.cli.local.service import connect
 from tests.cli.conftest import Served
 
 PORTS = """heat_template_version: 2018-08-31

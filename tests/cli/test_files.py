@@ -9,9 +9,9 @@ from threading import Thread
 
 import pytest
 
-from stoker.cli.failures import InputError
-from stoker.cli.files import bundle
-from stoker.cli.findings import DocumentError
+from stoker.cli.arguments.files import bundle
+from stoker.cli.console.failures import InputError
+from stoker.cli.console.findings import DocumentError
 
 VERSION = "heat_template_version: 2018-08-31\n"
 

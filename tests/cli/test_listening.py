@@ -11,8 +11,8 @@ import pytest
 
 from stoker.cli.commands import serve
 from stoker.cli.commands.serve import listen_for_apis, listen_once_free
-from stoker.cli.failures import CommandError
-from stoker.cli.serve_options import ServeOptions, port_of
+from stoker.cli.console.failures import CommandError
+from stoker.cli.local.serve_options import ServeOptions, port_of
 
 
 def test_a_port_that_becomes_free_at_once_is_waited_for() -> None:

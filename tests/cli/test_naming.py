@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stoker.cli.naming import candidates, paths_of
-from stoker.cli.stacks import Resource, Stack
+from stoker.cli.arguments.naming import candidates, paths_of
+from stoker.cli.client.stacks import Resource, Stack
 from tests.cli.conftest import Served
 
 SERVER = """

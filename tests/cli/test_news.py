@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from stoker.cli.client import Client
-from stoker.cli.news import LONGEST_SILENCE, News
+from stoker.cli.client.client import Client
+from stoker.cli.deploy.event_stream import LONGEST_SILENCE, News
 from tests.cli.test_client import CREDENTIALS, client, login
 from tests.cli.test_progress import STACK
 from tests.recovery.service import until

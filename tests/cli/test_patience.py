@@ -13,11 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from stoker.cli.client import Client, RefusedError
-from stoker.cli.failures import CommandError
-from stoker.cli.patience import SECONDS, Patience
-from stoker.cli.progress import follow
-from stoker.cli.stacks import Event, Resource, Stack
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.client.retry_policy import SECONDS, Patience
+from stoker.cli.client.stacks import Event, Resource, Stack
+from stoker.cli.console.failures import CommandError
+from stoker.cli.deploy.progress import follow
 from tests.cli.conftest import (
     Served,
     command_line,

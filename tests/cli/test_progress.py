@@ -6,9 +6,9 @@ import io
 
 from rich.console import Console
 
-from stoker.cli.progress import LiveDisplay, PlainDisplay
-from stoker.cli.stacks import Resource, Stack
-from stoker.cli.tree import Clocks, as_tree, elapsed, print_tree, why
+from stoker.cli.client.stacks import Resource, Stack
+from stoker.cli.deploy.progress import LiveDisplay, PlainDisplay
+from stoker.cli.deploy.tree import Clocks, as_tree, elapsed, print_tree, why
 from stoker.kernel.values import replace
 
 STACK = Stack("s", "shop", "CREATE", "IN_PROGRESS", "", "2026-01-01T00:00:00Z", None)

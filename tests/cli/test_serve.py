@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stoker.cli.data_dir import DataDirLock, Running, running_in
+from stoker.cli.arguments.data_dir import DataDirLock, Running, running_in
 from tests.cli.conftest import (
     Served,
     command_line,

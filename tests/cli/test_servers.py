@@ -14,10 +14,10 @@ import pytest
 
 from localcloud.fabric import identities
 from localcloud.fabric.probe import probe
+from stoker.cli.client.stacks import Server
 from stoker.cli.commands.exec import check_is_within_reach
 from stoker.cli.commands.ssh import unreachable
-from stoker.cli.failures import CommandError
-from stoker.cli.stacks import Server
+from stoker.cli.console.failures import CommandError
 from tests.cli.conftest import Served, command_line, environment_without_cloud, stoker
 
 TEMPLATE = """heat_template_version: 2018-08-31

@@ -12,7 +12,7 @@ import pytest
 
 _PROGRAM = """
 import os, signal
-from stoker.cli.supervision import expect_reloads, tell_ready
+from stoker.cli.local.supervision import expect_reloads, tell_ready
 expect_reloads()
 os.kill(os.getpid(), signal.SIGHUP)
 tell_ready("here")

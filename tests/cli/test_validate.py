@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stoker.resources.built_in import built_in
-from stoker.resources.declared import declarations
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.heat_catalog import declarations
 from tests.cli.conftest import EXAMPLES, stoker
 
 HEAT_TYPES = Path(__file__).parent / "heat_types.txt"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stoker.cli.failures import InputError
-from stoker.cli.wanted import Given
+from stoker.cli.console.failures import InputError
+from stoker.cli.deploy.request import Given
 
 
 def given(template: Path, name: str | None = None) -> Given:

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from requests.exceptions import ReadTimeout, RequestException
 
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.clouds.elsewhere import NoSuchCloudError
-from stoker.clouds.guarded import guarded
+from stoker.clouds.remote_clouds import NoSuchCloudError
+from stoker.clouds.ssrf_guard import guarded
 
 LONGEST = 100_000
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from tests.conformance.runner.case import LANGUAGE, load
 from tests.conformance.runner.known import known
 

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from stoker.dispatch import procrastinate as dispatching
+from stoker.dispatch.lease import HeartbeatTenure, clock
 from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs, Procrastinate
-from stoker.dispatch.tenure import HeartbeatTenure, clock
 from stoker.kernel.time_limit import project
 from tests.postgresql import PostgreSQL
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from stoker.store.databases import REVISION
+from stoker.store.sql.databases import REVISION
 from tests.engines.installation import (
     MEMBERS,
     SECONDS,

@@ -9,7 +9,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template
 
 from stoker.kernel.diagnostics import Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation

@@ -3,7 +3,7 @@
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.environment.registry import ResourceRegistry
 
 TYPES = Registry()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.engine_world import template
 
-from stoker.resources.registry import Registry
-from stoker.service_environment import environment_in
+from stoker.resources.base.registry import Registry
+from stoker.server.global_environment import environment_in
 from stoker.template.document import parse
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation

@@ -13,16 +13,16 @@ from tests.simulation.world import CALLER
 
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.values import replace
-from stoker.resources.access import ALLOWED
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
+from stoker.resources.aws.ec2_instance import Instance
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.aws.scaling_policy import AWSScalingPolicy
-from stoker.resources.declared import declared
+from stoker.resources.base.heat_catalog import declared
+from stoker.resources.base.registry import Registry
 from stoker.resources.heat.access_policy import AccessPolicy
 from stoker.resources.heat.instance_group import InstanceGroup
-from stoker.resources.instance_groups import BALANCER, CONFIGURATION, POOLS
-from stoker.resources.nova.instance import Instance
-from stoker.resources.registry import Registry
+from stoker.resources.shared.access import ALLOWED
+from stoker.resources.shared.instance_groups import BALANCER, CONFIGURATION, POOLS
 from stoker.schema.resource_type import Nested, NestingCall, Referred
 from stoker.schema.unknown import Unknown
 from stoker.template.describe.resource_types import describe_type

@@ -14,8 +14,8 @@ from tests.simulation.world import CALLER, World
 
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError, Severity
+from stoker.resources.base.registry import Registry
 from stoker.resources.heat.stack import DEPTH, MOST_DEPTH, RemoteStack
-from stoker.resources.registry import Registry
 from stoker.schema.resource_type import ResourceType
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stoker.fair_threads import GIVE_WAY, LONG, FairThreads
+from stoker.concurrency.fair_threads import GIVE_WAY, LONG, FairThreads
 from stoker.kernel.time_limit import project
 
 

@@ -12,8 +12,8 @@ from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.signals import SignalService
+from stoker.engine.service.signals.signals import SignalService
+from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import ForbiddenError, NotFoundError, ValidationError
 from tests.api.fake_service import FakeCatalogue, one_engine

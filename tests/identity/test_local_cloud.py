@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import httpx
 import pytest
 
-from localcloud.app import CloudApp, open_cloud
+from localcloud.core.settings import ForeignService, Settings
 from localcloud.fabric.no_fabric import NoFabric
 from localcloud.identity.routes import service as identity_service
-from localcloud.settings import ForeignService, Settings
+from localcloud.process.app import CloudApp, open_cloud
 from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
 from stoker.identity.ec2 import SignatureVerifier

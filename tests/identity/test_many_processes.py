@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
-from stoker.store import tables
-from stoker.store.databases import for_writing, open_database
-from stoker.store.members import Members
-from stoker.store.postgresql import SPACE, Lock
-from stoker.store.runners import ThreadRunner
-from stoker.store.trusts import SqlTrusts, counts
+from stoker.store.ownership.cluster_tables import Members
+from stoker.store.records.trusts import SqlTrusts, counts
+from stoker.store.schema import tables
+from stoker.store.sql.databases import for_writing, open_database
+from stoker.store.sql.postgresql import SPACE, Lock
+from stoker.store.sql.runners import ThreadRunner
 from tests.postgresql import server
 from tests.store.test_trusts import add_stack
 
@@ -96,7 +96,9 @@ async def processes(
 
 
 def is_recorded(database: sa.Engine, trust_id: str) -> bool:
-    """Record a stack as ``stoker.engine.service.recording`` does; whether its trust counts."""
+    """Record a stack as ``stoker.engine.service.requests.record`` does; whether its trust
+    counts.
+    """
     with for_writing(database).begin() as connection:
         found = counts(connection, trust_id)
     if found:

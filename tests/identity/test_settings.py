@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from stoker.api.rest import settings as rest
 from stoker.config.loading import load
 from stoker.identity.settings import IdentitySettings, User, settings_from
-from stoker.store.keys import key_from_passphrase, keys_in
+from stoker.store.sql.keys import key_from_passphrase, keys_in
 
 HEAT_CONF = """
 [DEFAULT]

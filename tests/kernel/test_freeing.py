@@ -15,7 +15,7 @@ from tests.recovery.service import until
 
 from stoker.kernel import freeing
 from stoker.kernel.values import replace
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs

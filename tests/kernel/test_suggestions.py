@@ -11,7 +11,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
     renew_suggestions,
 )
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment
 from stoker.template.evaluate.evaluation import Evaluation

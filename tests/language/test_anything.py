@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import MAX_DIAGNOSTICS, DiagnosticError
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation

@@ -19,7 +19,7 @@ from tests.language.attacks.request import BODY, TEXT, Request
 from tests.language.bounded import cost_of
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.describe.description import describe_template
 from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment

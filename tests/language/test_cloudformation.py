@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stoker.kernel.diagnostics import Diagnostic, Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs

@@ -12,7 +12,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation

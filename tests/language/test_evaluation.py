@@ -8,7 +8,7 @@ import pytest
 from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError, Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment

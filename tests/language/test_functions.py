@@ -10,7 +10,7 @@ import yaml
 from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError, Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.functions.registry import condition_functions_of, functions_of

@@ -12,7 +12,7 @@ import yaml
 from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment
 from stoker.template.evaluate.evaluation import Evaluation

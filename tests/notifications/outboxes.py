@@ -12,7 +12,7 @@ from stoker.engine.model.outgoing import STACK_TYPE
 from stoker.engine.model.records import Action, Event, Input, Message, Stack, Status
 from stoker.kernel.values import replace
 from stoker.messaging.sender import Carrier
-from stoker.store.databases import open_database
+from stoker.store.sql.databases import open_database
 from stoker.store.store import SqlStore
 from tests.simulation.world import Plain
 from tests.store.inline import InlineRunner

@@ -22,7 +22,7 @@ from pathlib import Path
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.sessions import Sessions
 from stoker.kernel.clock import SystemClock
-from stoker.resources.built_in import built_in
+from stoker.resources.base.builtin_types import built_in
 from tests.openstack import machine
 from tests.openstack.services import BY_REFERENCE, CORE, SERVICES, Tried, by_reference
 from tests.openstack.trial import STEPS, Result, tried

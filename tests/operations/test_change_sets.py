@@ -11,9 +11,9 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.records import Action, Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import ChangeSetState
-from stoker.engine.service import change_sets
-from stoker.engine.service.change_set_contents import NO_CHANGES, request_of
-from stoker.engine.service.recording import make_reviewed
+from stoker.engine.service.change_sets import change_sets
+from stoker.engine.service.change_sets.contents import NO_CHANGES, request_of
+from stoker.engine.service.requests.record import make_reviewed
 from stoker.kernel.errors import (
     ActionInProgressError,
     AlreadyExistsError,

@@ -11,9 +11,9 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.change_sets import Detection
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.drift_reports import LONGEST
+from stoker.engine.service.views.drift_reports import LONGEST
 from stoker.kernel.errors import ActionInProgressError, NotFoundError
-from stoker.store.change_sets import DETECTIONS_KEPT
+from stoker.store.records.change_sets import DETECTIONS_KEPT
 
 ONE = template({"a": thing(value="one"), "b": thing(value="one")})
 

@@ -12,8 +12,8 @@ from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
-from stoker.engine.service import event_streams
-from stoker.engine.service.event_streams import Told
+from stoker.engine.service.views import event_streams
+from stoker.engine.service.views.event_streams import Told
 from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
 

@@ -12,8 +12,8 @@ from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Operation, OperationStatus, Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import Cause, CauseKind, Explanation
-from stoker.engine.service.explanations import Explanations
-from stoker.engine.service.lookup import Finder
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.views.explanations import Explanations
 from stoker.kernel.errors import NotFoundError
 from stoker.kernel.load import Load
 from stoker.kernel.values import replace

@@ -8,7 +8,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 
 from stoker.kernel.diagnostics import Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs

@@ -11,7 +11,7 @@ from tests.simulation.types import Types
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.requests import StackRequest
-from stoker.engine.service.fetching import MOST
+from stoker.engine.service.requests.fetch import MOST
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import LimitExceededError, ValidationError
 from stoker.resources.aws.stack import NestedStack

@@ -9,7 +9,7 @@ from typing import Any
 
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.evaluation_cache import KeptEvaluations
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment
 from stoker.template.evaluate.evaluation import Evaluation

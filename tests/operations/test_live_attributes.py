@@ -10,7 +10,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.views import ResourceView
-from stoker.engine.service.live_attributes import KEPT, MOST
+from stoker.engine.service.views.live_attributes import KEPT, MOST
 from stoker.template.definition import Output
 
 OUTPUTS = {"seen": {"value": {"get_attr": ["a", "value"]}}}

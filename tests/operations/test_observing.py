@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.clouds.driving import Row
 
-from stoker.engine.execution.observing import Look, look_at
+from stoker.engine.execution.observe.observing import Look, look_at
 from stoker.engine.execution.session import StackRows
 from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder, NameLookup, Property, Type

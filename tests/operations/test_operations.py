@@ -11,8 +11,8 @@ from tests.simulation.world import CALLER, EngineLife
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import StackRequest
-from stoker.engine.service.commands import Operations
-from stoker.engine.service.lookup import Finder
+from stoker.engine.service.requests.commands import Operations
+from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -21,7 +21,7 @@ from stoker.kernel.errors import (
     ValidationError,
 )
 from stoker.kernel.values import replace
-from stoker.store import tables
+from stoker.store.schema import tables
 from stoker.store.store import SqlStore
 
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}

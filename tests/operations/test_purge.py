@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.purge import DAY, Purge
+from stoker.server.purge import DAY, Purge
 
 
 class Clock:

@@ -12,13 +12,13 @@ from tests.simulation.world import CALLER, Clouds, World
 
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.queries import Queries
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.views.queries import Queries
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import AlreadyExistsError, ForbiddenError, RequestError
 from stoker.kernel.values import replace
-from stoker.resources.declared import declared
+from stoker.resources.base.heat_catalog import declared
 from stoker.schema.resource_type import ResourceType
 
 PLAIN = template({"a": thing(value="one")}, outputs={"o": {"value": {"get_attr": ["a", "id"]}}})

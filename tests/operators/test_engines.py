@@ -19,8 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from stoker.cli import heat_manage
 from stoker.cli.main import main
-from stoker.store.engines import EngineRecord
 from stoker.store.opening import OpenStore
+from stoker.store.ownership.engines import EngineRecord
 from tests.postgresql import PostgreSQL, server
 
 LONG_AGO = 100.0

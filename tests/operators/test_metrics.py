@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 from stoker.engine.model.interfaces import Append, StoreError
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Status
 from stoker.kernel.load import Load
-from stoker.metrics.counts import OTHER, CountedRequests, Counts, Histogram
-from stoker.metrics.report import Report, Work
-from stoker.store.state import SqlState
+from stoker.observability.counts import OTHER, CountedRequests, Counts, Histogram
+from stoker.observability.report import Report, Work
+from stoker.store.read.state import SqlState
 from tests.engine_world import Lab, in_lab, template, thing
 
 

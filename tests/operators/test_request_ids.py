@@ -14,7 +14,7 @@ from stoker.api.interface import interface
 from stoker.clouds.workers import Workers
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.log import request, request_across
-from stoker.store import tables
+from stoker.store.schema import tables
 from tests.engine_world import Lab, in_lab, template, thing
 
 GIVEN = "req-0b16cf3b-1c0f-4f3e-9d61-3c3f8b0c6a11"

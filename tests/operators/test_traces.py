@@ -17,7 +17,7 @@ from stoker.kernel import tracing
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.log import request, request_across
 from stoker.kernel.tracing import span
-from stoker.telemetry import Traces
+from stoker.observability.tracing import Traces
 from tests.engine_world import Lab, in_lab, template, thing
 
 REQUEST = "req-0b16cf3b-1c0f-4f3e-9d61-3c3f8b0c6a11"

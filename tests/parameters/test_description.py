@@ -2,7 +2,7 @@
 
 from tests.evaluating import with_helpers
 
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.describe.description import describe_template
 from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment

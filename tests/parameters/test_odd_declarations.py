@@ -9,7 +9,7 @@ from tests.evaluating import with_helpers
 from tests.parameters.declaring import declare_or_raise
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 from stoker.template.describe.parameters import describe_parameter, described_parameters
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.engine import CALLER, Bench
 
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
 
 __all__ = ["CALLER", "running_engine"]
 

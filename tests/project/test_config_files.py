@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from stoker.app import endpoints_of, property_defaults_of
 from stoker.cli import configuration
-from stoker.cli.failures import CommandError
+from stoker.cli.console.failures import CommandError
+from stoker.cli.local.serve_options import ServeOptions
 from stoker.cli.main import main
-from stoker.cli.serve_options import ServeOptions
 from stoker.clouds.credentials import ServiceAccess
 from stoker.config.checking import Kind, remarks
 from stoker.config.files import ConfigFiles, usual_files
@@ -20,7 +19,8 @@ from stoker.config.loading import load
 from stoker.config.options import GROUPS
 from stoker.config.sample import sample
 from stoker.identity.settings import settings_from
-from stoker.resources.registry import Registry
+from stoker.resources.base.registry import Registry
+from stoker.server.app import endpoints_of, property_defaults_of
 
 GOOD = """
 [keystone_authtoken]

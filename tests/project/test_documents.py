@@ -10,8 +10,8 @@ from tools.reference import PAGES
 
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
-from stoker.resources.built_in import built_in
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
 ROOT = Path(__file__).parents[2]

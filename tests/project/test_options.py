@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stoker.app import App
 from stoker.config.ignored import IGNORED
 from stoker.config.loading import load
 from stoker.config.options import GROUPS
+from stoker.server.app import App
 
 MINIMUM = """
 [keystone_authtoken]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from stoker.admin.reachability import problems_of
 from stoker.config.loading import load
-from stoker.reachability import problems_of
 from tests.identity.fake_keystone import FakeKeystone
 
 TEXT = """

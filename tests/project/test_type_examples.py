@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tools.type_examples import example
 
-from stoker.resources.built_in import built_in
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.registry import Registry
 from tests.cli.conftest import stoker
 
 

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from stoker.engine.model.requests import StackRequest
-from stoker.engine.operations import suspicion
+from stoker.engine.operations import crash_loop
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
-from stoker.store import tables
+from stoker.store.schema import tables
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.scenario import Kill
@@ -255,7 +255,7 @@ def test_delete_ends_the_wait_of_a_suspected_stack() -> None:
     world.live(begin)
     with pytest.MonkeyPatch.context() as patch:
         # each start counts but the last, which waits for long
-        patch.setattr(suspicion, "HOLDS", {3: 0.5, 4: 3600.0})
+        patch.setattr(crash_loop, "HOLDS", {3: 0.5, 4: 3600.0})
         for _ in range(5):
             world.live(short)
         took = world.live(delete)

@@ -14,11 +14,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stoker import fair_threads
 from stoker.api.interface import interface
 from stoker.clouds.faults import CloudError
+from stoker.concurrency import fair_threads
+from stoker.concurrency.fair_threads import FairThreads
 from stoker.engine.model.requests import StackRequest
-from stoker.fair_threads import FairThreads
 from stoker.kernel.diagnostics import type_of
 from stoker.kernel.errors import MachineError, RequestError, lack_of, machine_errors
 from tests.engine_world import Lab, in_lab, template, thing

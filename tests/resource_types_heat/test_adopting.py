@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from stoker.engine.execution.adopting import adopting
+from stoker.engine.execution.calls.adopt import adopting
 from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.records import Adopted
+from stoker.resources.base.registry import Registry
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.software_config import SoftwareConfig
 from stoker.resources.heat.value import Value
 from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
-from stoker.resources.registry import Registry
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, StackFacts
 

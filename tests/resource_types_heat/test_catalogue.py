@@ -3,9 +3,9 @@
 import pytest
 
 from stoker.kernel.errors import NotFoundError, NotSupportedError, ValidationError
-from stoker.resources.built_in import built_in
-from stoker.resources.declared import WithDeclared
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.heat_catalog import WithDeclared
+from stoker.resources.base.registry import Registry
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.document import parse
 from tests.parameters.declaring import declare_or_raise

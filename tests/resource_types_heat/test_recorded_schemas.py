@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from stoker.resources.built_in import WITHDRAWN, built_in
-from stoker.resources.declared import declarations, declared
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import WITHDRAWN, built_in
+from stoker.resources.base.heat_catalog import declarations, declared
+from stoker.resources.base.registry import Registry
 from stoker.schema.constraints import Constraint
 from stoker.schema.properties import Attribute, Property
 from stoker.schema.support import SupportStatus

@@ -9,9 +9,9 @@ import pytest
 
 import stoker.resources
 import stoker.schema
-from stoker.resources.built_in import WITHDRAWN, built_in
-from stoker.resources.older_names import OLDER_NAMES
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import WITHDRAWN, built_in
+from stoker.resources.base.registry import Registry
+from stoker.resources.base.renamed_types import OLDER_NAMES
 from stoker.schema.resource_type import Done, ManagedType, ResourceType
 from stoker.template.describe.catalogue import Catalogue
 

@@ -14,13 +14,13 @@ from typing import Any
 from tests.clouds.driving import Row, checked
 
 from stoker.clouds.faults import CloudError, retry_after
-from stoker.engine.execution.observing import Look, seen
-from stoker.engine.execution.ownership import is_unproven
+from stoker.engine.execution.calls.ownership import is_unproven
+from stoker.engine.execution.observe.observing import Look, seen
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
-from stoker.resources.making_way import MakesWay
-from stoker.resources.registry import Registry
-from stoker.resources.rest import RestResource
+from stoker.resources.base.registry import Registry
+from stoker.resources.base.rest import RestResource
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.resource_type import (
     Adopts,
     Call,

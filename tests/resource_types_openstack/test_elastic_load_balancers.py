@@ -10,7 +10,7 @@ from tests.clouds.fake_services import FakeConnection, Kind, Service
 from tests.resource_types_heat.calls import findings
 
 from stoker.kernel.errors import RequestError
-from stoker.resources.octavia.elastic_load_balancer import LoadBalancer
+from stoker.resources.aws.elastic_load_balancer import LoadBalancer
 
 LISTENER = {"InstancePort": 80, "LoadBalancerPort": 80, "Protocol": "HTTP"}
 CHECK = {

@@ -22,9 +22,9 @@ from tests.resource_types_openstack.test_local_services import CASES as LOCAL
 from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
-from stoker.resources.built_in import built_in
-from stoker.resources.older_names import OLDER_NAMES
-from stoker.resources.registry import Registry
+from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.registry import Registry
+from stoker.resources.base.renamed_types import OLDER_NAMES
 from stoker.schema.resource_type import Adopts, Done, ResourceType, Sweeps, Wait
 
 DOCUMENT = Path(__file__).parents[2] / "docs/found-again.md"

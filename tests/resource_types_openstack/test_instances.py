@@ -11,11 +11,11 @@ from tests.clouds.driving import Row
 from tests.clouds.fake_cloud import FakeCloud
 from tests.resource_types_heat.calls import findings
 
+from stoker.resources.aws.ec2_instance import Instance
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
-from stoker.resources.nova.instance import Instance
 from stoker.schema.resource_type import Done
 
 BASIC = {"ImageId": "img", "InstanceType": "small"}

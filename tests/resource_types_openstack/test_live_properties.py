@@ -34,13 +34,13 @@ from stoker.clouds.collections import (
     SUBNETS,
 )
 from stoker.clouds.lookups import Lookups
-from stoker.engine.execution.observing import Look, seen
+from stoker.engine.execution.observe.observing import Look, seen
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
-from stoker.resources.neutron.rules import OWN_RULES, meaning
+from stoker.resources.base.registry import Registry
 from stoker.resources.neutron.sharing import RBAC_POLICIES
-from stoker.resources.registry import Registry
+from stoker.resources.shared.security_group_rules import OWN_RULES, meaning
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Done, ManagedType, Observes, Update, can
 

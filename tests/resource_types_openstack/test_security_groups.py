@@ -8,9 +8,9 @@ from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.values import replace
-from stoker.resources.neutron.rules import meaning
 from stoker.resources.neutron.security_group import SecurityGroup
 from stoker.resources.neutron.security_group_rule import SecurityGroupRule
+from stoker.resources.shared.security_group_rules import meaning
 from stoker.schema.resource_type import Update, Wait
 from stoker.schema.values import check_properties
 

@@ -16,7 +16,7 @@ import httpx
 from stoker.api.cfn.actions import ACTIONS as CFN_ACTIONS
 from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.cloudwatch.actions import ACTIONS as CLOUDWATCH_ACTIONS
-from stoker.cli.data_dir import running_in
+from stoker.cli.arguments.data_dir import running_in
 from stoker.kernel.addresses import ResourceAddress, StackAddress
 from tests.rest.contract import ROWS, Row
 from tests.rest.scene import Scene

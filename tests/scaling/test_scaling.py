@@ -13,8 +13,8 @@ from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.records import Stack, Status
 from stoker.engine.model.requests import StackRequest
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.signals import SignalService
+from stoker.engine.service.signals.signals import SignalService
+from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.errors import ActionInProgressError, LimitExceededError
 from stoker.kernel.values import replace
 

@@ -16,9 +16,9 @@ from stoker.dispatch.timers import LONGEST, WatchTimer
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.watches import Datum, Watch
-from stoker.engine.service.alarms import Alarms
-from stoker.engine.service.metrics import Metrics
-from stoker.engine.service.watches import Watches
+from stoker.engine.service.monitoring.alarms import Alarms
+from stoker.engine.service.monitoring.metrics import Metrics
+from stoker.engine.service.monitoring.watches import Watches
 from stoker.kernel.errors import NotFoundError, ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.aws.alarm import Alarm

@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from stoker.engine.model.outgoing import is_of_stack
 from stoker.engine.model.records import Event, Message
 from stoker.messaging.sender import Carrier
-from stoker.store import rows, tables
-from stoker.store.encryption import Cipher
+from stoker.store.schema import tables
+from stoker.store.sql import rows
+from stoker.store.sql.encryption import Cipher
 
 _AWAY = 0.6
 """How often it takes nothing, or some of what it is given."""

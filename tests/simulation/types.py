@@ -8,6 +8,7 @@ from typing import Any
 from stoker.kernel.errors import ValidationError
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
+from stoker.resources.base.renamed_types import under_older_name
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.cw_lite_alarm import CWLiteAlarm
 from stoker.resources.heat.delay import Delay
@@ -19,7 +20,6 @@ from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.resources.heat.software_deployment import SoftwareDeployment
-from stoker.resources.older_names import under_older_name
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
 from tests.simulation.cloud import GoneError

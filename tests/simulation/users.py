@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from stoker.engine.execution.hooks import hook_of
+from stoker.engine.execution.steps.hooks import hook_of
 from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
@@ -22,8 +22,8 @@ from stoker.engine.model.watches import Datum
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
-from stoker.store import rows as stored_rows
-from stoker.store import tables
+from stoker.store.schema import tables
+from stoker.store.sql import rows as stored_rows
 from tests.simulation.agents import Agent, Applied
 from tests.simulation.scenario import FILES, METRIC, NAMESPACE, Request, Scenario
 from tests.simulation.world import CALLER, START, EngineLife, World

@@ -29,10 +29,10 @@ from stoker.kernel.load import Load
 from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
-from stoker.store import tables
-from stoker.store.contents import ContentCache
-from stoker.store.databases import open_database
-from stoker.store.encryption import Hashed
+from stoker.store.schema import tables
+from stoker.store.sql.contents import ContentCache
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import Hashed
 from stoker.store.store import SqlStore
 from tests.simulation.album import Album
 from tests.simulation.cloud import BusyError, Cloud, GoneError, LostError

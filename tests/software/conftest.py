@@ -19,11 +19,11 @@ from stoker.api.rest.settings import RestSettings
 from stoker.config.loading import load
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.software import Software
+from stoker.engine.service.signals.software import Software
 from stoker.identity.policy import Policies
 from stoker.kernel.ids import RandomIds
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
 from stoker.store.store import SqlStore
 from tests.api.fake_service import FakeCatalogue, one_engine
 from tests.store.inline import InlineRunner

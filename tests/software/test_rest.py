@@ -11,11 +11,11 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from stoker.engine.execution.calls import with_software
+from stoker.engine.execution.calls.build import with_software
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Resource, Stack, Status
-from stoker.engine.service.reports import ConcurrentUpdateError, report
+from stoker.engine.service.signals.reports import ConcurrentUpdateError, report
 from stoker.kernel.clock import isoformat
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace

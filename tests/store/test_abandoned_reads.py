@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from tests.recovery.service import until
 
 from stoker.kernel.time_limit import project
-from stoker.store.abandoned import AbandoningCipher, ReadAbandonedError
-from stoker.store.databases import for_reading, open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.keys import key_from_passphrase
-from stoker.store.reading import GroupRead
-from stoker.store.runners import ThreadRunner
+from stoker.store.read.abandoned import AbandoningCipher, ReadAbandonedError
+from stoker.store.read.group_read import GroupRead
+from stoker.store.sql.databases import for_reading, open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.keys import key_from_passphrase
+from stoker.store.sql.runners import ThreadRunner
 
 ENDLESS = sa.text(
     "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)"

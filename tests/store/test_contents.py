@@ -13,9 +13,10 @@ from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Input
 from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
-from stoker.store import contents, tables
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
+from stoker.store.schema import tables
+from stoker.store.sql import contents
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
 from stoker.store.store import SqlStore
 from stoker.template.environment.environment import parse_environment
 

@@ -42,10 +42,11 @@ from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
-from stoker.store import tables, tidying
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
+from stoker.store.maintenance import tidying
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
 KEY = Fernet.generate_key()

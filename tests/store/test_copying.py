@@ -14,12 +14,12 @@ from tests.store.test_contract import stack_in
 from tests.store.test_migrations import fill
 from tests.store.test_simultaneous_writes import event_of, input_of
 
-from stoker.cli.data_dir import DataDirLock
+from stoker.cli.arguments.data_dir import DataDirLock
 from stoker.cli.main import main
 from stoker.engine.model.interfaces import Append
-from stoker.store import tables
-from stoker.store.databases import open_database
 from stoker.store.opening import OpenStore
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
 
 STACK = stack_in("p")
 SECRET = {"parameters": "geheim"}

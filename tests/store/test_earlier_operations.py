@@ -20,9 +20,9 @@ from stoker.engine.model.kinds import (
 )
 from stoker.engine.model.plans import Change, Direction, OnFailure, Plan, Step
 from stoker.engine.model.records import Operation
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
 PLAN = {

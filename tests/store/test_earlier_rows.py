@@ -32,10 +32,10 @@ from stoker.engine.model.records import OperationStatus, StoredSignal
 from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareChange
-from stoker.store import tables
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
 STACKS, RESOURCES, EVENTS = 6, 4, 12

@@ -11,7 +11,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
 
-from stoker.store.encryption import MOST_KEPT, ColumnCipher
+from stoker.store.sql.encryption import MOST_KEPT, ColumnCipher
 
 
 def test_who_decrypts_a_text_again_does_not_see_what_others_did_to_the_value() -> None:

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
-from stoker.store.databases import open_database
-from stoker.store.faults import database_faults
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.faults import database_faults
 
 WRITE = sa.text("INSERT INTO room VALUES (zeroblob(1000000))")
 

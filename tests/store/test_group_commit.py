@@ -23,9 +23,9 @@ from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
-from stoker.store.group_commit import LITTLE, SHARE
-from stoker.store.postgresql import SPACE, Lock
+from stoker.store.sql.postgresql import SPACE, Lock
 from stoker.store.store import SqlStore
+from stoker.store.write.group_commit import LITTLE, SHARE
 
 
 @pytest.fixture

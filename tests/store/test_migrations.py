@@ -13,9 +13,10 @@ from alembic.migration import MigrationContext
 from tests.postgresql import PostgreSQL
 
 from cloud_testing.sampling import one_in
-from stoker.store import databases, tables
-from stoker.store.databases import REVISION, USABLE_FROM, open_database
-from stoker.store.foreign import UnusableDatabaseError
+from stoker.store.schema import tables
+from stoker.store.sql import databases
+from stoker.store.sql.databases import REVISION, USABLE_FROM, open_database
+from stoker.store.sql.foreign import UnusableDatabaseError
 
 REVISIONS = sorted(
     path.name[:4]

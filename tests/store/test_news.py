@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
 from tests.store.test_contract import event_of, operation_on, stack_in
 
-from stoker.dispatch.news import CHANNEL, Hear, News
+from stoker.dispatch.notifications import CHANNEL, Hear, News
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Status
 from stoker.kernel.values import replace

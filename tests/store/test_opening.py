@@ -14,10 +14,10 @@ from tests.store.test_contract import stack_in
 
 from stoker.engine.model.interfaces import Append, StoreError
 from stoker.engine.model.requests import StackQuery
-from stoker.store import tables
-from stoker.store.databases import open_database
-from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.opening import OpenStore
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.foreign import UnusableDatabaseError
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from stoker.engine.model.interfaces import Append, FencedError, OwnedWrite
 from stoker.engine.model.outgoing import STACK_TYPE, Resizing, resizing_notification
 from stoker.engine.model.records import Action, Channel, Event, Input, Message, Stack, Status
 from stoker.kernel.values import replace
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
 SINK = {"type": "zaqar-queue", "target": "q", "ttl": 60}

@@ -20,7 +20,7 @@ from stoker.engine.model.interfaces import (
 from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
 from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
-from stoker.store.databases import open_database
+from stoker.store.sql.databases import open_database
 from stoker.store.store import SqlStore
 
 STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0, "input")

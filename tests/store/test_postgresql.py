@@ -15,12 +15,12 @@ from tests.recovery.service import until
 
 from stoker.cli.main import main
 from stoker.engine.model.interfaces import StoreError
-from stoker.store.databases import REVISION, open_database
-from stoker.store.engine_lock import EngineLock
-from stoker.store.foreign import UnusableDatabaseError
 from stoker.store.opening import OpenStore
-from stoker.store.shared import hold_numbers
-from stoker.store.transactions import in_transaction
+from stoker.store.ownership.engine_lock import EngineLock
+from stoker.store.records.content_rows import hold_numbers
+from stoker.store.sql.databases import REVISION, open_database
+from stoker.store.sql.foreign import UnusableDatabaseError
+from stoker.store.sql.transactions import in_transaction
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Operation, Stack
 from stoker.kernel.errors import NotFoundError
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.keys import key_from_passphrase
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.keys import key_from_passphrase
 from stoker.store.store import SqlStore
 
 from .inline import InlineRunner

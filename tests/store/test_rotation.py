@@ -12,14 +12,15 @@ import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
 
-from stoker.rotation import Rotation
-from stoker.store import reencryption, tables
-from stoker.store.databases import for_writing
-from stoker.store.encryption import ColumnCipher, key_of
-from stoker.store.foreign import UnusableDatabaseError
-from stoker.store.keys import add_key, drop_earlier_keys, keys_in
+from stoker.server.key_rotation import Rotation
+from stoker.store.maintenance import reencryption
+from stoker.store.maintenance.reencryption import PLACES
 from stoker.store.opening import OpenStore
-from stoker.store.reencryption import PLACES
+from stoker.store.schema import tables
+from stoker.store.sql.databases import for_writing
+from stoker.store.sql.encryption import ColumnCipher, key_of
+from stoker.store.sql.foreign import UnusableDatabaseError
+from stoker.store.sql.keys import add_key, drop_earlier_keys, keys_in
 
 A, B = Fernet.generate_key(), Fernet.generate_key()
 

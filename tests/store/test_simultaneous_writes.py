@@ -21,10 +21,10 @@ from stoker.engine.model.records import Action, Event, Input, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
-from stoker.store import tables
-from stoker.store.encryption import ColumnCipher
-from stoker.store.rows import dicts
-from stoker.store.tidying import ID_AND_CONTENTS, drop_inputs
+from stoker.store.maintenance.tidying import ID_AND_CONTENTS, drop_inputs
+from stoker.store.schema import tables
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.rows import dicts
 
 PATIENCE = 60.0
 TEMPLATE = {"heat_template_version": "2018-08-31", "description": "shared"}

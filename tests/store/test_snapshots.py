@@ -13,7 +13,7 @@ from stoker.engine.model.interfaces import Append, FencedError, Inside, OwnedWri
 from stoker.engine.model.records import Input, Stack, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.values import replace
-from stoker.store import tables
+from stoker.store.schema import tables
 
 
 @pytest.fixture

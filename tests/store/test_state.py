@@ -5,10 +5,10 @@ from __future__ import annotations
 from cryptography.fernet import Fernet
 from tests.store.inline import InlineRunner
 
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.queries import OPEN
-from stoker.store.state import SqlState
+from stoker.store.read.queries import OPEN
+from stoker.store.read.state import SqlState
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
 
 
 async def test_size_and_open_operations_are_told(database_url: str) -> None:

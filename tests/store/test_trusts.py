@@ -7,9 +7,9 @@ from tests.store.inline import InlineRunner
 
 from stoker.engine.model.records import TrustRecord
 from stoker.kernel.values import replace
-from stoker.store import tables
-from stoker.store.databases import open_database
-from stoker.store.trusts import SqlTrusts
+from stoker.store.records.trusts import SqlTrusts
+from stoker.store.schema import tables
+from stoker.store.sql.databases import open_database
 
 FIRST = TrustRecord("t1", "p", "u", "s", ("member", "reader"))
 SECOND = TrustRecord("t2", "p", "u", "s", ("member",))

@@ -14,12 +14,12 @@ from tests.store.test_contract import KEY, operation_on, stack_in
 from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Stack
 from stoker.kernel.values import replace
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.runners import ThreadRunner
-from stoker.store.shares import Shares
+from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.turns import SqlTurns
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
-from stoker.store.turns import SqlTurns
 
 HOUR = 3600.0
 _FETCH = "SELECT (procrastinate_fetch_job_v2('{stoker}'::varchar[], NULL)).lock"

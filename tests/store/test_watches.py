@@ -14,7 +14,7 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
-from stoker.store import watches
+from stoker.store.records import watches
 
 
 @pytest.fixture

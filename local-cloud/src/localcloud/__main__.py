@@ -16,11 +16,11 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from localcloud import background
-from localcloud.addresses import AddressRange, AddressRangeError, claim_range
-from localcloud.client_settings import NoCloudError, as_clouds_yaml, as_exports
+from localcloud.core.settings import IMAGE_NAMES, ForeignService, Settings, port_of
 from localcloud.fabric.start import start_owner
-from localcloud.settings import IMAGE_NAMES, ForeignService, Settings, port_of
+from localcloud.process import background
+from localcloud.process.addresses import AddressRange, AddressRangeError, claim_range
+from localcloud.process.client_settings import NoCloudError, as_clouds_yaml, as_exports
 
 
 def _default_data_dir() -> Path:
@@ -177,7 +177,7 @@ def _serve_at(
     owner = None
     if not given["no_servers"]:
         owner = start_owner(settings.cloud_dir / "fabric", settings.addresses, (addresses.cidr,))
-    serving = importlib.import_module("localcloud.serve")
+    serving = importlib.import_module("localcloud.process.serve")
     gc.freeze()
     gc.enable()
     return int(serving.run(settings, owner, parent, listener))

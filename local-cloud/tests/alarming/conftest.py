@@ -8,7 +8,7 @@ from cloud_testing.compute import HeldClock
 from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.alarming.routes import service as alarming_service
 from localcloud.alarming.service import Alarming
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import Fabric
 from localcloud.metrics.routes import service as metrics_service
 

@@ -8,7 +8,7 @@ import pytest
 from cloud_testing.caller import Caller
 from cloud_testing.compute import HeldClock
 from localcloud.alarming.service import Alarming
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 
 RULE = {
     "metric": "cpu",

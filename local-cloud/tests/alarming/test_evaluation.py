@@ -15,8 +15,8 @@ from cloud_testing.compute import HeldClock
 from localcloud.alarming import schedule
 from localcloud.alarming.conditions import judged, of_members, of_prometheus
 from localcloud.alarming.service import Alarming
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.web.http import RequestContext
 
 OUTSIDE = {"comparison_operator": "gt", "threshold": 5, "evaluation_periods": 2}
 

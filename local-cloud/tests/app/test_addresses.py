@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.addresses import AddressRangeError, claim_range
+from localcloud.process.addresses import AddressRangeError, claim_range
 
 
 def test_clouds_that_run_at_once_have_different_ranges(tmp_path: Path) -> None:
@@ -34,7 +34,8 @@ def test_a_cloud_from_before_there_were_ranges_keeps_its_addresses(tmp_path: Pat
 
 def test_a_range_is_free_when_its_process_was_killed(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from localcloud.addresses import claim_range\n"
+        "import sys, time; from pathlib import Path\n"
+        "from localcloud.process.addresses import claim_range\n"
         "held = claim_range(Path(sys.argv[1])); print(held.cidr, flush=True); time.sleep(100)"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from localcloud.http import (
+from localcloud.web.http import (
     JSON_BODY_LIMIT,
     OWNED_BODIES_LIMIT,
     UNKNOWN_BODY_LIMIT,

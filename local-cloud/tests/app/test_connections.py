@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from localcloud.connections import Connection
-from localcloud.http import OWNER
+from localcloud.core.connections import Connection
+from localcloud.web.http import OWNER
 
 ASKED = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n1"
 ENDED = (ConnectionError, asyncio.IncompleteReadError)

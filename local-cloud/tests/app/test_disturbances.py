@@ -9,9 +9,9 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from localcloud.app import CloudApp
-from localcloud.cloud import Cloud, Service
-from localcloud.http import neutron_error, public_paths, read_object, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.process.app import CloudApp
+from localcloud.web.http import neutron_error, public_paths, read_object, route
 
 ADMIN = {"X-Auth-Token": "admin"}
 

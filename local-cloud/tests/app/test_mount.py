@@ -5,8 +5,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from localcloud.cloud import Service
-from localcloud.http import (
+from localcloud.core.cloud import Service
+from localcloud.web.http import (
     ConflictError,
     context,
     fixed,

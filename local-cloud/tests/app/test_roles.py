@@ -10,11 +10,11 @@ import pytest
 from starlette.routing import Route
 
 from cloud_testing.doubles import StaticTokens
-from localcloud.app import CloudApp
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.settings import ForeignService
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.services import services
-from localcloud.settings import ForeignService
+from localcloud.process.app import CloudApp
+from localcloud.process.services import services
 
 OWN_RULES = {"identity", "object-store", "key-manager", "messaging"}
 """Services in which ownership decides, not only the role; their own tests have their rules."""

@@ -11,12 +11,13 @@ import httpx
 
 from cloud_testing.doubles import ManualClock, StaticTokens
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.app import CloudApp
 from localcloud.block_storage.routes import service as block_storage_service
 from localcloud.block_storage.service import BlockStorage
-from localcloud.cloud import Cloud
 from localcloud.compute.routes import service as compute_service
 from localcloud.compute.service import ComputeService
+from localcloud.core.cloud import Cloud
+from localcloud.core.settings import Settings
+from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric, Server
 from localcloud.image.images import Images
 from localcloud.image.routes import service as image_service
@@ -25,10 +26,9 @@ from localcloud.load_balancer.routes import service as load_balancer_service
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.network.routes import service as network_service
 from localcloud.object_store.routes import service as object_store_service
-from localcloud.settings import Settings
+from localcloud.process.app import CloudApp
 from localcloud.shared_file_system.routes import service as shared_file_system_service
 from localcloud.shared_file_system.service import SharedFileSystems
-from localcloud.store import Store
 
 _OTHERS = (
     "/network/", "/image/", "/compute", "/v1/", "/volume/", "/load-balancer/", "/key-manager/",

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from localcloud.http import RequestContext, UnauthorizedError
+from localcloud.web.http import RequestContext, UnauthorizedError
 
 
 class ManualClock:

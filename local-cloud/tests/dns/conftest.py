@@ -7,10 +7,10 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.addresses import claim_range
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.dns.routes import service as dns
 from localcloud.fabric.interface import Fabric
+from localcloud.process.addresses import claim_range
 
 
 @pytest.fixture

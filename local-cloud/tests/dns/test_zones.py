@@ -9,7 +9,7 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.doubles import ManualClock
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.dns.routes import service as dns_service
 
 ZONE = {"name": "example.org.", "email": "a@example.org"}

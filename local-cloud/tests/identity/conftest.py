@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from localcloud.app import CloudApp, open_cloud
+from localcloud.core.settings import ForeignService, Settings
 from localcloud.fabric.no_fabric import NoFabric
 from localcloud.identity import routes as identity
 from localcloud.image import routes as image
-from localcloud.settings import ForeignService, Settings
+from localcloud.process.app import CloudApp, open_cloud
 
 ORCHESTRATION = ForeignService("orchestration", "http://127.0.0.1:8004/v1/%(project_id)s")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from localcloud.http import UnauthorizedError
 from localcloud.identity.attempts import MOST_WRONG, WINDOW, Attempts
+from localcloud.web.http import UnauthorizedError
 
 
 class StandingClock:

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from localcloud.app import CloudApp
+from localcloud.process.app import CloudApp
 
 VALUES: tuple[Any, ...] = (
     None,

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from localcloud.app import CloudApp
-from localcloud.settings import Settings
+from localcloud.core.settings import Settings
+from localcloud.process.app import CloudApp
 
 
 async def test_a_password_gives_a_token_for_the_default_project_with_a_catalog(

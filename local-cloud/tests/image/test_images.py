@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from localcloud.app import CloudApp
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.image import routes
 from localcloud.image.images import Images
+from localcloud.process.app import CloudApp
 
 PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
 DATA = {"Content-Type": "application/octet-stream"}

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.settings import Settings
 from localcloud.fabric.interface import Forwarding
 from localcloud.image import routes
 from localcloud.image.images import Images
 from localcloud.image.imports import Imports
 from localcloud.image.sources import Sources
-from localcloud.settings import Settings
 
 DATA = {"Content-Type": "application/octet-stream"}
 FORMATS = {"container_format": "bare", "disk_format": "raw"}

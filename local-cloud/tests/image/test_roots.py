@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cloud_testing.hostile_archives import beyond_path_max, directory, file, packed
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.image.images import Images
 from localcloud.image.roots import Roots, UnusableImageError
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from cloud_testing.caller import Caller
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.key_manager.routes import service as key_manager
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.doubles import ManualClock
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 
 TEXT = {"payload": "open sesame", "payload_content_type": "text/plain"}
 RAW = bytes(range(256))

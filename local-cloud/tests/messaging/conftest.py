@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from cloud_testing.caller import Caller
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.messaging.routes import service as messaging
 
 

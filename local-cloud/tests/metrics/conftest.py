@@ -6,7 +6,7 @@ import pytest
 from cloud_testing.caller import Caller
 from cloud_testing.doubles import ManualClock
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import Fabric
 from localcloud.metrics.routes import service
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cloud_testing.caller import Caller
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 
 BEGIN = "2026-01-01T00:00:00"
 

@@ -8,10 +8,10 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.compute import Api, House
-from localcloud.app import CloudApp
 from localcloud.fabric.interface import Traffic, Usage
 from localcloud.metrics.routes import service
 from localcloud.metrics.service import Metrics
+from localcloud.process.app import CloudApp
 
 
 @pytest.fixture

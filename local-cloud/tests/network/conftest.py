@@ -5,7 +5,7 @@ import pytest
 
 from cloud_testing.network import Api
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.network.routes import service
 from localcloud.network.service import NetworkService
 

@@ -8,8 +8,8 @@ import pytest
 from cloud_testing.network import Api
 from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.fabric.interface import Direction, Rule
-from localcloud.http import RequestContext
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
+from localcloud.web.http import RequestContext
 
 DEMO = RequestContext(user_id="demo-user", project_id="demo-project", roles=("member",))
 

@@ -6,9 +6,9 @@ import pytest
 
 from cloud_testing.network import Api
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.cloud import Cloud
-from localcloud.http import ApiError, RequestContext
+from localcloud.core.cloud import Cloud
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
+from localcloud.web.http import ApiError, RequestContext
 
 DEMO = RequestContext(user_id="demo-user", project_id="demo-project", roles=("member",))
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.clock import SystemClock
-from localcloud.cloud import Cloud, TokenValidator
-from localcloud.http import ApiError, RequestContext
+from localcloud.core.clock import SystemClock
+from localcloud.core.cloud import Cloud, TokenValidator
+from localcloud.core.settings import Settings
+from localcloud.core.store import Document, Store
 from localcloud.network import router_interfaces
 from localcloud.network.crud import Crud
 from localcloud.network.kinds import OPERATIONS
 from localcloud.network.state import State
-from localcloud.settings import Settings
-from localcloud.store import Document, Store
+from localcloud.web.http import ApiError, RequestContext
 
 ADMIN = RequestContext(user_id="u", project_id="p", roles=("admin",))
 KINDS = ("networks", "subnets", "ports", "routers", "floatingips", "security_groups")

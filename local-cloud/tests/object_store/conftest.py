@@ -4,7 +4,7 @@ from typing import Any
 import httpx
 import pytest
 
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.object_store import routes
 
 ACCOUNT = "/v1/AUTH_demo-project"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cloud_testing.doubles import ManualClock, StaticTokens
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 
 from .conftest import ACCOUNT, Swift
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from cloud_testing.doubles import ManualClock
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.object_store import routes
 
 from .conftest import Swift

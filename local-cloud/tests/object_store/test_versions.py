@@ -1,7 +1,7 @@
 """Objects that are written over, in containers that keep what they were."""
 
 from cloud_testing.doubles import ManualClock
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 
 from .conftest import Swift
 from .test_objects import files

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.store import Store
+from localcloud.core.store import Store
 
 
 @pytest.fixture

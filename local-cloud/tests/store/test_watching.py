@@ -2,7 +2,7 @@
 
 import pytest
 
-from localcloud.store import Document, Store
+from localcloud.core.store import Document, Store
 
 
 def test_a_watcher_is_told_what_was_and_what_is():

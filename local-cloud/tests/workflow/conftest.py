@@ -15,11 +15,11 @@ import pytest_asyncio
 from cloud_testing.caller import Caller
 from cloud_testing.compute import HeldClock
 from cloud_testing.doubles import ManualClock, StaticTokens
-from localcloud.app import CloudApp
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.settings import Settings
+from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
-from localcloud.settings import Settings
-from localcloud.store import Store
+from localcloud.process.app import CloudApp
 from localcloud.workflow.routes import service as workflow_service
 from localcloud.workflow.service import WorkflowService
 

@@ -24,7 +24,7 @@ from stoker.kernel.errors import (
 )
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
-from stoker.kernel.patience import answering
+from stoker.kernel.request_scope import answering
 from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500

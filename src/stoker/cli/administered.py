@@ -12,9 +12,10 @@ import click
 from click.core import ParameterSource
 from sqlalchemy.exc import SQLAlchemyError
 
-from stoker.administration import Administration
-from stoker.cli import configuration, options
-from stoker.cli.failures import CommandError
+from stoker.admin.database import Administration
+from stoker.cli import configuration
+from stoker.cli.arguments import options
+from stoker.cli.console.failures import CommandError
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.errors import NotFoundError
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from oslo_config import cfg
 
-from stoker.cli.failures import CommandError, InputError
-from stoker.cli.serve_options import ServeOptions
+from stoker.admin.preflight import missing
+from stoker.cli.console.failures import CommandError, InputError
+from stoker.cli.local.serve_options import ServeOptions
 from stoker.config.checking import Finding, Kind, check, remarks, said_of
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import is_set, load, read_all
 from stoker.kernel.values import replace
-from stoker.preconditions import missing
 
 _PLACES = {
     "host": ("heat_api", "bind_host"),
@@ -57,7 +57,7 @@ def findings_in(files: ConfigFiles) -> list[Finding]:
 
 def found_online(files: ConfigFiles) -> list[Finding]:
     """Return the problems with the services that valid files name: they are contacted."""
-    reachability = importlib.import_module("stoker.reachability")
+    reachability = importlib.import_module("stoker.admin.reachability")
     return [said_of(message, files.all()) for message in reachability.problems_of(load(files))]
 
 

@@ -13,8 +13,8 @@ import click
 import httpx
 from msgspec import Struct
 
-from stoker.administration import Administration
-from stoker.cli.data_dir import Running, running_in
+from stoker.admin.database import Administration
+from stoker.cli.arguments.data_dir import Running, running_in
 
 _COLUMNS = (
     "Hostname",

@@ -12,11 +12,11 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from stoker.administration import Administration
-from stoker.cli import options
+from stoker.admin.database import Administration
 from stoker.cli.administered import administered_conf, telling_refusals
+from stoker.cli.arguments import options
+from stoker.cli.console.failures import CommandError
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
-from stoker.cli.failures import CommandError
 from stoker.config.files import ConfigFiles, usual_files
 
 _SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from stoker.cli.local_cloud import floating_range
+from stoker.cli.local.local_cloud import floating_range
 
 _PROBE_SECONDS = 30
 _MEBIBYTE = 1024 * 1024

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from stoker.cli.failures import CommandError
+from stoker.cli.console.failures import CommandError
 
 COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from stoker.cli.files import Bundle, bundle
-from stoker.cli.findings import DocumentError, Finding, finding_of
-from stoker.cli.given_values import diagnostic_where_given
+from stoker.cli.arguments.files import Bundle, bundle
+from stoker.cli.arguments.given_values import diagnostic_where_given
+from stoker.cli.console.findings import DocumentError, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from stoker.kernel.values import replace
-from stoker.resources.declared import WithDeclared
-from stoker.resources.registry import Registry
+from stoker.resources.base.heat_catalog import WithDeclared
+from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.template.document import take_apart
 from stoker.template.environment.files import environment_of
@@ -30,7 +30,7 @@ def check(
 ) -> tuple[list[Finding], dict[str, str]]:
     """All findings on a template with its files, and the texts that they are about, by file.
 
-    Raises :class:`stoker.cli.failures.InputError` for files that cannot be read.
+    Raises :class:`stoker.cli.console.failures.InputError` for files that cannot be read.
     """
     try:
         sent = bundle(template, environments)

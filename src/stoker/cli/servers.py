@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import click
 
-from stoker.cli.client import Client
-from stoker.cli.failures import InputError
-from stoker.cli.naming import by_path, candidates, the_stack
-from stoker.cli.stacks import SERVERS, Server, find_stack, list_stacks, resources_of, servers
+from stoker.cli.arguments.naming import by_path, candidates, the_stack
+from stoker.cli.client.client import Client
+from stoker.cli.client.stacks import SERVERS, Server, find_stack, list_stacks, resources_of, servers
+from stoker.cli.console.failures import InputError
 from stoker.kernel.diagnostics import did_you_mean
 
 _MOST_COMMANDS = 20

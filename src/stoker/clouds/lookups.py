@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from stoker.clouds import elsewhere
+from stoker.clouds import remote_clouds
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudError, describe, is_cloud_fault
 from stoker.clouds.kinds import KINDS, finder_of, service_type
@@ -128,8 +128,8 @@ class Lookups:
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
         """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
-        if constraint == elsewhere.CONSTRAINT:
-            return elsewhere.fault_of(cloud, value)
+        if constraint == remote_clouds.CONSTRAINT:
+            return remote_clouds.fault_of(cloud, value)
         finder = finder_of(constraint)
         where = KINDS.get((finder.service, finder.kind))
         if where is None:

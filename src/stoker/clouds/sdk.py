@@ -32,9 +32,9 @@ from stoker.clouds.credentials import (
     Trust,
     UserPassword,
 )
-from stoker.clouds.elsewhere import NoSuchCloudError, Place, login_of
 from stoker.clouds.faults import parse_retry_after
-from stoker.clouds.guarded import guarded
+from stoker.clouds.remote_clouds import NoSuchCloudError, Place, login_of
+from stoker.clouds.ssrf_guard import guarded
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import request_across
 from stoker.kernel.tracing import headers as trace_headers

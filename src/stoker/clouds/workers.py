@@ -14,7 +14,7 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
-from stoker.fair_threads import FairThreads
+from stoker.concurrency.fair_threads import FairThreads
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import machine_errors
 from stoker.kernel.load import Load

@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Iterable
 
 from stoker.engine.model.interfaces import Ports, StoreError
+from stoker.engine.operations.crash_loop import spare
 from stoker.engine.operations.driver import Driver
-from stoker.engine.operations.suspicion import spare
 from stoker.kernel.errors import MachineError
 from stoker.kernel.log import Log
 

@@ -23,8 +23,8 @@ import psycopg
 import psycopg_pool
 from procrastinate import exceptions, jobs, manager
 
-from stoker.dispatch.news import words_of
-from stoker.dispatch.tenure import HeartbeatTenure, clock
+from stoker.dispatch.lease import HeartbeatTenure, clock
+from stoker.dispatch.notifications import words_of
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import FencedError, StoreError
 from stoker.kernel.log import Log

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-from stoker.background import Background
+from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import Change, Observer, Store, StoreError
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log

@@ -1,10 +1,10 @@
 """Drives stacks in turns: each for as long as there is work without long pauses.
 
 The engine that takes a turn out of the queue starts it. While it lasts, its driver is notified of
-changes: of commits of this process directly, of others by :mod:`stoker.dispatch.news`. Each change
-is also queued as a turn of its own, which the notified engine removes. A queued turn may mean
-several changes. So if it is removed without a notification, or the connection for notifications was
-lost, the drivers read everything.
+changes: of commits of this process directly, of others by :mod:`stoker.dispatch.notifications`.
+Each change is also queued as a turn of its own, which the notified engine removes. A queued turn
+may mean several changes. So if it is removed without a notification, or the connection for
+notifications was lost, the drivers read everything.
 """
 
 from __future__ import annotations

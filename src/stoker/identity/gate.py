@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.background import Background
+from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import Deferred
 from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication

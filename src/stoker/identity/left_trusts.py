@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from stoker.background import Background
+from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.identity.trusts import Trusts
 from stoker.kernel.errors import RequestError

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Protocol
 
-from stoker.background import Background
+from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stoker.kernel.clock import Clock, SystemClock
-from stoker.store.databases import open_database
-from stoker.store.encryption import ColumnCipher
-from stoker.store.engine_lock import EngineLock
-from stoker.store.foreign import UnusableDatabaseError, has_check, require_key
-from stoker.store.keys import kept_in, key_file, key_from_passphrase, keys_in
-from stoker.store.members import Members, require_shareable
-from stoker.store.reencryption import Reencryption
-from stoker.store.runners import ThreadRunner
-from stoker.store.state import SqlState
+from stoker.store.maintenance.reencryption import Reencryption
+from stoker.store.ownership.cluster_tables import Members, require_shareable
+from stoker.store.ownership.engine_lock import EngineLock
+from stoker.store.read.state import SqlState
+from stoker.store.records.trusts import SqlTrusts
+from stoker.store.sql.databases import open_database
+from stoker.store.sql.encryption import ColumnCipher
+from stoker.store.sql.foreign import UnusableDatabaseError, has_check, require_key
+from stoker.store.sql.keys import kept_in, key_file, key_from_passphrase, keys_in
+from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
-from stoker.store.trusts import SqlTrusts
 
 
 class OpenStore:

@@ -9,17 +9,19 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer
 from stoker.engine.model.records import Stack, Taken, TreeState
-from stoker.store import purging, taking, trees
-from stoker.store.encryption import Cipher
-from stoker.store.giving_up import give_up
-from stoker.store.group_commit import GroupCommit
-from stoker.store.kept import KeptRows
-from stoker.store.reads import SqlReads
-from stoker.store.runners import Runner
-from stoker.store.snapshots import SqlSnapshots
-from stoker.store.software import SqlSoftware
-from stoker.store.tidying import tidy
-from stoker.store.watches import SqlWatches
+from stoker.store.maintenance import purging
+from stoker.store.maintenance.tidying import tidy
+from stoker.store.ownership import acquire
+from stoker.store.read import trees
+from stoker.store.read.reads import SqlReads
+from stoker.store.read.snapshots import SqlSnapshots
+from stoker.store.records.software import SqlSoftware
+from stoker.store.records.watches import SqlWatches
+from stoker.store.sql.encryption import Cipher
+from stoker.store.sql.runners import Runner
+from stoker.store.write.force_fail import give_up
+from stoker.store.write.group_commit import GroupCommit
+from stoker.store.write.user_records import KeptRows
 
 
 class SqlStore(SqlReads, SqlSnapshots, KeptRows):
@@ -32,7 +34,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         runner: Runner,
         *,
         notifies: bool = False,
-        defer: taking.Defer | None = None,
+        defer: acquire.Defer | None = None,
     ) -> None:
         """``notifies`` says whether commits leave messages for the bus; ``defer`` has stacks
         driven that many engines share.
@@ -77,15 +79,15 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
 
     async def count_take_up(self, stack: Stack) -> None:
         """Count one more take-up. Raises FencedError."""
-        await self._commits.run(lambda connection: taking.count(connection, stack))
+        await self._commits.run(lambda connection: acquire.count(connection, stack))
 
     async def forget_take_ups(self, stack: Stack) -> None:
         """Reset the count."""
-        await self._commits.run(lambda connection: taking.forget(connection, stack))
+        await self._commits.run(lambda connection: acquire.forget(connection, stack))
 
     async def hand_over(self, stack: Stack) -> None:
         """Release a stack. Raises FencedError."""
-        await self._commits.run(lambda connection: taking.hand_over(connection, stack))
+        await self._commits.run(lambda connection: acquire.hand_over(connection, stack))
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""

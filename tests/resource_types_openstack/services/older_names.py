@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.resource_types_openstack.services import aodh, octavia
 
 from stoker.kernel.values import replace
-from stoker.resources.older_names import OLDER_NAMES
+from stoker.resources.base.renamed_types import OLDER_NAMES
 
 _TODAY = {case.type_name: case for case in (*aodh.CASES, *octavia.CASES)}
 CASES = tuple(

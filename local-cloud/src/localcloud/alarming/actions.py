@@ -12,9 +12,9 @@ from uuid import uuid4
 
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.state import State
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 _LOG = logging.getLogger(__name__)
 SCHEMES = ("http", "https", "log", "test", "zaqar")

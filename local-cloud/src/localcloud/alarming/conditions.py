@@ -11,14 +11,14 @@ from typing import Any
 from msgspec import Struct, field
 
 from localcloud.alarming.state import ALARM, OK, UNKNOWN
-from localcloud.http import ApiError, RequestContext
+from localcloud.core.store import Document
 from localcloud.load_balancer.kinds import MEMBER, POOL
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation
 from localcloud.metrics.series import Span
 from localcloud.metrics.service import Metrics
-from localcloud.store import Document
+from localcloud.web.http import ApiError, RequestContext
 
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "lt": operator.lt, "le": operator.le, "eq": operator.eq,

@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequestError, NotFoundError
+from localcloud.web.http import ApiError, BadRequestError, NotFoundError
 
 _SERVER = 500
 

@@ -9,11 +9,11 @@ from localcloud.alarming import schedule
 from localcloud.alarming.actions import Actions
 from localcloud.alarming.conditions import Finding, Measured, judged, of_members, of_prometheus
 from localcloud.alarming.state import ALARM, OK, UNKNOWN, State
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.metrics.service import Metrics
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 _LOG = logging.getLogger(__name__)
 _TICK = 1

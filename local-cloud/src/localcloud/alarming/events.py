@@ -8,8 +8,8 @@ from uuid import uuid4
 from localcloud.alarming.conditions import COMPARE, Finding
 from localcloud.alarming.evaluation import Watch
 from localcloud.alarming.state import ALARM, State
-from localcloud.events import Event, Events
-from localcloud.store import Document
+from localcloud.core.events import Event, Events
+from localcloud.core.store import Document
 
 
 class AlarmEvents:

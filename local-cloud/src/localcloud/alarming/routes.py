@@ -6,9 +6,9 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from localcloud.alarming.errors import aodh_error
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, public_paths, route
-from localcloud.permissions import by_role
+from localcloud.core.cloud import Cloud, Service
+from localcloud.web.http import fixed, public_paths, route
+from localcloud.web.permissions import by_role
 
 PREFIX = "/alarming"
 

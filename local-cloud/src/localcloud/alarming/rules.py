@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.alarming.errors import invalid
-from localcloud.http import ApiError, BadRequestError
+from localcloud.core.store import Document
 from localcloud.metrics.search import search
 from localcloud.metrics.series import METHODS
-from localcloud.store import Document
+from localcloud.web.http import ApiError, BadRequestError
 
 COMPARISONS = ("lt", "le", "eq", "ne", "ge", "gt")
 _MOST_METRICS = 100

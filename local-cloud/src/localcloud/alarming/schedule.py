@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from localcloud.alarming.errors import invalid
-from localcloud.store import Document
+from localcloud.core.store import Document
 
 _MOST = 20
 _LONGEST = 366 * 86400

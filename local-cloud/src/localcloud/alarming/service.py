@@ -4,7 +4,7 @@ from localcloud.alarming.actions import Actions
 from localcloud.alarming.evaluation import Watch
 from localcloud.alarming.events import AlarmEvents
 from localcloud.alarming.state import State
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.identity.service_trusts import Trusts
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.alarming.errors import not_found
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
-from localcloud.store import Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.web.http import RequestContext
 
 OK, ALARM, UNKNOWN = "ok", "alarm", "insufficient data"
 STATES = (OK, ALARM, UNKNOWN)

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from localcloud.cloud import Cloud
-from localcloud.http import BadRequestError
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.object_store.data import DataFiles, Part
 from localcloud.object_store.records import ACCOUNT_PREFIX, Records
 from localcloud.object_store.uploads import Uploads
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 CONTAINER = "volumebackups"
 """Where backups go that name no container."""

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.block_storage.state import State
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Volume
 from localcloud.fabric.stillness import still
-from localcloud.http import BadRequestError
 from localcloud.image.data import chunks
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
 from localcloud.image.roots import Roots
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 DATA_KIND = {"stoker:kind": "volume"}
 """The property of an image that was made of a volume without a root file system."""

@@ -10,9 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 from localcloud.block_storage import volumes
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.block_storage.tools import Tools
-from localcloud.http import ApiError, BadRequestError, NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.image.images import Images
-from localcloud.store import Document
+from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
 
 _INVALID = "Block Device Mapping is Invalid"
 _BROKEN = frozenset({"error", "deleting", "error_deleting"})

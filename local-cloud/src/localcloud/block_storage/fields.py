@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 
 LONGEST = 255
 _LARGEST = 2**31 - 1

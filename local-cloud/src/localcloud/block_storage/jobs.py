@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from localcloud.block_storage.tools import Tools
+from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError, NotFoundError
 from localcloud.image.images import Images
-from localcloud.store import Collection, Document
+from localcloud.web.http import ApiError, NotFoundError
 
 _LOG = logging.getLogger(__name__)
 Changes = Mapping[str, Any] | None

@@ -1,8 +1,8 @@
 """Types of volumes: who may use them, and which one a new volume has."""
 
 from localcloud.block_storage.state import State
-from localcloud.http import NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import NotFoundError, RequestContext
 
 DEFAULT_TYPE = "__DEFAULT__"
 """The name of the type that volumes have which ask for none; every cloud has it."""

@@ -1,8 +1,8 @@
 """How much of block storage a project may have, and has."""
 
 from localcloud.block_storage.state import State
-from localcloud.http import ApiError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import ApiError
 
 DEFAULTS = {
     "volumes": 2000,

@@ -6,9 +6,9 @@ import re
 from starlette.routing import BaseRoute
 
 from localcloud.block_storage.service import BlockStorage
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
-from localcloud.microversions import BLOCK_STORAGE
+from localcloud.core.cloud import Cloud, Service
+from localcloud.web.http import fixed, nova_error, public_paths, route, without_trailing_slash
+from localcloud.web.microversions import BLOCK_STORAGE
 
 PREFIX = "/volume"
 _PROJECT = re.compile(r"/v3/[0-9a-f]{32}(?=/|$)")

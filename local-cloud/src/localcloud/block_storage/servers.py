@@ -9,9 +9,15 @@ from msgspec import Struct
 
 from localcloud.block_storage import jobs
 from localcloud.block_storage.tools import Tools
+from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError, Volume
-from localcloud.http import ApiError, BadRequestError, ConflictError, NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.web.http import (
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    RequestContext,
+)
 
 _DEVICE = "/dev/vd"
 _LETTERS = string.ascii_lowercase

@@ -6,10 +6,10 @@ from localcloud.block_storage.content import Content
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.block_storage.state import State
 from localcloud.block_storage.tools import Tools
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
-from localcloud.store import Document
-from localcloud.work import Work
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.core.work import Work
+from localcloud.web.http import RequestContext
 
 
 class BlockStorage:

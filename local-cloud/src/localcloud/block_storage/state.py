@@ -7,9 +7,9 @@ and the work is done afterwards, after a restart as well.
 from pathlib import Path
 from typing import Any
 
-from localcloud.cloud import Cloud
-from localcloud.http import NotFoundError, RequestContext
-from localcloud.store import Collection, Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Collection, Document
+from localcloud.web.http import NotFoundError, RequestContext
 
 ZONE = "nova"
 HOST = "localhost@local#local"

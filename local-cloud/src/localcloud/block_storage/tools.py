@@ -5,7 +5,7 @@ from msgspec import Struct
 from localcloud.block_storage.archives import Archives
 from localcloud.block_storage.content import Content
 from localcloud.block_storage.state import State
-from localcloud.work import Work
+from localcloud.core.work import Work
 
 
 class Tools(Struct, frozen=True):

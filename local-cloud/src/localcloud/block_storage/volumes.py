@@ -8,10 +8,10 @@ from msgspec import Struct, field
 from localcloud.block_storage import jobs, kinds, quotas
 from localcloud.block_storage.state import HOST, ZONE
 from localcloud.block_storage.tools import Tools
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.roots import Roots
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 _USABLE = frozenset({"available", "in-use"})
 _GIB = 1 << 30

@@ -1,8 +1,8 @@
 """The record of what was done to each server, with the events of the work behind it."""
 
 from localcloud.compute.state import State
-from localcloud.http import RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import RequestContext
 
 _KEPT = 200
 """Actions remembered for one server."""

@@ -7,8 +7,8 @@ from localcloud.block_storage.servers import BootVolume
 from localcloud.compute import documents
 from localcloud.compute.servers import RUNNING, SHUTDOWN, change
 from localcloud.compute.tools import Tools
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Server
-from localcloud.store import Document
 
 
 def vendor_data(server: Document) -> dict[str, object]:

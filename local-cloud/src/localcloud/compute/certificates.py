@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 
 _TEN_YEARS = timedelta(days=3650)
 

@@ -9,8 +9,8 @@ from localcloud.compute.request import ServerRequest
 from localcloud.compute.servers import NO_STATE
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.http import BadRequestError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, RequestContext
 
 
 def host_name(name: str, server_id: str) -> str:

@@ -4,8 +4,8 @@ import base64
 import secrets
 from datetime import datetime
 
+from localcloud.core.store import Document
 from localcloud.network.server_views import AddressMap
-from localcloud.store import Document
 
 DOMAIN = "novalocal"
 _SEED_BYTES = 512

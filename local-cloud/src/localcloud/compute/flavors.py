@@ -4,8 +4,8 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.compute.state import State
-from localcloud.http import BadRequestError, ConflictError, NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 
 _FIRST = (
     ("42", "m1.nano", 64, 1, 1),

@@ -4,8 +4,8 @@ from typing import Any
 
 from localcloud.compute import quotas, values
 from localcloud.compute.state import State
-from localcloud.http import BadRequestError, ForbiddenError, NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError, RequestContext
 
 POLICIES = ("affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity")
 

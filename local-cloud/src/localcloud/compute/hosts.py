@@ -12,8 +12,8 @@ from uuid import NAMESPACE_URL, uuid5
 from msgspec import Struct
 
 from localcloud.compute.state import State
-from localcloud.http import BadRequestError, ConflictError, NotFoundError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
 
 HOSTS = ("compute-1", "compute-2", "compute-3")
 DEFAULT_ZONE = "nova"

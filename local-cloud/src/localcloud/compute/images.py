@@ -4,14 +4,14 @@ import asyncio
 from pathlib import Path
 
 from localcloud.block_storage.servers import BootVolume
-from localcloud.cloud import Cloud
-from localcloud.http import ApiError, BadRequestError, NotFoundError, RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
 from localcloud.image.presentation import RESERVED
 from localcloud.image.roots import BASE, Roots, UnusableImageError
-from localcloud.store import Document
+from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
 
 
 class Images:

@@ -15,10 +15,10 @@ from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
 from localcloud.compute.tools import Tools
+from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.stillness import still
-from localcloud.http import ApiError
-from localcloud.store import Document
+from localcloud.web.http import ApiError
 
 CONFIRM_SECONDS = 0.2
 """How long a confirmed resize still shows as one that waits to be confirmed."""

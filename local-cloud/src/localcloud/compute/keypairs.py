@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
 from localcloud.compute.state import State
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
 def _ssh_fingerprint(public_key: str) -> str:

@@ -9,9 +9,9 @@ import logging
 
 from localcloud.compute import documents
 from localcloud.compute.tools import Tools
+from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError
-from localcloud.store import Document
+from localcloud.web.http import ApiError
 
 _LOG = logging.getLogger(__name__)
 

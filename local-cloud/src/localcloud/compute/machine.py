@@ -14,9 +14,9 @@ from msgspec import Struct
 from localcloud.compute import actions
 from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
 from localcloud.compute.state import State
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Exit, FabricError
-from localcloud.http import ApiError
-from localcloud.store import Document
+from localcloud.web.http import ApiError
 
 _LOG = logging.getLogger(__name__)
 PARALLEL = 8

@@ -9,10 +9,10 @@ from typing import Any
 from localcloud.compute.request import NetworkWish
 from localcloud.compute.servers import change, get
 from localcloud.compute.state import State
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
-from localcloud.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 
 DETACH_SECONDS = 0.2
 """How long a guest takes to let go of an interface; nobody waits for it."""

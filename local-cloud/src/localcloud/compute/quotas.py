@@ -1,7 +1,7 @@
 """Quotas: how much each project may have, and how much it has."""
 
 from localcloud.compute.state import State
-from localcloud.http import QuotaExceededError
+from localcloud.web.http import QuotaExceededError
 
 UNLIMITED = -1
 DEFAULTS = {

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.compute import values
-from localcloud.http import BadRequestError
-from localcloud.microversions import Microversion
+from localcloud.web.http import BadRequestError
+from localcloud.web.microversions import Microversion
 
 USER_DATA_LIMIT = 65535
 _PERSONALITY_LIMIT = 5

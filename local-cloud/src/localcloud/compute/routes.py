@@ -5,10 +5,10 @@ import re
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
 from localcloud.compute.service import ComputeService
-from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
-from localcloud.microversions import COMPUTE
+from localcloud.core.cloud import Cloud, Service
+from localcloud.web.http import fixed, nova_error, public_paths, route, without_trailing_slash
+from localcloud.web.microversions import COMPUTE
 
 PREFIX = "/compute"
 _PROJECT = re.compile(r"/v2\.1/[0-9a-f]{32}(?=/)")

@@ -7,8 +7,8 @@ works it off, after a restart as well.
 from typing import Any
 
 from localcloud.compute.state import State
-from localcloud.http import ConflictError, NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import ConflictError, NotFoundError, RequestContext
 
 NO_STATE, RUNNING, PAUSED, SHUTDOWN = 0, 1, 3, 4
 """Power states."""

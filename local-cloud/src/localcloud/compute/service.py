@@ -1,7 +1,6 @@
 """The compute service: its parts put together, and what it does when the cloud starts."""
 
 from localcloud.block_storage.service import BlockStorage
-from localcloud.cloud import Cloud
 from localcloud.compute import flavors, hosts
 from localcloud.compute.images import Images
 from localcloud.compute.jobs import confirmed, jobs
@@ -11,8 +10,9 @@ from localcloud.compute.plugs import Plugs, leaving
 from localcloud.compute.servers import SHUTDOWN
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.network.service import NetworkService
-from localcloud.store import Document
 
 _LOST = frozenset({"paused", "rescued"})
 """States of servers that live in memory alone."""

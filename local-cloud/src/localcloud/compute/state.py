@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from localcloud.cloud import Cloud
-from localcloud.store import Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 
 TOMBSTONES = 1000
 """How many deleted servers are remembered, for lists of deleted servers and for usage reports."""

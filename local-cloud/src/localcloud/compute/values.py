@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 
 _PRINTABLE = re.compile(r"[^\x00-\x1f\x7f]*")
 _METADATA_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")

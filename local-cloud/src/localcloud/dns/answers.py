@@ -12,8 +12,8 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
+from localcloud.core.store import Document
 from localcloud.dns.state import DEFAULT_TTL, State
-from localcloud.store import Document
 
 _MOST_ALIASES = 8
 _PLAIN_BYTES = 512

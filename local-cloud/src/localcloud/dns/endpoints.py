@@ -2,6 +2,7 @@
 
 from starlette.routing import BaseRoute
 
+from localcloud.core.work import Work
 from localcloud.dns.floating_ips import FloatingIPNames
 from localcloud.dns.publishing import Publishing
 from localcloud.dns.quotas import Quotas
@@ -9,7 +10,6 @@ from localcloud.dns.recordsets import RecordSets
 from localcloud.dns.server import NameServer
 from localcloud.dns.state import State
 from localcloud.dns.zones import Zones
-from localcloud.work import Work
 
 
 class Dns:

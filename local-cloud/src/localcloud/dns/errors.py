@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError
+from localcloud.web.http import ApiError
 
 
 class DnsError(ApiError):

@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from localcloud.core.store import Document
 from localcloud.dns import values
 from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.server import NameServer
 from localcloud.dns.state import DEFAULT_TTL, PREFIX, State
-from localcloud.http import context, read_json, route
-from localcloud.store import Document
+from localcloud.web.http import context, read_json, route
 
 _GIVEN = frozenset({"ptrdname", "ttl", "description"})
 

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
+from localcloud.core.store import Document
 from localcloud.dns.errors import bad_request
 from localcloud.dns.state import PREFIX
-from localcloud.store import Document
 
 _LIMIT = 20
 _MOST = 1000

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from localcloud.core.store import Collection, Document
+from localcloud.core.work import Work
 from localcloud.dns.server import NameServer
 from localcloud.dns.state import State
-from localcloud.store import Collection, Document
-from localcloud.work import Work
 
 
 class Publishing:

@@ -3,10 +3,10 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from localcloud.core.store import Document
 from localcloud.dns.errors import DnsError, invalid
 from localcloud.dns.state import State
-from localcloud.http import context, read_json, route
-from localcloud.store import Document
+from localcloud.web.http import context, read_json, route
 
 DEFAULTS = {
     "zones": 1000,

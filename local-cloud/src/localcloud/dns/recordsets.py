@@ -4,14 +4,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from localcloud.core.store import Document
 from localcloud.dns import quotas, values
 from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.listing import listed
 from localcloud.dns.publishing import Publishing
 from localcloud.dns.state import PREFIX, State
 from localcloud.dns.zones import seen
-from localcloud.http import context, read_json, route
-from localcloud.store import Document
+from localcloud.web.http import context, read_json, route
 
 _FILTERS = ("name", "type", "ttl", "records", "status", "description")
 _GIVEN = frozenset({"name", "type", "records", "ttl", "description"})

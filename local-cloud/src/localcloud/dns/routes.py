@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.store import Document
 from localcloud.dns.errors import designate_error
 from localcloud.dns.state import PREFIX, State
-from localcloud.http import fixed, public_paths, route
-from localcloud.store import Document
+from localcloud.web.http import fixed, public_paths, route
 
 
 def service(cloud: Cloud) -> Service:

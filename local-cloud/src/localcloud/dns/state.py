@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.dns.errors import DnsError, bad_request
-from localcloud.http import RequestContext
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 PREFIX = "/dns"
 NAME_SERVER = "ns1.localcloud."

@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from localcloud.core.store import Document
 from localcloud.dns import quotas, values
 from localcloud.dns.errors import DnsError, bad_request, invalid
 from localcloud.dns.listing import listed
 from localcloud.dns.publishing import Publishing
 from localcloud.dns.state import DEFAULT_TTL, NAME_SERVER, POOL, PREFIX, State, start_of
-from localcloud.http import RequestContext, context, read_json, route
-from localcloud.store import Document
+from localcloud.web.http import RequestContext, context, read_json, route
 
 _FILTERS = ("name", "type", "email", "status", "description", "ttl")
 _GIVEN = frozenset({"name", "email", "ttl", "description", "type", "masters", "attributes"})

@@ -2,12 +2,12 @@
 
 from msgspec import Struct
 
-from localcloud.http import RequestContext, UnauthorizedError
+from localcloud.core.store import Document
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.directory import Directory
 from localcloud.identity.times import is_past
 from localcloud.identity.tokens import Token, Tokens, unknown_token
-from localcloud.store import Document
+from localcloud.web.http import RequestContext, UnauthorizedError
 
 _KEPT = 4096
 """Tokens whose evaluation is kept."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from localcloud.core.settings import Settings
 from localcloud.identity.assignments import SYSTEM
 from localcloud.identity.directory import DEFAULT_DOMAIN
-from localcloud.settings import Settings
 
 STACK_DOMAIN = "stoker"
 

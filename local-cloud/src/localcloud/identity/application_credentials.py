@@ -6,15 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequestError,
-    ConflictError,
-    ForbiddenError,
-    RequestContext,
-    context,
-    read_object,
-    route,
-)
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, missing, new_id
@@ -23,7 +15,15 @@ from localcloud.identity.passwords import hashed
 from localcloud.identity.resource import listing, passes
 from localcloud.identity.times import future
 from localcloud.identity.users import owned
-from localcloud.store import Document
+from localcloud.web.http import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    RequestContext,
+    context,
+    read_object,
+    route,
+)
 
 _FIELDS = (
     NAME,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from localcloud.core.store import Document
 from localcloud.identity.directory import Directory
-from localcloud.store import Document
 
 SYSTEM = "all"
 """The target id of assignments on the whole system."""

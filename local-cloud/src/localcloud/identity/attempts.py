@@ -10,8 +10,8 @@ import secrets
 from collections import OrderedDict
 from datetime import datetime, timedelta
 
-from localcloud.clock import Clock
-from localcloud.http import UnauthorizedError
+from localcloud.core.clock import Clock
+from localcloud.web.http import UnauthorizedError
 
 MOST_WRONG = 10
 """Wrong passwords of a user within the window."""

@@ -7,7 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.identity import domains, policy, projects
+from localcloud.identity.authentication import Issued
+from localcloud.identity.catalog import catalog
+from localcloud.identity.identity import Identity
+from localcloud.identity.resource import listed
+from localcloud.identity.token_body import token_answer
+from localcloud.identity.tokens import EXPIRED_GRACE
+from localcloud.web.http import (
     BadRequestError,
     NotFoundError,
     UnauthorizedError,
@@ -16,13 +23,6 @@ from localcloud.http import (
     read_object,
     route,
 )
-from localcloud.identity import domains, policy, projects
-from localcloud.identity.authentication import Issued
-from localcloud.identity.catalog import catalog
-from localcloud.identity.identity import Identity
-from localcloud.identity.resource import listed
-from localcloud.identity.token_body import token_answer
-from localcloud.identity.tokens import EXPIRED_GRACE
 
 
 class Auth:

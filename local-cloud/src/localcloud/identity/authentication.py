@@ -4,13 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import (
-    ApiError,
-    BadRequestError,
-    ForbiddenError,
-    NotFoundError,
-    UnauthorizedError,
-)
+from localcloud.core.store import Document
 from localcloud.identity.access import Access, AccessControl
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.attempts import Attempts
@@ -18,7 +12,13 @@ from localcloud.identity.directory import Directory
 from localcloud.identity.passwords import verify
 from localcloud.identity.times import is_past
 from localcloud.identity.tokens import Scope, Token, Tokens
-from localcloud.store import Document
+from localcloud.web.http import (
+    ApiError,
+    BadRequestError,
+    ForbiddenError,
+    NotFoundError,
+    UnauthorizedError,
+)
 
 _METHOD_LIMIT = 8
 

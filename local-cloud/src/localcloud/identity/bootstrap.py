@@ -10,7 +10,8 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from localcloud.cloud import Service
+from localcloud.core.cloud import Service
+from localcloud.core.store import Collection, Document
 from localcloud.identity.accounts import (
     ACCOUNTS,
     STACK_DOMAIN,
@@ -22,7 +23,6 @@ from localcloud.identity.assignments import Grant
 from localcloud.identity.directory import DEFAULT_DOMAIN, Directory, new_id
 from localcloud.identity.passwords import hashed
 from localcloud.identity.services import INTERFACES
-from localcloud.store import Collection, Document
 
 _PROJECTS = ("admin", "demo", "service")
 _ROLES = ("admin", "manager", "member", "reader", "service", "heat_stack_owner", "heat_stack_user")

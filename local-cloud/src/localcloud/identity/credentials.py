@@ -14,7 +14,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory, missing
+from localcloud.identity.fields import Field
+from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.identity.users import owned
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     ForbiddenError,
@@ -23,13 +30,6 @@ from localcloud.http import (
     read_json,
     route,
 )
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing
-from localcloud.identity.fields import Field
-from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.identity.users import owned
-from localcloud.store import Document
 
 KIND = Kind(
     "credential",

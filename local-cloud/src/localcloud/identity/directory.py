@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from localcloud.clock import Clock
-from localcloud.http import BadRequestError, NotFoundError
-from localcloud.settings import Settings
-from localcloud.store import Collection, Document, Store
+from localcloud.core.clock import Clock
+from localcloud.core.settings import Settings
+from localcloud.core.store import Collection, Document, Store
+from localcloud.web.http import BadRequestError, NotFoundError
 
 DEFAULT_DOMAIN = "default"
 

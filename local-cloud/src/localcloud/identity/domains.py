@@ -1,12 +1,12 @@
 """Domains: the owners of users, groups and projects."""
 
-from localcloud.http import ForbiddenError, RequestContext
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.directory import DEFAULT_DOMAIN, Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, NAME, OPTIONS
 from localcloud.identity.removal import Removal
 from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.store import Document
+from localcloud.web.http import ForbiddenError, RequestContext
 
 KIND = Kind(
     "domain",

@@ -12,14 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, UnauthorizedError, context, read_json, route
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
 from localcloud.identity.directory import Directory
 from localcloud.identity.signatures import EMPTY_HASH, SignedRequest, verify_string
 from localcloud.identity.token_body import token_answer
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, UnauthorizedError, context, read_json, route
 
 
 class Ec2:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 
 
 class Field(Struct, frozen=True):

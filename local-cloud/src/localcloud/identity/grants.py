@@ -6,12 +6,12 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFoundError, RequestContext, context, route
+from localcloud.core.store import Document
 from localcloud.identity import policy, roles
 from localcloud.identity.assignments import SYSTEM, Assignments, Grant
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import listed
-from localcloud.store import Document
+from localcloud.web.http import NotFoundError, RequestContext, context, route
 
 _ACTORS = {"users": "user", "groups": "group"}
 _TARGETS = {"projects": "project", "domains": "domain", "system": "system"}

@@ -3,13 +3,13 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFoundError, RequestContext, context, route
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME
 from localcloud.identity.removal import Removal
 from localcloud.identity.resource import Kind, Resource, Rules, listing
-from localcloud.store import Document
+from localcloud.web.http import NotFoundError, RequestContext, context, route
 
 KIND = Kind(
     "group",

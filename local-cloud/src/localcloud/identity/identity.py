@@ -2,7 +2,9 @@
 
 from msgspec import Struct
 
-from localcloud.clock import Clock
+from localcloud.core.clock import Clock
+from localcloud.core.settings import Settings
+from localcloud.core.store import Store
 from localcloud.identity.access import AccessControl
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.attempts import Attempts
@@ -10,8 +12,6 @@ from localcloud.identity.authentication import Authentication
 from localcloud.identity.directory import Directory
 from localcloud.identity.removal import Removal
 from localcloud.identity.tokens import Tokens, TokenSeal, token_key
-from localcloud.settings import Settings
-from localcloud.store import Store
 
 
 class Identity(Struct, frozen=True):

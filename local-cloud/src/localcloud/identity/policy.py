@@ -5,9 +5,9 @@ do everything; the administrator or manager of a domain (that role on the domain
 belongs to the domain; everybody may see and change some things of their own.
 """
 
-from localcloud.http import STACK_USER, ForbiddenError, RequestContext
 from localcloud.identity.assignments import Assignments
-from localcloud.permissions import Permit
+from localcloud.web.http import STACK_USER, ForbiddenError, RequestContext
+from localcloud.web.permissions import Permit
 
 CLOUD_ROLES = frozenset({"admin", "service"})
 """Roles that count in the whole cloud; only its administrator grants them."""

@@ -6,12 +6,12 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
+from localcloud.core.store import Document
+from localcloud.core.tags import FILTERS, Tags
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import Resource
-from localcloud.store import Document
-from localcloud.tags import FILTERS, Tags
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
 def tag_routes(directory: Directory, projects: Resource) -> list[BaseRoute]:

@@ -7,7 +7,14 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.identity import policy
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
+from localcloud.identity.project_tags import checked_tags, has_tags, reads, tag_routes, writes
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules, shown
+from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,
     NotFoundError,
@@ -15,13 +22,6 @@ from localcloud.http import (
     boolean,
     route,
 )
-from localcloud.identity import policy
-from localcloud.identity.directory import Directory
-from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
-from localcloud.identity.project_tags import checked_tags, has_tags, reads, tag_routes, writes
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules, shown
-from localcloud.store import Document
 
 KIND = Kind(
     "project",

@@ -8,7 +8,11 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Collection, Document
+from localcloud.identity.directory import Directory, missing, new_id
+from localcloud.identity.fields import Field, checked
+from localcloud.identity.policy import reads_all, refuse, require
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     PageQuery,
@@ -19,10 +23,6 @@ from localcloud.http import (
     read_object,
     route,
 )
-from localcloud.identity.directory import Directory, missing, new_id
-from localcloud.identity.fields import Field, checked
-from localcloud.identity.policy import reads_all, refuse, require
-from localcloud.store import Collection, Document
 
 
 class Kind(Struct, frozen=True):

@@ -8,11 +8,11 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import RequestContext, boolean, context, route
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments, Grant
 from localcloud.identity.directory import Directory
-from localcloud.store import Document
+from localcloud.web.http import RequestContext, boolean, context, route
 
 
 class RoleAssignments:

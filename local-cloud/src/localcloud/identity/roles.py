@@ -5,7 +5,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME, OPTIONS
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,
     NotFoundError,
@@ -13,13 +20,6 @@ from localcloud.http import (
     context,
     route,
 )
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory
-from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME, OPTIONS
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.store import Document
 
 KIND = Kind(
     "role",

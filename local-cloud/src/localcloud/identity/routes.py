@@ -5,13 +5,13 @@ import importlib
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import Handler, context, fixed, keystone_error, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.store import Document
 from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
 from localcloud.identity.directory import Directory
 from localcloud.identity.identity import identity_of
-from localcloud.store import Document
+from localcloud.web.http import Handler, context, fixed, keystone_error, route
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
 _LIMIT_MODEL = {"name": "flat", "description": "Limits are not nested: each project has its own."}

@@ -2,11 +2,11 @@
 
 from functools import cached_property
 
-from localcloud.cloud import Cloud
-from localcloud.http import ApiError, RequestContext
+from localcloud.core.cloud import Cloud
 from localcloud.identity.authentication import Proof
 from localcloud.identity.directory import new_id
 from localcloud.identity.identity import Identity, identity_of
+from localcloud.web.http import ApiError, RequestContext
 
 
 class Trusts:

@@ -3,7 +3,13 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.identity import policy
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, ENABLED, Field, checked
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     ForbiddenError,
@@ -11,12 +17,6 @@ from localcloud.http import (
     read_object,
     route,
 )
-from localcloud.identity import policy
-from localcloud.identity.directory import Directory
-from localcloud.identity.fields import DESCRIPTION, ENABLED, Field, checked
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.store import Document
 
 INTERFACES = ("public", "internal", "admin")
 SERVICE = Kind(

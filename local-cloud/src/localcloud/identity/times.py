@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from localcloud.http import BadRequestError
 from localcloud.identity.directory import precise
+from localcloud.web.http import BadRequestError
 
 
 def is_past(expires_at: str | None, now: datetime) -> bool:

@@ -4,11 +4,11 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from localcloud.core.store import Document
 from localcloud.identity.access import Access
 from localcloud.identity.authentication import Issued
 from localcloud.identity.catalog import catalog
 from localcloud.identity.directory import Directory
-from localcloud.store import Document
 
 
 def token_answer(

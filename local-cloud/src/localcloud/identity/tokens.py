@@ -17,8 +17,8 @@ from cryptography.fernet import Fernet, InvalidToken
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from localcloud.http import UnauthorizedError
 from localcloud.identity.directory import Directory, precise
+from localcloud.web.http import UnauthorizedError
 
 EXPIRED_GRACE = timedelta(days=2)
 """How long services may go on with what a user began before the token expired."""

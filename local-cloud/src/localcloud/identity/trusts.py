@@ -5,7 +5,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory, missing, new_id
+from localcloud.identity.fields import Field, checked
+from localcloud.identity.resource import listing
+from localcloud.identity.times import future, is_past
+from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,
     NotFoundError,
@@ -14,13 +21,6 @@ from localcloud.http import (
     read_object,
     route,
 )
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing, new_id
-from localcloud.identity.fields import Field, checked
-from localcloud.identity.resource import listing
-from localcloud.identity.times import future, is_past
-from localcloud.store import Document
 
 _FIELDS = (
     Field("trustor_user_id", required=True),

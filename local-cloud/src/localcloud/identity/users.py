@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterable
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequestError,
-    RequestContext,
-    UnauthorizedError,
-    context,
-    read_object,
-    route,
-)
+from localcloud.core.store import Document
 from localcloud.identity import groups, policy, projects
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, precise
@@ -20,7 +13,14 @@ from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, NAME, OPTIO
 from localcloud.identity.passwords import hashed, verify
 from localcloud.identity.removal import Removal
 from localcloud.identity.resource import Kind, Resource, Rules, listed, passes
-from localcloud.store import Document
+from localcloud.web.http import (
+    BadRequestError,
+    RequestContext,
+    UnauthorizedError,
+    context,
+    read_object,
+    route,
+)
 
 KIND = Kind(
     "user",
@@ -120,7 +120,7 @@ def owned(
     """Return the user of the path, whose own objects the request concerns.
 
     The caller must be that user, an administrator of the user's domain, or one of ``others``;
-    raises :class:`localcloud.http.ForbiddenError` otherwise.
+    raises :class:`localcloud.web.http.ForbiddenError` otherwise.
     """
     who, user_id = context(request), request.path_params["user_id"]
     user = directory.users.get(user_id)

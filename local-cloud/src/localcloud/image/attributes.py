@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import BadRequestError, ForbiddenError, RequestContext, TooLargeError
+from localcloud.core.store import Document
 from localcloud.image.presentation import READ_ONLY, RESERVED
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext, TooLargeError
 
 CONTAINER_FORMATS = ("ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed")
 DISK_FORMATS = (

@@ -8,7 +8,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.image.images import SIZE_LIMIT, Images
+from localcloud.image.presentation import TASK
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     ConflictError,
@@ -17,9 +20,6 @@ from localcloud.http import (
     context,
     route,
 )
-from localcloud.image.images import SIZE_LIMIT, Images
-from localcloud.image.presentation import TASK
-from localcloud.store import Document
 
 _CHUNK = 1 << 20
 

@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import ForbiddenError, NotFoundError, context, fixed, route
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.image.data import ImageData
 from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
 from localcloud.image.imports import IMPORT_METHODS, ImportRequests, Imports
@@ -13,7 +13,7 @@ from localcloud.image.presentation import STORE
 from localcloud.image.records import ImageRecords
 from localcloud.image.schemas import SCHEMAS
 from localcloud.image.tasks import TaskRequests
-from localcloud.store import Document
+from localcloud.web.http import ForbiddenError, NotFoundError, context, fixed, route
 
 _IMPORT_METHODS = {
     "description": "Import methods available.",

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
-from localcloud.http import (
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.web.http import (
     ApiError,
     ConflictError,
     ForbiddenError,
@@ -19,7 +20,6 @@ from localcloud.http import (
     RequestContext,
     TooLargeError,
 )
-from localcloud.store import Document
 
 HOST_IMAGE = "host"
 """Name of the built-in image: the file system of the machine itself. It has no data."""

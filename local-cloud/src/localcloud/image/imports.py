@@ -14,8 +14,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import (
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.core.work import Work
+from localcloud.image.data import chunks
+from localcloud.image.images import SIZE_LIMIT, Images
+from localcloud.image.presentation import FAILED, IMPORTING, STORE, TASK
+from localcloud.image.sources import FetchError, Sources
+from localcloud.image.tasks import Tasks
+from localcloud.web.http import (
     ApiError,
     BadRequestError,
     ConflictError,
@@ -26,13 +33,6 @@ from localcloud.http import (
     read_json,
     route,
 )
-from localcloud.image.data import chunks
-from localcloud.image.images import SIZE_LIMIT, Images
-from localcloud.image.presentation import FAILED, IMPORTING, STORE, TASK
-from localcloud.image.sources import FetchError, Sources
-from localcloud.image.tasks import Tasks
-from localcloud.store import Document
-from localcloud.work import Work
 
 _LOG = logging.getLogger(__name__)
 STAGED, WEB, COPY = IMPORT_METHODS = ("glance-direct", "web-download", "copy-image")

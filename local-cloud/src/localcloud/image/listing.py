@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequestError, PageQuery, RequestContext, boolean, page
+from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.presentation import shown
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, PageQuery, RequestContext, boolean, page
 
 _DEFAULT_LIMIT = 25
 _CONTROL = frozenset({"limit", "marker", "sort_key", "sort_dir", "sort", "member_status"})

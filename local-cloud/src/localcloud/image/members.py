@@ -3,8 +3,11 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import (
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.image.images import Images
+from localcloud.image.presentation import member_shown
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     ForbiddenError,
@@ -14,9 +17,6 @@ from localcloud.http import (
     read_json,
     route,
 )
-from localcloud.image.images import Images
-from localcloud.image.presentation import member_shown
-from localcloud.store import Document
 
 _STATES = ("pending", "accepted", "rejected")
 _MEMBER_LIMIT = 128

@@ -6,16 +6,16 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.image.attributes import BASE, checked, limit_properties
+from localcloud.image.presentation import READ_ONLY, RESERVED
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     ForbiddenError,
     UnsupportedMediaTypeError,
     read_body,
 )
-from localcloud.image.attributes import BASE, checked, limit_properties
-from localcloud.image.presentation import READ_ONLY, RESERVED
-from localcloud.store import Document
 
 _MEDIA_TYPE = "application/openstack-images-v2.{}-json-patch"
 _OPERATIONS = ("add", "replace", "remove")

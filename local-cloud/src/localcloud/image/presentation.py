@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 
 STORE = "local"
 TASK, IMPORTING, FAILED = (

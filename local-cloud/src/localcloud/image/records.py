@@ -6,7 +6,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
+from localcloud.image.images import Images
+from localcloud.image.imports import IMPORT_METHODS
+from localcloud.image.listing import image_list
+from localcloud.image.patch import changes, read_patch
+from localcloud.image.presentation import STORE, shown
+from localcloud.web.http import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
@@ -15,13 +22,6 @@ from localcloud.http import (
     read_json,
     route,
 )
-from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
-from localcloud.image.images import Images
-from localcloud.image.imports import IMPORT_METHODS
-from localcloud.image.listing import image_list
-from localcloud.image.patch import changes, read_patch
-from localcloud.image.presentation import STORE, shown
-from localcloud.store import Document
 
 
 class ImageRecords:

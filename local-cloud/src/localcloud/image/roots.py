@@ -6,12 +6,12 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.fabric.extraction import Facts, extract
 from localcloud.fabric.interface import FabricError
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.image.images import HOST_KIND, Images
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 BASE = "stoker:base"
 """The property of an image of a disk that names the image below it."""
@@ -31,7 +31,7 @@ class Roots:
     def base(self, image_id: str) -> str:
         """Return the id of the image with a root file system that an image stands on.
 
-        Raises :class:`localcloud.http.NotFoundError`.
+        Raises :class:`localcloud.web.http.NotFoundError`.
         """
         return str(self._images.known(image_id)["properties"].get(BASE, image_id))
 
@@ -56,7 +56,7 @@ class Roots:
 
         The directory is shared by all servers of the image and must not be written to. Raises
         :class:`UnusableImageError` where the image has no data or is not a tar archive, and
-        :class:`localcloud.http.NotFoundError`.
+        :class:`localcloud.web.http.NotFoundError`.
         """
         image = self._images.known(image_id)
         if HOST_KIND.items() <= image["properties"].items() and image["owner"] is None:

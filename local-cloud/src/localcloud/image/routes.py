@@ -5,11 +5,11 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, glance_error, public_paths, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.presentation import UNFINISHED
-from localcloud.store import Document
+from localcloud.web.http import fixed, glance_error, public_paths, route
 
 _VERSIONS = tuple(f"v2.{minor}" for minor in (17, 16, 15, 9, 7, 6, 5, 4, 3, 2, 1, 0))
 

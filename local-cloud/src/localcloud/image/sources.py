@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
+from localcloud.core.settings import Settings
 from localcloud.fabric.interface import Forwarding
-from localcloud.settings import Settings
 
 _LONGEST = 2048
 _PORTS = {"http": 80, "https": 443}

@@ -7,8 +7,11 @@ from uuid import uuid4
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import (
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.image.images import Images
+from localcloud.image.presentation import UNFINISHED
+from localcloud.web.http import (
     ForbiddenError,
     MethodNotAllowedError,
     NotFoundError,
@@ -18,9 +21,6 @@ from localcloud.http import (
     page,
     route,
 )
-from localcloud.image.images import Images
-from localcloud.image.presentation import UNFINISHED
-from localcloud.store import Document
 
 _KEPT_DAYS = 2
 _MOST_OF_IMAGE = 20

@@ -1,7 +1,7 @@
 """Who may do what with a secret, a container or an order."""
 
-from localcloud.http import ForbiddenError, RequestContext
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import ForbiddenError, RequestContext
 
 
 def require(allowed: bool, operation: str) -> None:

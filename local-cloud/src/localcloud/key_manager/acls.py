@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import context, route
+from localcloud.core.store import Document
 from localcloud.key_manager import access, schemas
 from localcloud.key_manager.state import State
-from localcloud.store import Document
+from localcloud.web.http import context, route
 
 _WORDS = {"secrets": "SecretACL(s)", "containers": "ContainerACL(s)"}
 

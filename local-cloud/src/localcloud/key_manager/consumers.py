@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import ForbiddenError, Handler, NotFoundError, context, route
+from localcloud.core.store import Collection, Document
 from localcloud.key_manager import access, quotas, schemas
 from localcloud.key_manager.containers import container_view
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.secrets import secret_view
 from localcloud.key_manager.state import State
-from localcloud.store import Collection, Document
+from localcloud.web.http import ForbiddenError, Handler, NotFoundError, context, route
 
 
 class _Kind(Struct, frozen=True):

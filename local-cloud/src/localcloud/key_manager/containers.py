@@ -4,7 +4,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.key_manager import access, quotas, schemas
+from localcloud.key_manager.listing import paged
+from localcloud.key_manager.schemas import CONTAINER, CONTAINER_SECRET, SchemaError
+from localcloud.key_manager.state import State
+from localcloud.web.http import (
     BadRequestError,
     ConflictError,
     NotFoundError,
@@ -12,11 +17,6 @@ from localcloud.http import (
     context,
     route,
 )
-from localcloud.key_manager import access, quotas, schemas
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.schemas import CONTAINER, CONTAINER_SECRET, SchemaError
-from localcloud.key_manager.state import State
-from localcloud.store import Document
 
 _REQUIRED = {"rsa": {"public_key", "private_key"}, "certificate": {"certificate"}}
 _OPTIONAL = {

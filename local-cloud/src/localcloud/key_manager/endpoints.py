@@ -2,6 +2,7 @@
 
 from starlette.routing import BaseRoute
 
+from localcloud.core.work import Work
 from localcloud.key_manager.acls import AccessLists
 from localcloud.key_manager.consumers import Consumers
 from localcloud.key_manager.containers import Containers
@@ -11,7 +12,6 @@ from localcloud.key_manager.payloads import Seal
 from localcloud.key_manager.quotas import Quotas
 from localcloud.key_manager.secrets import Secrets
 from localcloud.key_manager.state import State
-from localcloud.work import Work
 
 
 def routes(state: State, work: Work) -> list[BaseRoute]:

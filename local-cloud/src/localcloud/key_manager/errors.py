@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError
+from localcloud.web.http import ApiError
 
 
 class KeyManagerError(ApiError):

@@ -9,8 +9,8 @@ from urllib.parse import unquote_plus
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequestError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError
 
 _FIELDS = (
     "algorithm", "bit_length", "created", "expiration", "mode", "name", "secret_type", "status",

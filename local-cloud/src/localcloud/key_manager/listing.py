@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 
 _LIMIT = 10
 _MOST = 100

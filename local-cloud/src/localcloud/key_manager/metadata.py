@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, ConflictError, NotFoundError, context, route
+from localcloud.core.store import Document
 from localcloud.key_manager import access, schemas
 from localcloud.key_manager.state import State
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, context, route
 
 _KEY = re.compile(r"[A-Za-z0-9_-]*")
 

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.http import BadRequestError
+from localcloud.core.store import Document
 from localcloud.key_manager.payloads import SUPPORTED, check_size, decoded, encodings, normalized
 from localcloud.key_manager.schemas import SECRET, SchemaError, check
 from localcloud.key_manager.state import State
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 
 def checked(state: State, content: Document, parent: str = "") -> Document:

@@ -8,15 +8,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, MethodNotAllowedError, NotFoundError, context, route
+from localcloud.core.store import Document
+from localcloud.core.work import Work
 from localcloud.key_manager import access, keys, quotas, schemas
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.new_secret import checked, described
 from localcloud.key_manager.payloads import BINARY, Seal, normalized
 from localcloud.key_manager.schemas import SchemaError
 from localcloud.key_manager.state import State
-from localcloud.store import Document
-from localcloud.work import Work
+from localcloud.web.http import (
+    BadRequestError,
+    MethodNotAllowedError,
+    NotFoundError,
+    context,
+    route,
+)
 
 _WORDS = {"key": "key", "asymmetric": "asymmetric key"}
 _UNKNOWN = {

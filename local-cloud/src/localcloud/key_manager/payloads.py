@@ -12,9 +12,9 @@ from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from localcloud.http import BadRequestError, NotAcceptableError, TooLargeError
+from localcloud.core.store import Document
 from localcloud.identity.tokens import token_key
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, NotAcceptableError, TooLargeError
 
 TEXT = "text/plain"
 BINARY = "application/octet-stream"

@@ -3,12 +3,12 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import NotFoundError, context, route
+from localcloud.core.store import Document
 from localcloud.key_manager import access, schemas
 from localcloud.key_manager.errors import KeyManagerError
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.state import State
-from localcloud.store import Document
+from localcloud.web.http import NotFoundError, context, route
 
 DEFAULTS = {"secrets": -1, "orders": -1, "containers": -1, "consumers": -1, "cas": -1}
 """As in Barbican: nothing is limited until an administrator says so."""

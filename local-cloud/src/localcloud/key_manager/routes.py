@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import public_paths, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.store import Document
+from localcloud.core.work import Work
 from localcloud.key_manager.errors import barbican_error
 from localcloud.key_manager.state import PREFIX, State
-from localcloud.microversions import KEY_MANAGER
-from localcloud.permissions import by_owner
-from localcloud.store import Document
-from localcloud.work import Work
+from localcloud.web.http import public_paths, route
+from localcloud.web.microversions import KEY_MANAGER
+from localcloud.web.permissions import by_owner
 
 
 def service(cloud: Cloud) -> Service:

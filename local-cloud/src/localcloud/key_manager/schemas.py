@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from starlette.requests import Request
 
-from localcloud.http import BadRequestError, UnsupportedMediaTypeError, parse_json, read_body
+from localcloud.web.http import BadRequestError, UnsupportedMediaTypeError, parse_json, read_body
 
 _REQUEST_BYTES = 25_000
 _MOST_BITS = 32_767

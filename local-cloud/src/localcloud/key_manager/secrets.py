@@ -4,16 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequestError,
-    ConflictError,
-    NotFoundError,
-    UnsupportedMediaTypeError,
-    boolean,
-    context,
-    read_body,
-    route,
-)
+from localcloud.core.store import Document
 from localcloud.key_manager import access, quotas
 from localcloud.key_manager.errors import KeyManagerError
 from localcloud.key_manager.filters import chosen
@@ -30,8 +21,17 @@ from localcloud.key_manager.payloads import (
 )
 from localcloud.key_manager.schemas import SECRET, read
 from localcloud.key_manager.state import State
-from localcloud.microversions import KEY_MANAGER
-from localcloud.store import Document
+from localcloud.web.http import (
+    BadRequestError,
+    ConflictError,
+    NotFoundError,
+    UnsupportedMediaTypeError,
+    boolean,
+    context,
+    read_body,
+    route,
+)
+from localcloud.web.microversions import KEY_MANAGER
 
 _REQUEST_BYTES = 25_000
 _KINDS = [BINARY, TEXT]

@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-from localcloud.cloud import Cloud
-from localcloud.http import NotFoundError, RequestContext
-from localcloud.store import Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.web.http import NotFoundError, RequestContext
 
 PREFIX = "/key-manager"
 

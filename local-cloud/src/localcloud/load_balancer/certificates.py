@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from msgspec import Struct
 
-from localcloud.cloud import Cloud
-from localcloud.http import ApiError, BadRequestError, RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.key_manager import access
 from localcloud.key_manager.payloads import Seal
 from localcloud.key_manager.state import PREFIX, State
-from localcloud.store import Document
+from localcloud.web.http import ApiError, BadRequestError, RequestContext
 
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 """That listeners can speak."""

@@ -6,10 +6,10 @@ transaction.
 
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
 from localcloud.load_balancer.state import State, listeners_of
-from localcloud.store import Document
 
 
 def add(state: State, kind: Kind, owner: Document, values: Document, **more: Any) -> Document:

@@ -4,7 +4,13 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from localcloud.http import ApiError, BadRequestError, ConflictError, ForbiddenError, NotFoundError
+from localcloud.web.http import (
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+)
 
 
 def octavia_error(error: ApiError, request_id: str) -> Response:

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from localcloud.http import BadRequestError
+from localcloud.core.store import Document
 from localcloud.load_balancer.errors import bad_field
 from localcloud.network import checks
 from localcloud.network.checks import Check
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 PROTOCOLS = ("HTTP", "HTTPS", "TCP", "TERMINATED_HTTPS", "UDP")
 """In which listeners can be talked to here."""

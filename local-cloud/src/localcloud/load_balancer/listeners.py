@@ -1,6 +1,6 @@
 """Listeners: made and changed where they fit."""
 
-from localcloud.http import ConflictError
+from localcloud.core.store import Document
 from localcloud.load_balancer.certificates import VERSIONS, references
 from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid
@@ -8,7 +8,7 @@ from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, POLICY, UNKN
 from localcloud.load_balancer.policies import add_policy
 from localcloud.load_balancer.pools import check_pool, pool_in
 from localcloud.load_balancer.state import State
-from localcloud.store import Document
+from localcloud.web.http import ConflictError
 
 _HEADERS = {"X-Forwarded-For", "X-Forwarded-Port", "X-Forwarded-Proto"}
 _HTTP = ("HTTP", "TERMINATED_HTTPS")

@@ -2,12 +2,12 @@
 
 import re
 
-from localcloud.http import BadRequestError, ConflictError
+from localcloud.core.store import Document
 from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid, no_such
 from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POOL, UNKNOWN_PROTOCOLS
 from localcloud.load_balancer.state import State, monitor_of
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError
 
 _POOL_PROTOCOLS = {
     "TCP": ("HTTP", "HTTPS", "PROXY", "TCP"),

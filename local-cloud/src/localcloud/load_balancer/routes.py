@@ -5,10 +5,10 @@ import re
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, public_paths, route, without_trailing_slash
+from localcloud.core.cloud import Cloud, Service
 from localcloud.load_balancer.errors import octavia_error
 from localcloud.load_balancer.service import LoadBalancing
+from localcloud.web.http import fixed, public_paths, route, without_trailing_slash
 
 PREFIX = "/load-balancer"
 _NEWEST = 27

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
+from localcloud.core.work import Work
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError
 from localcloud.load_balancer.kinds import LOAD_BALANCER, Kind
 from localcloud.load_balancer.state import ACTIVE, ERROR, State
 from localcloud.load_balancer.tree import erase
 from localcloud.load_balancer.vips import Vips
-from localcloud.store import Document
-from localcloud.work import Work
+from localcloud.web.http import ApiError
 
 if TYPE_CHECKING:
     from localcloud.load_balancer.certificates import Certificates

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Collection, Document
 from localcloud.load_balancer import kinds
 from localcloud.load_balancer.errors import forbidden, immutable, no_such, not_found
 from localcloud.load_balancer.kinds import LOAD_BALANCER, PARTS, Kind
-from localcloud.store import Collection, Document
+from localcloud.web.http import RequestContext
 
 ACTIVE = "ACTIVE"
 ERROR = "ERROR"

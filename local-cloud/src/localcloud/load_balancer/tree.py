@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from localcloud.http import ConflictError
+from localcloud.core.store import Document
 from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
 from localcloud.load_balancer.state import State, close_up
-from localcloud.store import Document
+from localcloud.web.http import ConflictError
 
 
 def require_unused(state: State, kind: Kind, part: Document) -> None:

@@ -1,13 +1,13 @@
 """The addresses of load balancers: ports of the network service."""
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Direction, Port, Rule
-from localcloud.http import ApiError, RequestContext
 from localcloud.load_balancer.errors import invalid, no_such
 from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, MEMBER
 from localcloud.load_balancer.state import State
 from localcloud.network.service_ports import ServicePorts
-from localcloud.store import Document
+from localcloud.web.http import ApiError, RequestContext
 
 OWNER = "Octavia"
 _ALL = tuple(Rule(Direction.EGRESS, version) for version in ("IPv4", "IPv6"))

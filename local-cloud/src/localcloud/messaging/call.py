@@ -11,11 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.cloud import Cloud
-from localcloud.http import Answer, RequestContext, UnauthorizedError, announce, read_body, respond
+from localcloud.core.cloud import Cloud
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request
 from localcloud.messaging.signatures import Signatures
-from localcloud.permissions import by_role
+from localcloud.web.http import (
+    Answer,
+    RequestContext,
+    UnauthorizedError,
+    announce,
+    read_body,
+    respond,
+)
+from localcloud.web.permissions import by_role
 
 _NAME = re.compile(r"[a-zA-Z0-9_\-.]+")
 _LONGEST_NAME = 64

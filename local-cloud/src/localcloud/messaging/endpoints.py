@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import ForbiddenError
+from localcloud.core.store import Document
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.claims import Claims
 from localcloud.messaging.messages import Messages
@@ -14,7 +14,7 @@ from localcloud.messaging.signatures import Signatures
 from localcloud.messaging.state import State
 from localcloud.messaging.subscriptions import Subscriptions
 from localcloud.messaging.webhooks import Webhooks
-from localcloud.store import Document
+from localcloud.web.http import ForbiddenError
 
 
 def routes(state: State, stack: AsyncExitStack) -> list[BaseRoute]:

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.clock import timestamp
+from localcloud.core.clock import timestamp
+from localcloud.core.store import Document
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict
 from localcloud.messaging.limits import check_metadata
 from localcloud.messaging.state import RESERVED, State, queue_id
-from localcloud.store import Document
 
 PATCH = "application/openstack-messaging-v2.0-json-patch"
 _OPERATIONS = ("add", "remove", "replace")

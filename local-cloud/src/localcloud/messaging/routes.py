@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.core.store import Document
 from localcloud.messaging.errors import zaqar_error
 from localcloud.messaging.state import State
-from localcloud.store import Document
+from localcloud.web.http import fixed, route
 
 _PREFIX = "/messaging"
 _MEDIA = {"base": "application/json", "type": "application/vnd.openstack.messaging-v2+json"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.identity.tokens import token_key
 from localcloud.messaging.errors import not_found
 

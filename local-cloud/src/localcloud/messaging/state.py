@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.messaging.errors import not_found, unavailable
-from localcloud.store import Document
 
 RESERVED = {
     "_max_messages_post_size": 256 * 1024,

@@ -8,11 +8,11 @@ from uuid import uuid4
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
+from localcloud.core.store import Document
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict, not_found
 from localcloud.messaging.limits import check_retries
 from localcloud.messaging.state import State, queue_id
-from localcloud.store import Document
 
 TRUST = "trust+"
 SCHEMES = ["http", "https", "mailto", "trust+http", "trust+https"]

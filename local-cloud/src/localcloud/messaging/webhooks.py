@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.messaging.state import State
 from localcloud.messaging.subscriptions import TRUST, alive
-from localcloud.store import Document
 
 _LOG = logging.getLogger(__name__)
 _WORKERS = 10

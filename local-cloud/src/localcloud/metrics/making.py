@@ -4,12 +4,12 @@ import re
 from typing import Any
 from uuid import uuid4
 
-from localcloud.http import BadRequestError, ConflictError, RequestContext
+from localcloud.core.store import Document
 from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.servers import CREATOR
 from localcloud.metrics.state import State, resource_id
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, RequestContext
 
 _MOST_RESOURCES = 1000
 _MOST_METRICS = 2000

@@ -5,10 +5,10 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, public_paths, route
+from localcloud.core.cloud import Cloud, Service
 from localcloud.metrics.errors import gnocchi_error
-from localcloud.permissions import by_role
+from localcloud.web.http import fixed, public_paths, route
+from localcloud.web.permissions import by_role
 
 PREFIX = "/metric"
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import FabricError
 from localcloud.metrics.series import Series
 from localcloud.metrics.servers import Reading, ServerResources

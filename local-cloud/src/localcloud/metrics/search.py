@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.metrics.errors import invalid
-from localcloud.store import Document
 
 Matches = Callable[[Document], bool]
 _DEEPEST = 20

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec import Struct
 
+from localcloud.core.store import Document, Store
 from localcloud.fabric.interface import Usage
 from localcloud.metrics.archive_policies import OF_SERVERS
-from localcloud.store import Document, Store
 
 CREATOR = "cloud"
 """Who has made these resources, as answers tell it."""

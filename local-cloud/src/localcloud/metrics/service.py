@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.metrics import aggregates
 from localcloud.metrics.aggregates import Evaluation, Line
 from localcloud.metrics.search import Matches, search
 from localcloud.metrics.series import Span
 from localcloud.metrics.state import State
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 
 class Metrics:

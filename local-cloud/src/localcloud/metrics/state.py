@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from uuid import UUID, uuid5
 
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import missing
 from localcloud.metrics.sampler import Sampler
 from localcloud.metrics.series import RATE, Series, Span
 from localcloud.metrics.servers import CREATOR, ServerResources
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 _NAMES = UUID("0a7a15ff-aa13-4ac2-897c-9bdf30ce175b")
 """The namespace of ids for resources whose clients use other words; Gnocchi's."""

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
-from localcloud.http import RequestContext, context, read_json, route
+from localcloud.core.store import Document
 from localcloud.network import checks, router_interfaces, trunks
 from localcloud.network.checks import Check
 from localcloud.network.crud import Crud
@@ -15,7 +15,7 @@ from localcloud.network.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
 from localcloud.network.state import State
 from localcloud.network.visibility import find
-from localcloud.store import Document
+from localcloud.web.http import RequestContext, context, read_json, route
 
 Verb = Callable[[State, RequestContext, Document, Document], Document]
 """Changes an object as a body says; returns the body of the answer."""

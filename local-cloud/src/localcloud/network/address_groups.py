@@ -1,10 +1,10 @@
 """Address groups: lists of prefixes that rules name as their remote end."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import quotas, security_groups
 from localcloud.network.errors import conflict
 from localcloud.network.state import State
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "address_group"
 

@@ -1,9 +1,9 @@
 """Address scopes: sets of subnet pools whose addresses do not overlap."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network.errors import conflict
 from localcloud.network.state import State
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "address_scope"
 

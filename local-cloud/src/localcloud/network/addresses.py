@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.network import ipam
 from localcloud.network.errors import bad_request, conflict, invalid
 from localcloud.network.state import State
-from localcloud.store import Document
 
 ROUTER_OWNERS = ("network:router_interface", "network:router_gateway")
 

@@ -7,14 +7,14 @@ from uuid import UUID, uuid5
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import context, read_json, route
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.network import ipam, quotas
 from localcloud.network.errors import denied, malformed, not_found
 from localcloud.network.networks import ZONE
 from localcloud.network.service import NetworkService
 from localcloud.network.visibility import find
-from localcloud.store import Document
+from localcloud.web.http import context, read_json, route
 
 _SPACE = UUID("6a3c2b0e-7a0c-4c52-9f6e-0c5f6a4c1f5d")
 _AGENTS = (

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network.checks import Check, anything
 from localcloud.network.errors import bad_request, denied, invalid, malformed
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 
 class Default(Enum):

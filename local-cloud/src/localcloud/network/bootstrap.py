@@ -2,11 +2,11 @@
 
 from ipaddress import ip_network
 
-from localcloud.http import RequestContext
 from localcloud.network import networks, router_interfaces, routers, subnets
 from localcloud.network.attributes import for_create
 from localcloud.network.resources import NETWORK, ROUTER, SUBNET
 from localcloud.network.state import State
+from localcloud.web.http import RequestContext
 
 _PRIVATE_CIDR = "10.0.0.0/26"
 _USERS_PROJECT = "demo"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import ApiError, RequestContext, fields
+from localcloud.core.store import Document
 from localcloud.network import security_groups
 from localcloud.network.attributes import for_create, for_update
 from localcloud.network.errors import denied, malformed
@@ -13,7 +13,7 @@ from localcloud.network.listing import answer, filters, select
 from localcloud.network.operations import Operations
 from localcloud.network.state import State
 from localcloud.network.visibility import find, is_shared, require_owner, sees
-from localcloud.store import Document
+from localcloud.web.http import ApiError, RequestContext, fields
 
 _INDEXED = (
     "id", "port_id", "device_id", "security_group_id", "floating_ip_address", "router_id",

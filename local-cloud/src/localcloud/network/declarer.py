@@ -10,12 +10,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
-from localcloud.clock import Clock
+from localcloud.core.clock import Clock
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.network import ports, specifications
 from localcloud.network.pending import Pending
 from localcloud.network.state import State
-from localcloud.store import Document
 
 GATHER_SECONDS = 0.05
 """How long changes of membership are gathered before the peers hear of them."""

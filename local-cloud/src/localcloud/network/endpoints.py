@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud
-from localcloud.http import context, fixed, read_json, route
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.network.actions import ActionRoutes
 from localcloud.network.administration import Administration
 from localcloud.network.crud import Crud
@@ -13,7 +13,7 @@ from localcloud.network.extensions import EXTENSIONS
 from localcloud.network.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
 from localcloud.network.tags import tag_routes
-from localcloud.store import Document
+from localcloud.web.http import context, fixed, read_json, route
 
 _BODY_LIMIT = 8 << 20
 

@@ -1,6 +1,12 @@
 """The errors of the network API under the type names that clients know."""
 
-from localcloud.http import ApiError, BadRequestError, ConflictError, ForbiddenError, NotFoundError
+from localcloud.web.http import (
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+)
 
 _NAMES = {"floatingip": "FloatingIP", "subnetpool": "SubnetPool"}
 """Kinds in the names of error types, where it is not just their words put together."""

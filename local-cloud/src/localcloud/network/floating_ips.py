@@ -2,13 +2,13 @@
 
 from uuid import uuid4
 
-from localcloud.http import NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.network import ports, quotas, routers
 from localcloud.network.errors import bad_floating_ip, bad_request, conflict, invalid
 from localcloud.network.server_views import forwardings
 from localcloud.network.state import State
 from localcloud.network.visibility import find, is_external, owns
-from localcloud.store import Document
+from localcloud.web.http import NotFoundError, RequestContext
 
 KIND = "floatingip"
 OWNER = "network:floatingip"

@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import BadRequestError, PageQuery, boolean, fields, page
+from localcloud.core.store import Document
+from localcloud.core.tags import FILTERS
 from localcloud.network.attributes import Resource
 from localcloud.network.errors import malformed
-from localcloud.store import Document
-from localcloud.tags import FILTERS
+from localcloud.web.http import BadRequestError, PageQuery, boolean, fields, page
 
 _CONTROL = frozenset(
     {"fields", "limit", "marker", "sort_key", "sort_dir", "page_reverse", "tenant_id"}

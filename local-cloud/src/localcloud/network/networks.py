@@ -1,12 +1,12 @@
 """Networks: layer-2 segments with an owner, possibly shared or external."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.security_groups import ensure_default
 from localcloud.network.state import State
 from localcloud.network.visibility import is_external
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "network"
 ZONE = "nova"

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network.attributes import Resource
 from localcloud.network.state import State
 from localcloud.network.visibility import owns
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 
 class Operations(Struct, frozen=True):

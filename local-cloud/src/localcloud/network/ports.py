@@ -3,14 +3,14 @@
 import secrets
 from typing import Any
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import attributes, quotas, security_groups
 from localcloud.network.addresses import Assignment
 from localcloud.network.errors import bad_request, conflict, denied
 from localcloud.network.resources import PORT
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "port"
 DNS_DOMAIN = "openstacklocal."

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.network.errors import malformed, over_quota
 from localcloud.network.state import State
-from localcloud.store import Document
 
 DEFAULTS = {
     "network": 2000,

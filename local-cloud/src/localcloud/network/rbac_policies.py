@@ -1,11 +1,11 @@
 """RBAC policies: sharing an object with one project or all."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import quotas
 from localcloud.network.errors import bad_request, conflict, denied
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "rbac_policy"
 

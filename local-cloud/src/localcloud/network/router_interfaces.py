@@ -3,12 +3,12 @@
 from ipaddress import ip_address
 from typing import Any
 
-from localcloud.http import NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.network import checks, ipam, ports, routers
 from localcloud.network.errors import bad_request, bad_router, conflict, invalid
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
+from localcloud.web.http import NotFoundError, RequestContext
 
 
 def _named(body: Any) -> tuple[str | None, str | None]:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import ipam, ports, quotas
 from localcloud.network.errors import bad_request, bad_router, conflict, denied
 from localcloud.network.networks import ZONE
 from localcloud.network.security_groups import ensure_default
 from localcloud.network.state import State
 from localcloud.network.visibility import find, is_external
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "router"
 INTERFACE = "network:router_interface"

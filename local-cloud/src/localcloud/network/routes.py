@@ -4,9 +4,9 @@ import importlib
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, neutron_error, public_paths, route
+from localcloud.core.cloud import Cloud, Service
 from localcloud.network.service import NetworkService
+from localcloud.web.http import fixed, neutron_error, public_paths, route
 
 PREFIX = "/network"
 

@@ -3,7 +3,7 @@
 from ipaddress import ip_network
 from typing import Any
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.filtering import PROTOCOLS, protocol_number
@@ -11,7 +11,7 @@ from localcloud.network.security_groups import KIND as GROUP
 from localcloud.network.security_groups import affect
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "security_group_rule"
 

@@ -1,11 +1,11 @@
 """Security groups: created, changed and deleted; every project has one named ``default``."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import quotas
 from localcloud.network.errors import conflict, not_found
 from localcloud.network.state import State
 from localcloud.network.visibility import shared_by_policy
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "security_group"
 RULE = "security_group_rule"

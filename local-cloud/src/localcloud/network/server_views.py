@@ -3,10 +3,10 @@
 from collections.abc import Container, Sequence
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Forwarding
 from localcloud.network import ipam
 from localcloud.network.state import State
-from localcloud.store import Document
 
 AddressMap = dict[str, list[dict[str, Any]]]
 

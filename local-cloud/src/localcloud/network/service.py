@@ -2,16 +2,16 @@
 
 The compute service gets the one instance by ``cloud.one(NetworkService)``. Every method that
 changes something returns when the fabric has been told, and raises
-:class:`localcloud.http.ApiError` with Neutron's status and type where the API would answer so.
+:class:`localcloud.web.http.ApiError` with Neutron's status and type where the API would answer so.
 """
 
 from typing import Any
 
 from msgspec import Struct
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
-from localcloud.http import ForbiddenError, RequestContext
 from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
 from localcloud.network.attributes import for_create
 from localcloud.network.declarer import Declarer
@@ -19,7 +19,7 @@ from localcloud.network.errors import bad_request, not_found
 from localcloud.network.resources import PORT
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns
-from localcloud.store import Document
+from localcloud.web.http import ForbiddenError, RequestContext
 
 
 class PortRequest(Struct, frozen=True):

@@ -4,13 +4,13 @@ import ipaddress
 
 from msgspec.structs import replace
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Port, Rule
-from localcloud.http import RequestContext
 from localcloud.network import ports
 from localcloud.network.service import NetworkService
 from localcloud.network.visibility import find
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 
 class ServicePorts:

@@ -1,10 +1,10 @@
 """The documents of the network service as the fabric wants them."""
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Address, FloatingIP, Network, Port, Router, RouterLeg
 from localcloud.network import ipam, routers
 from localcloud.network.filtering import resolve
 from localcloud.network.state import State
-from localcloud.store import Document
 
 
 def network(document: Document) -> Network:

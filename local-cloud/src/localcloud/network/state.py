@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Collection, Document
 from localcloud.network import ipam
 from localcloud.network.errors import not_found
 from localcloud.network.ipam import SubnetAddresses
 from localcloud.network.pending import Pending
-from localcloud.store import Collection, Document
 
 _INDEXES = {
     "network": ("project_id",),

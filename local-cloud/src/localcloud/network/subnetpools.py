@@ -1,12 +1,12 @@
 """Subnet pools: prefixes out of which subnets get their ranges."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import ipam, quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.ipam import IPNetwork
 from localcloud.network.state import State
 from localcloud.network.visibility import find, sees
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "subnetpool"
 _SHORTEST = {4: 8, 6: 64}

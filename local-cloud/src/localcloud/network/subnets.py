@@ -3,14 +3,14 @@
 from ipaddress import ip_address
 from typing import Any
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import ipam, quotas, subnetpools
 from localcloud.network.addresses import is_automatic
 from localcloud.network.errors import bad_request, conflict, invalid
 from localcloud.network.ipam import IPNetwork
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "subnet"
 _UNUSED = object()

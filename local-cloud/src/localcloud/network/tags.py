@@ -6,14 +6,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import context, read_json, route
+from localcloud.core.store import Document
+from localcloud.core.tags import Tags
 from localcloud.network import checks
 from localcloud.network.attributes import Resource
 from localcloud.network.errors import invalid, malformed, not_found
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
-from localcloud.tags import Tags
+from localcloud.web.http import context, read_json, route
 
 _text = checks.text(255)
 

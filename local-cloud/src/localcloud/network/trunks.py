@@ -7,12 +7,12 @@ traffic.
 
 from typing import Any
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network import checks, ports
 from localcloud.network.errors import bad_request, conflict, invalid, malformed, not_found
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 KIND = "trunk"
 SUBPORT_OWNER = "trunk:subport"

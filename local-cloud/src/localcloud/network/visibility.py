@@ -1,10 +1,10 @@
 """Who may see and change which object: ownership, sharing and administrators."""
 
-from localcloud.http import RequestContext
+from localcloud.core.store import Document
 from localcloud.network.errors import denied, not_found
 from localcloud.network.resources import SHAREABLE
 from localcloud.network.state import State
-from localcloud.store import Document
+from localcloud.web.http import RequestContext
 
 
 def shared_by_policy(state: State, object_id: str, project_id: str | None, action: str) -> bool:

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from localcloud.http import RequestContext
 from localcloud.object_store.errors import ObjectStoreError
+from localcloud.web.http import RequestContext
 
 _REFERRERS = (".r", ".ref", ".referer", ".referrer")
 _DEFAULT_DOMAIN = "default"

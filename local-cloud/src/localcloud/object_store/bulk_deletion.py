@@ -5,7 +5,6 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from localcloud.http import TooLargeError, read_body
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
 from localcloud.object_store.containers import Containers
@@ -13,6 +12,7 @@ from localcloud.object_store.data import DataFiles
 from localcloud.object_store.errors import ObjectStoreError, title
 from localcloud.object_store.listings import form_of
 from localcloud.object_store.records import Records
+from localcloud.web.http import TooLargeError, read_body
 
 MOST = 10_000
 _BODY_BYTES = 2 << 20

@@ -6,7 +6,7 @@ from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from localcloud.http import RequestContext
+from localcloud.web.http import RequestContext
 
 
 class Grant(Struct, frozen=True):

@@ -5,6 +5,7 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import Response
 
+from localcloud.core.store import Document
 from localcloud.object_store.access import Access
 from localcloud.object_store.access_lists import cleaned
 from localcloud.object_store.call import Call
@@ -17,7 +18,6 @@ from localcloud.object_store.constraints import (
 from localcloud.object_store.errors import ObjectStoreError, page
 from localcloud.object_store.listings import Row, listing
 from localcloud.object_store.records import Records, http_date, iso_date, stamp
-from localcloud.store import Document
 
 STORAGE_POLICY = "Policy-0"
 _RIGHTS = ("read", "write")

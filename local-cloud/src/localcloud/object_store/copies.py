@@ -4,7 +4,6 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from starlette.responses import Response
 
-from localcloud.http import boolean
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import MANIFEST, check_names, merged
@@ -14,6 +13,7 @@ from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.records import Records, http_date
 from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
+from localcloud.web.http import boolean
 
 
 class Copies:

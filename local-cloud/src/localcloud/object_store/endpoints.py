@@ -2,8 +2,7 @@
 
 from starlette.routing import Route
 
-from localcloud.cloud import Cloud
-from localcloud.http import fixed, route
+from localcloud.core.cloud import Cloud
 from localcloud.object_store.access import Access
 from localcloud.object_store.accounts import Accounts
 from localcloud.object_store.bulk_deletion import BulkDeletion
@@ -15,6 +14,7 @@ from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.objects import Objects
 from localcloud.object_store.records import Records
 from localcloud.object_store.requests import ACCOUNT, CONTAINER, OBJECT, Requests
+from localcloud.web.http import fixed, route
 
 
 def routes(cloud: Cloud, records: Records, files: DataFiles) -> list[Route]:

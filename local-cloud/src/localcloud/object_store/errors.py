@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from localcloud.http import ApiError
+from localcloud.web.http import ApiError
 
 _TEXTS = {
     202: "The request is accepted for processing.",

@@ -3,10 +3,10 @@
 import asyncio
 from heapq import heapify, heappop, heappush
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.records import Records
-from localcloud.store import Document
 
 _SECONDS = 5.0
 _AT_ONCE = 100

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from localcloud.http import TooLargeError, read_body
+from localcloud.core.store import Document
 from localcloud.object_store.access import Access
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import LISTING_LIMIT, MANIFEST, check_names
@@ -17,7 +17,7 @@ from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.listings import Selection
 from localcloud.object_store.records import Records, http_date, iso_date, stamp
 from localcloud.object_store.uploads import Uploads, attributes
-from localcloud.store import Document
+from localcloud.web.http import TooLargeError, read_body
 
 SEGMENTS = 1000
 MANIFEST_BYTES = 8 << 20

@@ -11,10 +11,10 @@ from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
-from localcloud.http import boolean
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import LISTING_LIMIT
 from localcloud.object_store.errors import ObjectStoreError
+from localcloud.web.http import boolean
 
 _FORMATS = {"plain": "text/plain", "json": "application/json", "xml": "application/xml"}
 Row = Mapping[str, str | int]

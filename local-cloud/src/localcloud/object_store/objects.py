@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from localcloud.core.store import Document
 from localcloud.object_store.access import Access, Right
 from localcloud.object_store.bulk_deletion import BulkDeletion
 from localcloud.object_store.call import Call
@@ -13,7 +14,6 @@ from localcloud.object_store.errors import ObjectStoreError, page
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.records import Records
 from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
-from localcloud.store import Document
 
 
 class Objects:

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from email.utils import formatdate
 from math import ceil
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.object_store.constraints import CONTAINERS, MANIFEST, OBJECTS
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.store import Document
 
 ACCOUNT_PREFIX = "AUTH_"
 

@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.cloud import Cloud
-from localcloud.http import RequestContext, UnauthorizedError, announce, route
+from localcloud.core.cloud import Cloud
 from localcloud.object_store.call import Call
 from localcloud.object_store.errors import ObjectStoreError, transaction
 from localcloud.object_store.records import Records
 from localcloud.object_store.temporary_urls import grant
+from localcloud.web.http import RequestContext, UnauthorizedError, announce, route
 
 ACCOUNT = "/{account}"
 CONTAINER = ACCOUNT + "/{container}"

@@ -5,7 +5,7 @@ import importlib
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.errors import swift_error
 from localcloud.object_store.expiry import Expiry

@@ -6,13 +6,13 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, Response
 
-from localcloud.http import boolean
+from localcloud.core.store import Document
 from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import HEADER_BYTES, MANIFEST, metadata_changes
 from localcloud.object_store.data import DataFiles
 from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.records import Records, http_date
-from localcloud.store import Document
+from localcloud.web.http import boolean
 
 KEPT_HEADERS = (
     "cache-control",

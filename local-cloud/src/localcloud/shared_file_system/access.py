@@ -10,9 +10,9 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from msgspec import Struct
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Face
-from localcloud.http import BadRequestError
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 LEVELS = ("rw", "ro")
 _BY_PROTOCOL = {

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from localcloud.core.store import Document
+from localcloud.core.work import Work
 from localcloud.fabric.exports import MountRefusedError, MountRequest
 from localcloud.fabric.interface import Exit, Face, Share
 from localcloud.fabric.stillness import still
@@ -12,8 +14,6 @@ from localcloud.network.service import NetworkService
 from localcloud.shared_file_system.access import Client, face
 from localcloud.shared_file_system.servers import ServerUnreachableError, ShareServers
 from localcloud.shared_file_system.state import State
-from localcloud.store import Document
-from localcloud.work import Work
 
 _SOURCES = {
     "nfs": re.compile(r"\[?(?P<host>[^\]/]+?)\]?:(?P<path>/.*)"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from localcloud.http import ApiError, BadRequestError, boolean
+from localcloud.web.http import ApiError, BadRequestError, boolean
 
 LONGEST = 255
 _LONGEST_VALUE = 1023

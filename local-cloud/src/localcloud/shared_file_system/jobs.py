@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError, RequestContext
 from localcloud.shared_file_system import access, kinds
 from localcloud.shared_file_system.messages import tell
 from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE
 from localcloud.shared_file_system.tools import Tools
-from localcloud.store import Collection, Document
+from localcloud.web.http import ApiError, RequestContext
 
 _LOG = logging.getLogger(__name__)
 _GIB = 1 << 30

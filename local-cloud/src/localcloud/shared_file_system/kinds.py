@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from localcloud.http import BadRequestError, RequestContext
+from localcloud.core.store import Document
 from localcloud.shared_file_system.state import State, missing
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, RequestContext
 
 DEFAULT = "default"
 """The name of the type of shares that ask for none."""

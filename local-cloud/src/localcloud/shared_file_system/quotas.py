@@ -1,8 +1,8 @@
 """How much of shared file systems a project may have, and has."""
 
-from localcloud.http import ApiError
+from localcloud.core.store import Document
 from localcloud.shared_file_system.state import State
-from localcloud.store import Document
+from localcloud.web.http import ApiError
 
 DEFAULTS = {
     "shares": 500,

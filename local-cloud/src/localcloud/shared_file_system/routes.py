@@ -6,10 +6,10 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, Service
 from localcloud.fabric.exports import MountRequest
-from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
-from localcloud.microversions import SHARED_FILE_SYSTEM
+from localcloud.web.http import fixed, nova_error, public_paths, route, without_trailing_slash
+from localcloud.web.microversions import SHARED_FILE_SYSTEM
 
 PREFIX = "/share"
 _PROJECT = re.compile(r"/v2/[0-9a-f]{32}(?=/|$)")

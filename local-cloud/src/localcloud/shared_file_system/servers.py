@@ -13,6 +13,7 @@ import secrets
 import socket
 from contextlib import suppress
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import (
     Appliance,
     Appliances,
@@ -22,10 +23,9 @@ from localcloud.fabric.interface import (
     Rule,
 )
 from localcloud.fabric.relays import Listener, Streams, await_connection
-from localcloud.http import ApiError, RequestContext
 from localcloud.network.service_ports import ServicePorts
 from localcloud.shared_file_system.state import SERVERS_HOST, State
-from localcloud.store import Document
+from localcloud.web.http import ApiError, RequestContext
 
 OWNER = "manila:share"
 PORTS = {"NFS": 2049, "CIFS": 445, "CEPHFS": 6789}

@@ -1,13 +1,13 @@
 """Shared file systems: their parts put together; the one instance is ``cloud.one(...)``."""
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.work import Work
 from localcloud.shared_file_system import jobs, kinds
 from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.exports import Exports
 from localcloud.shared_file_system.servers import ShareServers
 from localcloud.shared_file_system.state import State
 from localcloud.shared_file_system.tools import Tools
-from localcloud.work import Work
 
 
 class SharedFileSystems:

@@ -4,12 +4,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.shared_file_system import jobs, kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.state import ZONE, found, missing
 from localcloud.shared_file_system.tools import Tools
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
 class Wish(Struct, frozen=True):

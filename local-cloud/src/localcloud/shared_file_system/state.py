@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
-from localcloud.http import ApiError, NotFoundError, RequestContext
-from localcloud.store import Collection, Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Collection, Document
+from localcloud.web.http import ApiError, NotFoundError, RequestContext
 
 ZONE = "nova"
 HOST, SERVERS_HOST = "localhost@local#local", "localhost@servers#servers"

@@ -2,11 +2,11 @@
 
 from msgspec import Struct
 
+from localcloud.core.work import Work
 from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.exports import Exports
 from localcloud.shared_file_system.servers import ShareServers
 from localcloud.shared_file_system.state import State
-from localcloud.work import Work
 
 
 class Tools(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Results of an attempt at a task: its end, another attempt, or a pause before its end."""
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.contexts import Contexts, workflow_of
 from localcloud.workflow.ending import Ending
 from localcloud.workflow.state import State

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.expressions.evaluator import Evaluator
 from localcloud.workflow.language.workflows import Workflow
 from localcloud.workflow.state import State

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from localcloud.http import ApiError, BadRequestError
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.store import Document
+from localcloud.web.http import ApiError, BadRequestError
 from localcloud.workflow.starts import Starts
 from localcloud.workflow.state import State
 

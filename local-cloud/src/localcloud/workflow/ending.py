@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.contexts import Contexts, outbound, workflow_of
 from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import RunFailedError, failed_to_complete

@@ -7,9 +7,9 @@ event, at due times, and at the start of the cloud: there is no other recovery.
 import logging
 from functools import partial
 
-from localcloud.http import ApiError
-from localcloud.store import Document
-from localcloud.work import Work
+from localcloud.core.store import Document
+from localcloud.core.work import Work
+from localcloud.web.http import ApiError
 from localcloud.workflow.contexts import workflow_of
 from localcloud.workflow.execution_ends import ExecutionEnds
 from localcloud.workflow.expressions.evaluator import EvaluationError

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.events import Event, Events
-from localcloud.http import ApiError
+from localcloud.core.events import Event, Events
+from localcloud.web.http import ApiError
 from localcloud.workflow.starts import Starts
 from localcloud.workflow.state import State
 

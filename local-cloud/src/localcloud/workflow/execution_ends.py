@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.store import Document
 from localcloud.workflow.contexts import workflow_of
 from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import caused_by

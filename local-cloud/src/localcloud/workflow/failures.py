@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.state import State
 from localcloud.workflow.states import ERROR
 

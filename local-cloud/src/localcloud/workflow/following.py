@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.contexts import outbound, workflow_of
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.tasks import Task

@@ -5,8 +5,8 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, Service
-from localcloud.http import fixed, public_paths, route
+from localcloud.core.cloud import Cloud, Service
+from localcloud.web.http import fixed, public_paths, route
 from localcloud.workflow import PREFIX
 from localcloud.workflow.errors import mistral_error
 

@@ -1,6 +1,6 @@
 """The workflow service: its parts put together."""
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
 from localcloud.identity.service_trusts import Trusts
 from localcloud.workflow.cron import Cron
 from localcloud.workflow.engine import Engine

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.http import BadRequestError, NotFoundError, RequestContext
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 from localcloud.workflow.engine import Engine
 from localcloud.workflow.errors import not_found
 from localcloud.workflow.state import State
@@ -49,7 +49,7 @@ class Starts:
         return made
 
     def triggered(self, trigger: Document, told: str, params: Mapping[str, Any]) -> None:
-        """Begin the execution of a trigger; raises :class:`localcloud.http.ApiError`."""
+        """Begin the execution of a trigger; raises :class:`localcloud.web.http.ApiError`."""
         project = trigger["project_id"]
         workflow = self._state.workflows.get(trigger["workflow_id"])
         if workflow is None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
-from localcloud.cloud import Cloud
-from localcloud.http import BadRequestError, ForbiddenError, RequestContext
-from localcloud.store import Collection, Document
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Collection, Document
+from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext
 from localcloud.workflow.errors import not_found
 from localcloud.workflow.states import ENDED
 

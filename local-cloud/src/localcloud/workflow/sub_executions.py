@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.http import ApiError, BadRequestError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import ApiError, BadRequestError
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import Workflow, completed, inputs_of
 from localcloud.workflow.state import State

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.actions import known
 from localcloud.workflow.actions.running import Actions
 from localcloud.workflow.attempts import Attempts

@@ -12,7 +12,7 @@ from stoker.api.cloudwatch.members import Members, dimensions_in
 from stoker.api.cloudwatch.pages import paged
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
-from stoker.engine.service.alarms import AlarmView
+from stoker.engine.service.monitoring.alarms import AlarmView
 from stoker.kernel.errors import NOT_IMPLEMENTED, NotSupportedError
 from stoker.schema.watching import WatchState
 

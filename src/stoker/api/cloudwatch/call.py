@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from stoker.api.cloudwatch.members import Members
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.monitoring import Monitoring
+from stoker.engine.service.monitoring.services import Monitoring
 from stoker.engine.service.service import Service
 
 

@@ -15,10 +15,11 @@ from starlette.types import ASGIApp
 
 from stoker.api.interface import check_address, interface, read_body
 from stoker.api.ports import Authenticate, Compute, Engines, Fetching
-from stoker.api.rest import openapi, versions
+from stoker.api.rest import openapi
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call
 from stoker.api.rest.faults import answer, forbidden, method_not_allowed, not_found
+from stoker.api.rest.handlers import versions
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.router import Router
 from stoker.api.rest.routes import ROUTES

@@ -12,7 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from stoker.api.rest.call import Call
-from stoker.api.rest.parameters import Parameter
+from stoker.api.rest.requests.parameters import Parameter
 
 Handler = Callable[[Call], Awaitable[Response]]
 

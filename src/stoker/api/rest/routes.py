@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.api.rest import (
+from stoker.api.rest import outputs
+from stoker.api.rest.handlers import (
     actions,
     events,
     explanations,
     handovers,
     lookups,
-    outputs,
     previews,
     resource_types,
     resources,

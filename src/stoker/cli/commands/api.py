@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import options as shared
+from stoker.cli.arguments import options as shared
 from stoker.cli.commands.serve import configured, listen_for_apis, load_service, port_option
-from stoker.cli.serve_options import (
+from stoker.cli.local.serve_options import (
     DEFAULT_API_PORT,
     DEFAULT_CFN_PORT,
     DEFAULT_CLOUDWATCH_PORT,
@@ -17,9 +17,9 @@ from stoker.cli.serve_options import (
     port_of,
     url_of,
 )
-from stoker.cli.supervision import tell_ready
+from stoker.cli.local.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
-from stoker.parts import Part
+from stoker.server.roles import Part
 
 
 @click.command("api")

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 from msgspec.structs import asdict
 
-from stoker.cli import configuration, options
-from stoker.cli.console import print_json
-from stoker.cli.failures import CommandError, InputError
+from stoker.cli import configuration
+from stoker.cli.arguments import options
+from stoker.cli.console.console import print_json
+from stoker.cli.console.failures import CommandError, InputError
 from stoker.config.checking import Kind
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.config.sample import sample

@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from stoker.administration import Administration
-from stoker.cli import options
+from stoker.admin.database import Administration
 from stoker.cli.administered import administered
-from stoker.cli.confirmation import confirm
-from stoker.cli.console import print_json
-from stoker.cli.data_dir import DataDirLock, running_in
-from stoker.cli.failures import FAILED, CommandError
+from stoker.cli.arguments import options
+from stoker.cli.arguments.data_dir import DataDirLock, running_in
+from stoker.cli.console.console import print_json
+from stoker.cli.console.failures import FAILED, CommandError
+from stoker.cli.deploy.confirmation import confirm
 
 DAY = 86_400.0
 

@@ -10,20 +10,20 @@ from typing import Any
 import click
 from rich.console import Console
 
-from stoker.cli import options as shared
-from stoker.cli.beginning import Beginning, Begun
-from stoker.cli.client import Client
-from stoker.cli.console import console_beside, print_json, say
-from stoker.cli.data_dir import running_in
-from stoker.cli.failures import InputError
-from stoker.cli.outcome import end_with_failure, print_failed_user_data, print_outputs
-from stoker.cli.patience import Patience
-from stoker.cli.progress import follow_or_leave
-from stoker.cli.saved_plans import read_plan
-from stoker.cli.service import connect, start_detached
-from stoker.cli.stacks import as_data
-from stoker.cli.target import Target
-from stoker.cli.wanted import Given, stack_arguments
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.data_dir import running_in
+from stoker.cli.client.client import Client
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import as_data
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import console_beside, print_json, say
+from stoker.cli.console.failures import InputError
+from stoker.cli.deploy.deployment import Beginning, Begun
+from stoker.cli.deploy.outcome import end_with_failure, print_failed_user_data, print_outputs
+from stoker.cli.deploy.progress import follow_or_leave
+from stoker.cli.deploy.request import Given, stack_arguments
+from stoker.cli.deploy.saved_plans import read_plan
+from stoker.cli.local.service import connect, start_detached
 
 
 @click.command("deploy")

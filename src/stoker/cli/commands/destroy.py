@@ -9,19 +9,26 @@ from functools import partial
 import click
 from rich.console import Console
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.changes import Change, plan_of_delete
-from stoker.cli.client import Client, RefusedError
-from stoker.cli.confirmation import confirm_changes
-from stoker.cli.console import say
-from stoker.cli.naming import the_stack
-from stoker.cli.outcome import end_with_failure
-from stoker.cli.patience import Patience
-from stoker.cli.progress import follow_or_leave
-from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, has_begun, last_event_id, refresh, resources_of
-from stoker.cli.target import Target
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import (
+    ORCHESTRATION,
+    Stack,
+    has_begun,
+    last_event_id,
+    refresh,
+    resources_of,
+)
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import say
+from stoker.cli.deploy.confirmation import confirm_changes
+from stoker.cli.deploy.outcome import end_with_failure
+from stoker.cli.deploy.plan import Change, plan_of_delete
+from stoker.cli.deploy.progress import follow_or_leave
+from stoker.cli.local.service import connect
 
 
 @click.command("destroy")

@@ -10,14 +10,18 @@ import click
 from click.core import ParameterSource
 from msgspec.structs import asdict
 
-from stoker.cli import options as shared
-from stoker.cli.console import print_json
-from stoker.cli.credentials import in_data_dir
-from stoker.cli.data_dir import running_in
-from stoker.cli.failures import FAILED
-from stoker.cli.local_cloud import DEFAULT_PORT
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.data_dir import running_in
+from stoker.cli.client.credentials import in_data_dir
+from stoker.cli.console.console import print_json
+from stoker.cli.console.failures import FAILED
+from stoker.cli.local.local_cloud import DEFAULT_PORT
+from stoker.cli.local.serve_options import (
+    DEFAULT_API_PORT,
+    DEFAULT_CFN_PORT,
+    DEFAULT_CLOUDWATCH_PORT,
+)
 from stoker.cli.machine import Check, examine
-from stoker.cli.serve_options import DEFAULT_API_PORT, DEFAULT_CFN_PORT, DEFAULT_CLOUDWATCH_PORT
 
 _PORT = click.IntRange(0, 65535)
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import click
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.client import Client, parsed
-from stoker.cli.console import console_beside, print_json, say
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.naming import paths_of, the_stack
+from stoker.cli.client.client import Client, parsed
+from stoker.cli.client.stacks import ORCHESTRATION, Stack, last_event_id, resources_of
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import console_beside, print_json, say
+from stoker.cli.console.failures import DRIFTED
+from stoker.cli.deploy.outcome import end_with_failure
+from stoker.cli.deploy.progress import follow_or_leave
 from stoker.cli.differences import difference, instead_of
-from stoker.cli.failures import DRIFTED
-from stoker.cli.naming import paths_of, the_stack
-from stoker.cli.outcome import end_with_failure
-from stoker.cli.progress import follow_or_leave
-from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, resources_of
-from stoker.cli.target import Target
+from stoker.cli.local.service import connect
 
 _SIGNS = {"changed": ("~", "yellow"), "gone": ("-", "red"), "unknown": ("?", "cyan")}
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import options as shared
+from stoker.cli.arguments import options as shared
 from stoker.cli.commands.serve import listen_once_free, load_service
-from stoker.cli.serve_options import ServeOptions
-from stoker.cli.supervision import tell_ready
+from stoker.cli.local.serve_options import ServeOptions
+from stoker.cli.local.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
-from stoker.parts import Part
+from stoker.server.roles import Part
 
 _PR_SET_PDEATHSIG = 1
 

@@ -6,14 +6,14 @@ from contextlib import closing
 
 import click
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.execution import run_in_server
-from stoker.cli.failures import CommandError, InputError
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.client.stacks import Server
+from stoker.cli.client.target import Target
+from stoker.cli.console.execution import run_in_server
+from stoker.cli.console.failures import CommandError, InputError
+from stoker.cli.local.service import connect
 from stoker.cli.servers import PassingOn, find_server, wanted_server
-from stoker.cli.service import connect
-from stoker.cli.stacks import Server
-from stoker.cli.target import Target
 
 
 @click.command("exec", cls=PassingOn)

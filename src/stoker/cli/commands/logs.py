@@ -7,14 +7,14 @@ from contextlib import closing, suppress
 
 import click
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.client import Client
-from stoker.cli.patience import Patience
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.client.client import Client
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import console_log
+from stoker.cli.client.target import Target
+from stoker.cli.local.service import connect
 from stoker.cli.servers import find_server, wanted_server
-from stoker.cli.service import connect
-from stoker.cli.stacks import console_log
-from stoker.cli.target import Target
 
 _PAUSE_SECONDS = 0.5
 

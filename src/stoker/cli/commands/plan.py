@@ -10,18 +10,18 @@ from typing import Any
 
 import click
 
-from stoker.cli import options as shared
-from stoker.cli.changes import Plan, plan_of_delete, summary, tree
-from stoker.cli.client import Client
-from stoker.cli.console import print_json
-from stoker.cli.failures import FAILED, CommandError, InputError
-from stoker.cli.naming import the_stack
-from stoker.cli.retry import handles_to_renew
-from stoker.cli.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
-from stoker.cli.service import connect
-from stoker.cli.stacks import Stack, find_stack
-from stoker.cli.target import Target
-from stoker.cli.wanted import Given, stack_arguments
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.client import Client
+from stoker.cli.client.retry import handles_to_renew
+from stoker.cli.client.stacks import Stack, find_stack
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import print_json
+from stoker.cli.console.failures import FAILED, CommandError, InputError
+from stoker.cli.deploy.plan import Plan, plan_of_delete, summary, tree
+from stoker.cli.deploy.request import Given, stack_arguments
+from stoker.cli.deploy.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
+from stoker.cli.local.service import connect
 
 CHANGES = 2
 """Exit code where something would change."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import options
-from stoker.cli.console import print_json
-from stoker.cli.failures import CommandError, InputError
-from stoker.policies import allowed_by, findings_in, sample
+from stoker.admin.policy_files import allowed_by, findings_in, sample
+from stoker.cli.arguments import options
+from stoker.cli.console.console import print_json
+from stoker.cli.console.failures import CommandError, InputError
 
 
 @click.group("policy")

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from stoker.cli import options as shared
-from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
-from stoker.cli.failures import CommandError
-from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
-from stoker.cli.serve_options import (
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.data_dir import DataDirLock, Running, make_data_dir
+from stoker.cli.console.failures import CommandError
+from stoker.cli.local.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
+from stoker.cli.local.serve_options import (
     DEFAULT_API_PORT,
     DEFAULT_CFN_PORT,
     DEFAULT_CLOUDWATCH_PORT,
@@ -30,11 +30,11 @@ from stoker.cli.serve_options import (
     port_of,
     url_of,
 )
-from stoker.cli.supervision import expect_reloads, tell_ready
+from stoker.cli.local.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.freeing import loading
 from stoker.kernel.values import replace
-from stoker.parts import Part
+from stoker.server.roles import Part
 
 _FREED_WITHIN = 2.0
 """Seconds for which a port that was asked for may be taken still."""
@@ -256,7 +256,7 @@ def load_service() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
     expect_reloads()
     with loading():
-        return importlib.import_module("stoker.cli.serving")
+        return importlib.import_module("stoker.cli.local.serving")
 
 
 def _open(

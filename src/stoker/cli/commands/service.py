@@ -7,9 +7,9 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from stoker.cli import options
 from stoker.cli.administered import administered
-from stoker.cli.console import print_json
+from stoker.cli.arguments import options
+from stoker.cli.console.console import print_json
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
 
 

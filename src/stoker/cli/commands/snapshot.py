@@ -11,18 +11,18 @@ from typing import Any
 import click
 from rich.console import Console
 
-from stoker.cli import options as shared
-from stoker.cli.client import Client, RefusedError, parsed
-from stoker.cli.confirmation import confirm
-from stoker.cli.console import print_json, say, table
-from stoker.cli.failures import CommandError, InputError
-from stoker.cli.naming import the_stack
-from stoker.cli.outcome import end_with_failure
-from stoker.cli.patience import Patience
-from stoker.cli.progress import follow_or_leave
-from stoker.cli.service import connect
-from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id
-from stoker.cli.target import Target
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.client import Client, RefusedError, parsed
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import ORCHESTRATION, Stack, last_event_id
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import print_json, say, table
+from stoker.cli.console.failures import CommandError, InputError
+from stoker.cli.deploy.confirmation import confirm
+from stoker.cli.deploy.outcome import end_with_failure
+from stoker.cli.deploy.progress import follow_or_leave
+from stoker.cli.local.service import connect
 
 _TITLES = ("Snapshot", "State", "Created", "Id")
 _PAUSE_SECONDS = 0.3

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.client import Client
-from stoker.cli.failures import CommandError
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.client.client import Client
+from stoker.cli.client.stacks import Server, console_log
+from stoker.cli.client.target import Target
+from stoker.cli.console.failures import CommandError
+from stoker.cli.local.service import connect
 from stoker.cli.servers import PassingOn, find_server, wanted_server
-from stoker.cli.service import connect
-from stoker.cli.stacks import Server, console_log
-from stoker.cli.target import Target
 
 _PORT = 22
 _LOCAL_USER = "stoker"

@@ -10,16 +10,12 @@ from shutil import disk_usage
 import click
 from rich.console import Console
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.client import Client
-from stoker.cli.console import print_json, say, table, table_width
-from stoker.cli.data_dir import running_in
-from stoker.cli.naming import paths_of, the_stack
-from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
-from stoker.cli.progress import event_line, follow_or_leave
-from stoker.cli.service import connect
-from stoker.cli.stacks import (
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.data_dir import running_in
+from stoker.cli.arguments.naming import paths_of, the_stack
+from stoker.cli.client.client import Client
+from stoker.cli.client.stacks import (
     Stack,
     as_data,
     last_event_id,
@@ -28,8 +24,12 @@ from stoker.cli.stacks import (
     refresh,
     resources_of,
 )
-from stoker.cli.target import Target
-from stoker.cli.tree import Clocks, as_tree, print_tree
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import print_json, say, table, table_width
+from stoker.cli.deploy.outcome import end_with_failure, print_failure, print_outputs
+from stoker.cli.deploy.progress import event_line, follow_or_leave
+from stoker.cli.deploy.tree import Clocks, as_tree, print_tree
+from stoker.cli.local.service import connect
 
 _FULL = 4 * 1024 * 1024
 """Free bytes below which the database may be unable to write."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import options as shared
-from stoker.cli.data_dir import running_in
-from stoker.cli.service import stop
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.data_dir import running_in
+from stoker.cli.local.service import stop
 
 
 @click.command("stop")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from stoker.cli import options
-from stoker.cli.failures import BAD_INPUT
-from stoker.cli.findings import Finding, as_json, as_sarif, as_text, has_errors
+from stoker.cli.arguments import options
+from stoker.cli.console.failures import BAD_INPUT
+from stoker.cli.console.findings import Finding, as_json, as_sarif, as_text, has_errors
+from stoker.cli.deploy.request import TemplateFile
 from stoker.cli.offline import check
-from stoker.cli.wanted import TemplateFile
 
 _FILE = TemplateFile(path_type=Path)
 

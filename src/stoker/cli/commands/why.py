@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import click
 
-from stoker.cli import completing
-from stoker.cli import options as shared
-from stoker.cli.causes import explanation_of, lines_of, print_steps
-from stoker.cli.console import print_json
-from stoker.cli.naming import the_stack
-from stoker.cli.service import connect
-from stoker.cli.target import Target
+from stoker.cli.arguments import completing
+from stoker.cli.arguments import options as shared
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.target import Target
+from stoker.cli.console.console import print_json
+from stoker.cli.deploy.causes import explanation_of, lines_of, print_steps
+from stoker.cli.local.service import connect
 
 
 @click.command("why")

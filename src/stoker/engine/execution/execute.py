@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from stoker.engine.execution.actions import (
+from stoker.engine.execution.calls.actions import (
     ActionFailedError,
     Actions,
     named_reason,
     reason_of_stack,
 )
-from stoker.engine.execution.apply import Applying
-from stoker.engine.execution.hooks import Hooks, hook_of
-from stoker.engine.execution.nesting import Nesting
-from stoker.engine.execution.remove import Removing
+from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.snapshotting import visiting
+from stoker.engine.execution.steps.apply import Applying
+from stoker.engine.execution.steps.hooks import Hooks, hook_of
+from stoker.engine.execution.steps.remove import Removing
+from stoker.engine.execution.steps.snapshot import visiting
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import (

@@ -387,7 +387,9 @@ class Resource(Struct, frozen=True):
     nested_id: str | None = None
     """The nested stack behind the resource."""
     hook: Mapping[str, Any] = field(default_factory=dict)
-    """Where the row stands in the hooks of an operation (:mod:`stoker.engine.execution.hooks`)."""
+    """Where the row stands in the hooks of an operation
+    (:mod:`stoker.engine.execution.steps.hooks`).
+    """
     origin: Mapping[str, Any] = field(default_factory=dict)
     """Of a row that has taken another's place: the ``object`` that it replaced, the ``reason`` of
     the decision, and the properties in ``forcing`` that made it necessary.

@@ -36,15 +36,15 @@ from stoker.engine.model.records import (
     taken_over,
 )
 from stoker.engine.operations.completion import ended_cancel, reason_of_cancelled, refuse
-from stoker.engine.operations.kinds import KINDS
-from stoker.engine.operations.running import Running
-from stoker.engine.operations.suspicion import (
+from stoker.engine.operations.crash_loop import (
     MOST_TAKE_UPS,
     hold,
     proving,
     reason_to_give_up,
     spare,
 )
+from stoker.engine.operations.kinds import KINDS
+from stoker.engine.operations.running import Running
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError, ValidationError, fault_reason, machine_errors

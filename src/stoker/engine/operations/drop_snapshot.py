@@ -6,7 +6,7 @@ It waits for changes of the stack, and does not change the status of the stack.
 from __future__ import annotations
 
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.snapshot_removal import drop_snapshots
+from stoker.engine.execution.steps.snapshot_removal import drop_snapshots
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import DropSnapshotRequest
 from stoker.engine.model.records import Operation, OperationStatus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.engine.execution.preparation import read_attributes
+from stoker.engine.execution.observe.preparation import read_attributes
 from stoker.engine.execution.session import Session
 from stoker.engine.model.exports import Export
 from stoker.engine.model.records import Resource

@@ -6,9 +6,9 @@ that were accepted before it. It changes neither the status of the stack nor tha
 
 from __future__ import annotations
 
-from stoker.engine.execution.actions import Actions
+from stoker.engine.execution.calls.actions import Actions
+from stoker.engine.execution.calls.type_caller import Work
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.type_calls import Work
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import ReactRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status

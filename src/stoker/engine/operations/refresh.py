@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stoker.engine.execution.actions import Actions
-from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.calls.actions import Actions
+from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import RefreshRequest

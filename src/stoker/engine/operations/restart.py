@@ -6,7 +6,7 @@ is open and does so.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.calls.build import make_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import Append, Inside

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from stoker.engine.execution.actions import Actions
-from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.nested_ends import NestedFailedError
-from stoker.engine.execution.nested_wanted import nesting_call
-from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.calls.actions import Actions
+from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.nested.desired import nesting_call
+from stoker.engine.execution.nested.ends import NestedFailedError
+from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest

@@ -6,10 +6,10 @@ first action; nested stacks are walked by operations of their own.
 
 from __future__ import annotations
 
-from stoker.engine.execution.actions import reason_of_resource, reason_of_stack
+from stoker.engine.execution.calls.actions import reason_of_resource, reason_of_stack
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.visit import is_beyond
+from stoker.engine.execution.steps.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import UNSEEN, Nothing

@@ -15,10 +15,10 @@ from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Resource, Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.documents import resource_document, stack_document
-from stoker.engine.service.guards import live, require_deletable
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.presenters import current_rows, stack_view
+from stoker.engine.service.stack_access.guards import live, require_deletable
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.stack_access.presenters import current_rows, stack_view
+from stoker.engine.service.views.documents import resource_document, stack_document
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError, LimitExceededError, NotFoundError
 from stoker.template.environment.environment import parse_environment, stored

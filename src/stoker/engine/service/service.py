@@ -10,20 +10,20 @@ from __future__ import annotations
 from msgspec import Struct
 
 from stoker.engine.model.interfaces import Dispatcher, Ports
-from stoker.engine.service.cloudformation import CloudFormation, make_cloudformation
-from stoker.engine.service.commands import Operations
-from stoker.engine.service.descriptions import Descriptions
-from stoker.engine.service.drift_reports import DriftReports
-from stoker.engine.service.event_streams import EventStreams
-from stoker.engine.service.explanations import Explanations
+from stoker.engine.service.change_sets.cloudformation import CloudFormation, make_cloudformation
 from stoker.engine.service.exports import Exports
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.monitoring import Monitoring, make_monitoring
-from stoker.engine.service.previews import Previews
-from stoker.engine.service.queries import Queries
-from stoker.engine.service.signals import SignalService
+from stoker.engine.service.monitoring.services import Monitoring, make_monitoring
+from stoker.engine.service.previews.previews import Previews
+from stoker.engine.service.requests.commands import Operations
+from stoker.engine.service.signals.signals import SignalService
+from stoker.engine.service.signals.software import Software
 from stoker.engine.service.snapshots import SnapshotService
-from stoker.engine.service.software import Software
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.views.descriptions import Descriptions
+from stoker.engine.service.views.drift_reports import DriftReports
+from stoker.engine.service.views.event_streams import EventStreams
+from stoker.engine.service.views.explanations import Explanations
+from stoker.engine.service.views.queries import Queries
 
 
 class Service(Struct, frozen=True):

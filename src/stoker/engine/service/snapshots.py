@@ -18,11 +18,16 @@ from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.views import SnapshotView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import require_types
-from stoker.engine.service.documents import resource_document, stack_document
-from stoker.engine.service.evaluating import description_of
-from stoker.engine.service.guards import is_suspended, live, require_rest, require_updatable
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.presenters import environment_view
+from stoker.engine.service.requests.evaluate import description_of
+from stoker.engine.service.stack_access.guards import (
+    is_suspended,
+    live,
+    require_rest,
+    require_updatable,
+)
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.stack_access.presenters import environment_view
+from stoker.engine.service.views.documents import resource_document, stack_document
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     NOT_FOUND,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
 from stoker.resources.aodh.alarms import (
     COMMON,
     COMPARISON_OPERATOR,
@@ -15,6 +14,7 @@ from stoker.resources.aodh.alarms import (
     Alarm,
     query,
 )
+from stoker.resources.base import declare
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
 from stoker.resources.aodh.alarms import COMMON, Alarm
+from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

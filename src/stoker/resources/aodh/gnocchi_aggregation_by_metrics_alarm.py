@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stoker.resources import declare
 from stoker.resources.aodh.alarms import COMMON, GNOCCHI, Alarm
+from stoker.resources.base import declare
 from stoker.schema.support import since
 
 

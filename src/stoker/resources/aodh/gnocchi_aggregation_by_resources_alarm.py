@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
 from stoker.resources.aodh.alarms import COMMON, GNOCCHI, METRIC, RESOURCE_TYPE, Alarm
+from stoker.resources.base import declare
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
 from stoker.resources.aodh.alarms import COMMON, Alarm
-from stoker.resources.rest import renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import renamed
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

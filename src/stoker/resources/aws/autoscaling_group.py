@@ -7,8 +7,15 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import NOT_SUPPORTED
-from stoker.resources import declare, instance_groups
-from stoker.resources.roster import capacity, resized, settled, size_findings, target_size
+from stoker.resources.base import declare
+from stoker.resources.shared import instance_groups
+from stoker.resources.shared.group_members import (
+    capacity,
+    resized,
+    settled,
+    size_findings,
+    target_size,
+)
 from stoker.schema.resource_type import (
     Adjustment,
     Nested,

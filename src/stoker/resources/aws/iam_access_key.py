@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 

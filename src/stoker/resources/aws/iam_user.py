@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.access import all_allow
+from stoker.resources.base import declare
+from stoker.resources.shared.access import all_allow
 from stoker.schema.neighbours import Neighbour
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.instance_groups import COPIED, LAUNCHED
-from stoker.resources.instances import LAUNCH, volume_findings
+from stoker.resources.base import declare
+from stoker.resources.shared.instance_groups import COPIED, LAUNCHED
+from stoker.resources.shared.instances import LAUNCH, volume_findings
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 _REQUIRED = ("ImageId", "InstanceType")

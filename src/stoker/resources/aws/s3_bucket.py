@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.object_containers import ObjectContainer
+from stoker.resources.base import declare
+from stoker.resources.shared.object_containers import ObjectContainer
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.alarm_urls import URL
-from stoker.resources.capacity import CHANGE, EXACT, PERCENT
-from stoker.resources.scaling_policies import ScalesGroup
+from stoker.resources.base import declare
+from stoker.resources.shared.alarm_urls import URL
+from stoker.resources.shared.capacity import CHANGE, EXACT, PERCENT
+from stoker.resources.shared.scaling_policies import ScalesGroup
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 

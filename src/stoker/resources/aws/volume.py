@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
-from stoker.resources.volumes import BACKUP, BlockVolume
+from stoker.resources.base import declare
+from stoker.resources.shared.volumes import BACKUP, BlockVolume
 from stoker.schema.resource_type import Call
 
 _FROM_BACKUPS = "3.47"

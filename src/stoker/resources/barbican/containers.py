@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call
 

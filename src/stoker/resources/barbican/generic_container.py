@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
 from stoker.resources.barbican.containers import NAME, SecretContainer, refs_in
+from stoker.resources.base import declare
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

@@ -13,9 +13,9 @@ from stoker.clouds.collections import collection
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.payloads import payload_of
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
 from stoker.resources.barbican.containers import refs_in
-from stoker.resources.rest import Readiness, RestResource, renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource, renamed
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

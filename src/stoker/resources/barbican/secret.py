@@ -7,8 +7,8 @@ from typing import Any
 
 from stoker.clouds.payloads import SECRETS, payload_in
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.rest import Readiness, RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -8,8 +8,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import VOLUME_TYPES
 from stoker.clouds.faults import CloudError, gone_is_fine
-from stoker.resources import declare
-from stoker.resources.rest import refusal
+from stoker.resources.base import declare
+from stoker.resources.base.rest import refusal
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collections import QOS_SPECS
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 

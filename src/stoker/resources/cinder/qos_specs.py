@@ -7,9 +7,9 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import QOS_SPECS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
-from stoker.resources.text_values import as_texts
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 

@@ -15,9 +15,9 @@ from msgspec import Struct
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
 from stoker.clouds.faults import CloudError
-from stoker.resources.rest import polling_pause
-from stoker.resources.text_values import as_texts
-from stoker.resources.volumes import READINESS, attached, failed, give_back, let_go
+from stoker.resources.base.rest import polling_pause
+from stoker.resources.shared.text_values import as_texts
+from stoker.resources.shared.volumes import READINESS, attached, failed, give_back, let_go
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _GROWS_IN_USE = "3.42"

@@ -9,9 +9,9 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import VOLUME_TYPES
 from stoker.clouds.faults import CloudError, gone_is_fine, is_conflict
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource
-from stoker.resources.text_values import as_texts
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

@@ -8,9 +8,9 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.values import replace
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource
 from stoker.resources.designate.names import as_given, with_lower_name
-from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Length, Range
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -8,9 +8,9 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource
 from stoker.resources.designate.names import as_given, with_lower_name
-from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

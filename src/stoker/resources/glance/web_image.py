@@ -12,8 +12,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES
 from stoker.clouds.faults import fault_from
-from stoker.resources import declare
-from stoker.resources.rest import Extra, Readiness, RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, Readiness, RestResource
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 from stoker.schema.support import since
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Path
-from stoker.resources import declare
-from stoker.resources.access import ALLOWED
+from stoker.resources.base import declare
+from stoker.resources.shared.access import ALLOWED
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 

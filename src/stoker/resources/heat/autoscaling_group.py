@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path
-from stoker.resources import declare, members
-from stoker.resources.batches import ROLLING, Rolling
-from stoker.resources.roster import capacity, resized, roster, settled, size_findings, target_size
+from stoker.resources.base import declare
+from stoker.resources.shared import member_naming
+from stoker.resources.shared.batches import ROLLING, Rolling
+from stoker.resources.shared.group_members import (
+    capacity,
+    resized,
+    roster,
+    settled,
+    size_findings,
+    target_size,
+)
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,
@@ -51,7 +59,7 @@ class AutoScalingResourceGroup(ScalableType):
         ),
     }
     attributes = {
-        "outputs": members.ATTRIBUTES,
+        "outputs": member_naming.ATTRIBUTES,
         "outputs_list": Attribute(
             "An attribute of each member, as a list.",
             Type.LIST,
@@ -60,7 +68,7 @@ class AutoScalingResourceGroup(ScalableType):
         ),
         "current_size": Attribute("Number of members.", Type.INTEGER, support=since("2015.1")),
         "refs": Attribute("References of the members.", Type.LIST, support=since("7.0.0")),
-        "refs_map": members.REFS_MAP,
+        "refs_map": member_naming.REFS_MAP,
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
@@ -69,27 +77,27 @@ class AutoScalingResourceGroup(ScalableType):
 
     def has_attribute(self, name: str) -> bool:
         """Members are reached as ``resource.NAME``."""
-        return name.startswith(members.MEMBER)
+        return name.startswith(member_naming.MEMBER)
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
         """The attribute that holds a value for each member, and the path into each of them."""
         if first not in ("outputs", "outputs_list") or not rest or not isinstance(rest[0], str):
             return None
-        each = members.by_name(rest[0]) if first == "outputs" else rest[0]
+        each = member_naming.by_name(rest[0]) if first == "outputs" else rest[0]
         return each, rest[1:]
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Return whether the members are known before all of their properties are."""
-        return members.are_known(properties, "resource")
+        return member_naming.are_known(properties, "resource")
 
     def written_at(self, path: Path) -> Path | None:
         """Return the place of a member's definition, which is that of all members."""
-        return members.written_at(path, "resource")
+        return member_naming.written_at(path, "resource")
 
     def nested(self, call: NestingCall) -> Nested:
         """The nested stack of the members, in batches if their definition changes."""
         size = _target_size(call)
-        members.check_number(size)
+        member_naming.check_number(size)
         rolling = Rolling.of(call.properties["rolling_updates"])
         changes = call.previous and call.previous.get("resource") != call.properties["resource"]
         found = roster(call, size, rolling if changes else None)
@@ -98,10 +106,10 @@ class AutoScalingResourceGroup(ScalableType):
         # outside, members are numbered from the oldest: their names are random
         numbered = {str(number): name for number, name in enumerate(names)}
         used = set(call.attributes_used) - {"show"}
-        shown = members.outputs(names, self.attributes, used, numbered)
+        shown = member_naming.outputs(names, self.attributes, used, numbered)
         shown["current_size"] = {"value": len(names)}
         return Nested(
-            members.template(bodies, shown),
+            member_naming.template(bodies, shown),
             data=found.data,
             batches=rolling.batches(found.new, found.old) if changes else (),
             pause=rolling.pause_seconds,

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.heat.configs import StoredConfig
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

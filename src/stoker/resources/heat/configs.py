@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.errors import ValidationError
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.software import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources.alarms import MetricAlarm
+from stoker.resources.shared.alarms import MetricAlarm
 
 
 class CWLiteAlarm(MetricAlarm):

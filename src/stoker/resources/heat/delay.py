@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.alarm_urls import URL, ActsOnSignals
+from stoker.resources.base import declare
+from stoker.resources.shared.alarm_urls import URL, ActsOnSignals
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden

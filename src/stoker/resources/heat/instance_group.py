@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare, instance_groups
+from stoker.resources.base import declare
+from stoker.resources.shared import instance_groups
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 
 _POLICY = "RollingUpdate"

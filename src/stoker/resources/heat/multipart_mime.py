@@ -5,9 +5,9 @@ from __future__ import annotations
 from email.mime.multipart import MIMEMultipart
 from typing import Any
 
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.heat.configs import StoredConfig, config_group
-from stoker.resources.mime import parts_of, text_part
+from stoker.resources.shared.mime import parts_of, text_part
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Path
-from stoker.resources import declare, members
+from stoker.resources.base import declare
+from stoker.resources.shared import member_naming
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
@@ -27,7 +28,7 @@ class ResourceChain(NestingType):
         "resource_properties": declare.mapping("Properties of every member."),
     }
     attributes = {
-        "refs": members.REFS,
+        "refs": member_naming.REFS,
         "attributes": Attribute(
             "An attribute of each member, by its name.", Type.MAP, of_members=True
         ),
@@ -35,7 +36,7 @@ class ResourceChain(NestingType):
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
         """The attribute that holds a value for each member, and the path into each of them."""
-        return members.gathered(self.attributes, first, rest)
+        return member_naming.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Return whether the members are known before all of their properties are."""
@@ -52,7 +53,7 @@ class ResourceChain(NestingType):
 
     def nested(self, call: NestingCall) -> Nested:
         """The members; each depends on the previous one, unless they are concurrent."""
-        members.check_number(len(call.properties["resources"]))
+        member_naming.check_number(len(call.properties["resources"]))
         resources: dict[str, Any] = {}
         for position, type_name in enumerate(call.properties["resources"]):
             body: dict[str, Any] = {"type": str(type_name)}
@@ -61,5 +62,5 @@ class ResourceChain(NestingType):
             if position and not call.properties["concurrent"]:
                 body["depends_on"] = [str(position - 1)]
             resources[str(position)] = body
-        shown = members.outputs(list(resources), self.attributes, call.attributes_used)
-        return Nested(members.template(resources, shown))
+        shown = member_naming.outputs(list(resources), self.attributes, call.attributes_used)
+        return Nested(member_naming.template(resources, shown))

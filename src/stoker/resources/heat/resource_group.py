@@ -7,8 +7,9 @@ from itertools import count, filterfalse, islice
 from typing import Any
 
 from stoker.kernel.diagnostics import Path
-from stoker.resources import declare, members
-from stoker.resources.batches import BATCHED, ROLLING, in_batches
+from stoker.resources.base import declare
+from stoker.resources.shared import member_naming
+from stoker.resources.shared.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
@@ -59,9 +60,9 @@ class ResourceGroup(NestingType):
         ),
     }
     attributes = {
-        "refs": members.REFS,
-        "refs_map": members.REFS_MAP,
-        "attributes": members.ATTRIBUTES,
+        "refs": member_naming.REFS,
+        "refs_map": member_naming.REFS_MAP,
+        "attributes": member_naming.ATTRIBUTES,
         "removed_rsrc_list": Attribute(
             "Names excluded by removal policies.", Type.LIST, support=since("7.0.0")
         ),
@@ -75,30 +76,30 @@ class ResourceGroup(NestingType):
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
         """The attribute that holds a value for each member, and the path into each of them."""
-        return members.gathered(self.attributes, first, rest)
+        return member_naming.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Return whether the members are known before all of their properties are."""
-        return members.are_known(properties, "resource_def")
+        return member_naming.are_known(properties, "resource_def")
 
     def written_at(self, path: Path) -> Path | None:
         """Return the place of a member's definition, which is that of all members."""
-        return members.written_at(path, "resource_def")
+        return member_naming.written_at(path, "resource_def")
 
     def nested(self, call: NestingCall) -> Nested:
         """The members, in batches if a policy says so."""
         wanted, removed = call.properties["count"], _removed(call)
-        members.check_number(wanted, call.properties["resource_def"])
+        member_naming.check_number(wanted, call.properties["resource_def"])
         names = list(islice(filterfalse(set(removed).__contains__, map(str, count())), wanted))
         policy, batched = _batched(call, names)
         definition = call.properties["resource_def"]
         resources = {
             name: _member(definition, call.properties["index_var"], name) for name in names
         }
-        shown = members.outputs(names, self.attributes, call.attributes_used)
+        shown = member_naming.outputs(names, self.attributes, call.attributes_used)
         shown["removed_rsrc_list"] = {"value": removed}
         return Nested(
-            members.template(resources, shown),
+            member_naming.template(resources, shown),
             data={"removed": removed},
             batches=in_batches(batched, policy),
             pause=float(policy.get("pause_time") or 0),

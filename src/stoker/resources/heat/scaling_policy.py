@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.capacity import CHANGE, EXACT, PERCENT
-from stoker.resources.scaling_policies import ScalesGroup
+from stoker.resources.base import declare
+from stoker.resources.shared.capacity import CHANGE, EXACT, PERCENT
+from stoker.resources.shared.scaling_policies import ScalesGroup
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Signalling
 from stoker.schema.support import since

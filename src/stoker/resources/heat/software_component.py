@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.heat.configs import COMPONENT, INPUTS, OPTIONS, OUTPUTS, StoredConfig
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type

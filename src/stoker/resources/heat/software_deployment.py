@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.heat.configs import COMPONENT, UNGROUPED
 from stoker.resources.heat.deployment_inputs import derived_inputs, replacing_inputs
 from stoker.resources.heat.deployment_outputs import (

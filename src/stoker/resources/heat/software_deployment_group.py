@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Path
-from stoker.resources import declare, members
-from stoker.resources.batches import BATCHED, in_batches
+from stoker.resources.base import declare
 from stoker.resources.heat.software_deployment import COMMON, SoftwareDeployment
+from stoker.resources.shared import member_naming
+from stoker.resources.shared.batches import BATCHED, in_batches
 from stoker.schema.properties import Attribute, OpenAttributes, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
@@ -58,7 +59,7 @@ class SoftwareDeploymentGroup(NestingType):
     def nested(self, call: NestingCall) -> Nested:
         """The deployments, in batches if a policy says so."""
         servers = call.properties["servers"]
-        members.check_number(len(servers))
+        member_naming.check_number(len(servers))
         names = sorted(servers)
         common = {
             name: value
@@ -72,7 +73,7 @@ class SoftwareDeploymentGroup(NestingType):
         policy, batched = _batched(call, names)
         shown = _outputs(names, call.attributes_used)
         return Nested(
-            members.template(resources, shown),
+            member_naming.template(resources, shown),
             batches=in_batches(batched, policy),
             pause=float(policy.get("pause_time") or 0),
         )

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from stoker.clouds import elsewhere
+from stoker.clouds import remote_clouds
 from stoker.clouds.collection import Collection, Object, send
 from stoker.clouds.faults import (
     CloudError,
@@ -19,8 +19,8 @@ from stoker.clouds.faults import (
     gone_is_fine,
     status_of,
 )
-from stoker.resources import declare
-from stoker.resources.rest import polling_pause, refusal, went_to
+from stoker.resources.base import declare
+from stoker.resources.base.rest import polling_pause, refusal, went_to
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -51,7 +51,7 @@ class RemoteStack(ManagedType):
         "context": declare.mapping(
             "Where to make the stack.",
             update_allowed=True,
-            constraints=(Custom(elsewhere.CONSTRAINT),),
+            constraints=(Custom(remote_clouds.CONSTRAINT),),
             entries={
                 "region_name": declare.string("Region of the stack."),
                 "credential_secret_id": declare.string(
@@ -207,7 +207,7 @@ def _credentials(call: Call) -> bool:
 
 def _service(call: Call) -> Any:
     """The orchestration service that has the stack."""
-    return elsewhere.connection(call.cloud, call.properties.get("context")).orchestration
+    return remote_clouds.connection(call.cloud, call.properties.get("context")).orchestration
 
 
 def _path(call: Call, physical_id: str) -> str:

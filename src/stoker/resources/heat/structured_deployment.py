@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.errors import PARAMETER_MISSING, ValidationError
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.heat.deployment_inputs import values_of
 from stoker.resources.heat.software_deployment import COMMON, SERVER, SoftwareDeployment
 from stoker.schema.resource_type import Call

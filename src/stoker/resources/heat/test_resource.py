@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.values import replace
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.conversion import (
     TypeMismatchError,
     to_boolean,

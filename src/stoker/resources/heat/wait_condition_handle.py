@@ -8,11 +8,12 @@ from typing import Any
 
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
-from stoker.resources import declare, message_queues
+from stoker.resources.base import declare
 from stoker.resources.heat.stored_signals import make_address, remove_signals
-from stoker.resources.signed_handle import describe_signal
-from stoker.resources.stack_user import user
-from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
+from stoker.resources.shared import message_queues
+from stoker.resources.shared.signed_handle import describe_signal
+from stoker.resources.shared.stack_user import user
+from stoker.resources.shared.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Signalling
 from stoker.schema.support import since

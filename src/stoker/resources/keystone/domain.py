@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stoker.clouds.faults import gone_is_fine
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 

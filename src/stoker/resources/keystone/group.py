@@ -7,9 +7,9 @@ from typing import Any
 
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.keystone.roles import HELD, ROLES, role_findings, role_parts, roles_of
-from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.keystone.role_assignment import RoleAssignment
 from stoker.resources.keystone.roles import ROLES
 from stoker.schema.support import since

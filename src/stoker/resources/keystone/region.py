@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.support import since
 
 

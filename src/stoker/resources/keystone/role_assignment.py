@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from stoker.clouds import collection
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.keystone.roles import (
     HELD,
     Role,

@@ -8,8 +8,8 @@ from typing import Any
 from stoker.clouds.collection import send
 from stoker.clouds.faults import gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.rest import Extra
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra
 from stoker.schema.resource_type import Call
 
 Role = Mapping[str, Any]

@@ -9,9 +9,9 @@ from stoker.clouds.collection import send
 from stoker.clouds.faults import gone_is_fine
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource
 from stoker.resources.keystone.roles import HELD, ROLES, role_findings, role_parts, roles_of
-from stoker.resources.rest import Extra, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

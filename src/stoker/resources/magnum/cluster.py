@@ -13,8 +13,8 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
-from stoker.resources import declare
-from stoker.resources.rest import Readiness, RestResource, polling_pause
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource, polling_pause
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since

@@ -10,8 +10,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

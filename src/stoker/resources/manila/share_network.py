@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus, since

@@ -10,9 +10,9 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource, renamed
-from stoker.resources.text_values import as_texts
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource, renamed
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
-from stoker.resources.rest import RestResource, renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource, renamed
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import polling_pause, went_to
 from stoker.resources.mistral import executions
-from stoker.resources.rest import polling_pause, went_to
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since

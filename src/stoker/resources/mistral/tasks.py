@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.kernel.values import replace
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.properties import Property
 from stoker.schema.support import Support, SupportStatus, since
 

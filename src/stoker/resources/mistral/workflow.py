@@ -15,11 +15,11 @@ import yaml
 from stoker.clouds.collection import Collection, Object
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import ValidationError
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.mistral import executions
 from stoker.resources.mistral.definitions import definition_of, properties_in
 from stoker.resources.mistral.tasks import DEFAULTS, TASK
-from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait

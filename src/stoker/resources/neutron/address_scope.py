@@ -7,7 +7,7 @@ after a lost create.
 from __future__ import annotations
 
 from stoker.clouds.collections import ADDRESS_SCOPES
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.neutron.sharing import Shareable
 from stoker.schema.properties import Finder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import deprecated, hidden, since

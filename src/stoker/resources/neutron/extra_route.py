@@ -11,8 +11,8 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources import declare
-from stoker.resources.network_order import Others, interfaces_of
+from stoker.resources.base import declare
+from stoker.resources.base.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTES, route_part
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import Support, SupportStatus

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.rest import Readiness, RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import Support, SupportStatus, since
 

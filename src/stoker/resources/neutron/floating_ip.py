@@ -10,11 +10,11 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources import declare
-from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
+from stoker.resources.base import declare
+from stoker.resources.base.network_order import Others, gateways_to, interfaces_towards, subnets_of
+from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
-from stoker.resources.port_addresses import LEADS, association_part
-from stoker.resources.rest import RestResource
+from stoker.resources.shared.port_addresses import LEADS, association_part
 from stoker.schema.neighbours import given
 from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.resource_type import Call

@@ -7,8 +7,8 @@ among those of its name.
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.support import since
 
 

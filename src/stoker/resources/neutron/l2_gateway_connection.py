@@ -6,9 +6,9 @@ A gateway has one connection to a network.
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.support import since
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource, renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource, renamed
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Outcome

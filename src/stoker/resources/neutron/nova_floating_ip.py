@@ -6,9 +6,9 @@ The compute service took it from a pool; a pool is an external network.
 from __future__ import annotations
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources import declare
-from stoker.resources.older_names import superseded
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.renamed_types import superseded
+from stoker.resources.base.rest import RestResource
 from stoker.schema.properties import Attribute, Type
 
 

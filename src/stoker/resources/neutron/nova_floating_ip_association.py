@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.neutron.ec2 import port_of
+from stoker.resources.base import declare
+from stoker.resources.base.renamed_types import superseded
 from stoker.resources.neutron.ec2_eip_association import ElasticIpAssociation
-from stoker.resources.older_names import superseded
+from stoker.resources.shared.ec2 import port_of
 from stoker.schema.resource_type import Call
 
 

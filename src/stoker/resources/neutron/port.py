@@ -9,17 +9,17 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
 from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic, Path
-from stoker.resources.declare import records_in
-from stoker.resources.network_order import Others, subnets_of
+from stoker.resources.base.declare import records_in
+from stoker.resources.base.network_order import Others, subnets_of
+from stoker.resources.base.rest import Readiness, RestResource, renamed
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.port_addresses import (
+from stoker.resources.shared.port_addresses import (
     addresses_of,
     free_addresses,
     give_addresses_back,
     is_derived,
 )
-from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 

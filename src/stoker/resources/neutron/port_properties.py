@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.resources import declare, ports
+from stoker.resources.base import declare
 from stoker.resources.neutron.declarations import (
     IP_ADDRESS,
     NETWORK,
@@ -12,6 +12,7 @@ from stoker.resources.neutron.declarations import (
     PORT_SECURITY,
     QOS_POLICY_ID,
 )
+from stoker.resources.shared import ports
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
 

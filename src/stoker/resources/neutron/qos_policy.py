@@ -6,7 +6,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import QOS_POLICIES
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import Call

@@ -12,10 +12,10 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import LookupFailedError, find_id
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.sharing import GRANTED, RBAC_POLICIES, policy_part
-from stoker.resources.rest import RestResource
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

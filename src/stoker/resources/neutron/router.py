@@ -8,12 +8,12 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
 from stoker.kernel.values import replace
-from stoker.resources import declare
-from stoker.resources.network_order import Others, subnets_of
+from stoker.resources.base import declare
+from stoker.resources.base.network_order import Others, subnets_of
+from stoker.resources.base.rest import Readiness, RestResource, renamed
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import GATEWAY, IP_ADDRESS, gateway_part
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.properties import Attribute, Finder, Interruption, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden, since

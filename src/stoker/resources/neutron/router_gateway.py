@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collections import ROUTERS
-from stoker.resources import declare
-from stoker.resources.network_order import Others, interfaces_of, subnets_of
+from stoker.resources.base import declare
+from stoker.resources.base.network_order import Others, interfaces_of, subnets_of
 from stoker.resources.neutron.declarations import GATEWAY, gateway_part
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome

@@ -14,8 +14,8 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudError, describe, gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
+from stoker.resources.base import declare
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since

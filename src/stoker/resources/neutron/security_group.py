@@ -12,7 +12,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -20,8 +21,8 @@ from stoker.resources.neutron.declarations import (
     PORT_RANGE_MIN,
     REMOTE_IP_PREFIX,
 )
-from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import (
+from stoker.resources.shared.protocols import PROTOCOLS
+from stoker.resources.shared.security_group_rules import (
     RULE,
     applied,
     bodies,
@@ -31,7 +32,6 @@ from stoker.resources.neutron.rules import (
     told,
     with_defaults,
 )
-from stoker.resources.rest import Extra, RestResource
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 

@@ -12,8 +12,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -21,9 +21,9 @@ from stoker.resources.neutron.declarations import (
     PORT_RANGE_MIN,
     REMOTE_IP_PREFIX,
 )
-from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import RULE, meaning, rule_part
-from stoker.resources.rest import RestResource
+from stoker.resources.shared.making_way import MakesWay
+from stoker.resources.shared.protocols import PROTOCOLS
+from stoker.resources.shared.security_group_rules import RULE, meaning, rule_part
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

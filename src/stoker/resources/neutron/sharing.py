@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Collection, Object
-from stoker.resources.rest import RestResource
+from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call
 
 RBAC_POLICIES = Collection("network", "/rbac-policies", "rbac_policy", "rbac_policies")

@@ -9,10 +9,10 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import IP_VERSION, NETWORK, NETWORK_ID, ROUTE
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus, since

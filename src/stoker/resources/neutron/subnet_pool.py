@@ -10,10 +10,10 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.sharing import without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.collection import Collection
-from stoker.resources.rest import Extra
+from stoker.resources.base.rest import Extra
 from stoker.schema.resource_type import Call
 
 

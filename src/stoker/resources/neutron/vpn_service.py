@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import deprecated, hidden, since
 

@@ -13,9 +13,9 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudError, is_conflict, is_not_found
 from stoker.kernel.values import replace
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource, marker_text
-from stoker.resources.text_values import as_texts
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource, marker_text
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call

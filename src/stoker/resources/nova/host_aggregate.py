@@ -11,9 +11,9 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources import declare
-from stoker.resources.rest import Extra, RestResource
-from stoker.resources.text_values import as_texts
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudError, describe, is_conflict
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait

@@ -7,8 +7,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVER_GROUPS
-from stoker.resources import declare
-from stoker.resources.rest import RestResource
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

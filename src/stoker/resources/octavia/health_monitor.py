@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.making_way import MakesWay
-from stoker.resources.octavia.balanced import Balanced
+from stoker.resources.base import declare
+from stoker.resources.shared.balanced_members import Balanced
+from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

@@ -6,8 +6,8 @@ Rules have neither name nor description: a lost create is the one that was not t
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.octavia.balanced import Balanced
+from stoker.resources.base import declare
+from stoker.resources.shared.balanced_members import Balanced
 from stoker.schema.support import since
 
 

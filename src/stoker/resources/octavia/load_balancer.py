@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
-from stoker.resources.octavia.balanced import Balanced
+from stoker.resources.base import declare
+from stoker.resources.shared.balanced_members import Balanced
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 

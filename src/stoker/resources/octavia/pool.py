@@ -7,8 +7,8 @@ from typing import Any
 
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.octavia.balanced import Balanced
+from stoker.resources.base import declare
+from stoker.resources.shared.balanced_members import Balanced
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 

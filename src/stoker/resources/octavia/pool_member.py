@@ -6,8 +6,8 @@ Members have names in the service, though not in templates: a lost create is fou
 from __future__ import annotations
 
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.octavia.balanced import Balanced
+from stoker.resources.base import declare
+from stoker.resources.shared.balanced_members import Balanced
 from stoker.schema.constraints import Range
 from stoker.schema.support import since
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources.quotas import PROJECT, ProjectQuota, limit
+from stoker.resources.shared.quotas import PROJECT, ProjectQuota, limit
 from stoker.schema.support import since
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources.rest import RestResource
+from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 INSTANCES = collection("database", "instance")

@@ -10,8 +10,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
-from stoker.resources import declare
-from stoker.resources.rest import RestResource, polling_pause, renamed, went_to
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource, polling_pause, renamed, went_to
 from stoker.resources.trove.networks import nics
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type

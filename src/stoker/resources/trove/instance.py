@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources import declare
-from stoker.resources.rest import Extra, Readiness, RestResource, renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, Readiness, RestResource, renamed
 from stoker.resources.trove.changes import (
     INSTANCES,
     databases_of,

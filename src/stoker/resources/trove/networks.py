@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources.rest import renamed
+from stoker.resources.base.rest import renamed
 
 _WIRE = {"fixed_ip": "v4-fixed-ip", "network": "net-id", "port": "port-id"}
 

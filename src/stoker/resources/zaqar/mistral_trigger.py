@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.kernel.errors import RequestError
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.zaqar.subscribers import QUEUE_NAME, TTL, Subscriber
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

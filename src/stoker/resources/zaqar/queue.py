@@ -10,7 +10,7 @@ from typing import Any
 
 from stoker.clouds.faults import fault_from
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from stoker.clouds.kinds import KINDS
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since

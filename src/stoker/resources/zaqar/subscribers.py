@@ -12,8 +12,8 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
-from stoker.resources import declare
-from stoker.resources.rest import RestResource, refusal
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource, refusal
 from stoker.schema.constraints import Range
 from stoker.schema.resource_type import Call, Done, Outcome
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
+from stoker.resources.base import declare
 from stoker.resources.zaqar.subscribers import QUEUE_NAME, TTL, Subscriber
 from stoker.schema.support import since
 

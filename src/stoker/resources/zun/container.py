@@ -11,8 +11,8 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources import declare
-from stoker.resources.rest import Extra, Readiness, RestResource, renamed
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, Readiness, RestResource, renamed
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since

@@ -1,8 +1,8 @@
-"""Runs migrations on the connection that :mod:`stoker.store.databases` hands over."""
+"""Runs migrations on the connection that :mod:`stoker.store.sql.databases` hands over."""
 
 from alembic import context
 
-from stoker.store.tables import metadata
+from stoker.store.schema.tables import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():

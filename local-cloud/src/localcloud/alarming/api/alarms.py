@@ -13,7 +13,8 @@ from localcloud.alarming.api.queries import page, simple
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.service import Alarming
 from localcloud.alarming.state import STATES, UNKNOWN
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     ForbiddenError,
@@ -23,7 +24,6 @@ from localcloud.http import (
     read_json,
     route,
 )
-from localcloud.store import Document
 
 SEVERITIES = ("low", "moderate", "critical")
 ACTIONS = ("ok_actions", "alarm_actions", "insufficient_data_actions")

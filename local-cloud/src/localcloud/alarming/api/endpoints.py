@@ -9,8 +9,16 @@ from localcloud.alarming.api.queries import complex_query
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.service import Alarming
 from localcloud.alarming.state import DEFAULT_QUOTA, State
-from localcloud.http import Answer, ForbiddenError, NotFoundError, context, fixed, read_json, route
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import (
+    Answer,
+    ForbiddenError,
+    NotFoundError,
+    context,
+    fixed,
+    read_json,
+    route,
+)
 
 _CAPABILITIES = {
     "alarm_storage": {"storage:production_ready": True},

@@ -7,9 +7,9 @@ from typing import Any
 from starlette.requests import Request
 
 from localcloud.alarming.errors import invalid
-from localcloud.http import BadRequestError
+from localcloud.core.store import Document
 from localcloud.metrics.search import search
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 _MOST = 1000
 _OTHER_NAMES = {"project": "project_id", "user": "user_id"}

@@ -4,14 +4,14 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, quotas
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
 from localcloud.block_storage.state import HOST, ZONE
-from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError
+from localcloud.web.permissions import Access
 
 _GIB = 1 << 30
 _BINARIES = ("cinder-scheduler", "cinder-volume", "cinder-backup")

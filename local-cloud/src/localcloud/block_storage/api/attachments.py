@@ -2,13 +2,13 @@
 
 from uuid import uuid4
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.servers import SHARED
-from localcloud.http import BadRequestError, ConflictError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError
 
 
 async def listed(call: Call) -> Document:

@@ -10,15 +10,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from localcloud.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.block_storage import kinds
 from localcloud.block_storage.fields import allowed, mapping
 from localcloud.block_storage.service import BlockStorage
 from localcloud.block_storage.state import State
 from localcloud.block_storage.tools import Tools
-from localcloud.http import Answer, BadRequestError, PageQuery, RequestContext, page, read_body
-from localcloud.microversions import BLOCK_STORAGE, Microversion
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import ApiRequest, Endpoint, versioned_route
+from localcloud.web.http import Answer, BadRequestError, PageQuery, RequestContext, page, read_body
+from localcloud.web.microversions import BLOCK_STORAGE, Microversion
 
 
 class Call(ApiRequest, frozen=True):

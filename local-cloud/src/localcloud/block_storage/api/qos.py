@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields
 from localcloud.block_storage.api.call import Call
-from localcloud.http import BadRequestError, ConflictError, NotFoundError
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
+from localcloud.web.permissions import Access
 
 _CONSUMERS = ("front-end", "back-end", "both")
 

@@ -3,13 +3,13 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, kinds
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.views import moment
-from localcloud.http import BadRequestError, ConflictError, NotFoundError
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
+from localcloud.web.permissions import Access
 
 _IDS = ("volume_type_id", "encryption_id")
 _ENCRYPTION = ("provider", "control_location", "cipher", "key_size")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.block_storage.api.call import Call
-from localcloud.store import Document
+from localcloud.core.store import Document
 
 
 def moment(text: str | None) -> str | None:

@@ -4,16 +4,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, kinds, quotas
 from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
-from localcloud.http import Answer, BadRequestError, ForbiddenError, respond
+from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.roots import BASE, Roots
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ForbiddenError, respond
+from localcloud.web.permissions import Access
 
 _STATES = (
     "creating", "available", "deleting", "error", "error_deleting", "error_managing", "managing",

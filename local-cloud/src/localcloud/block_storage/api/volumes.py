@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, volumes
 from localcloud.block_storage.api import views
 from localcloud.block_storage.api.call import Call
-from localcloud.http import BadRequestError, NotFoundError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, NotFoundError
 
 _NEW = (
     "name", "display_name", "description", "display_description", "size", "snapshot_id",

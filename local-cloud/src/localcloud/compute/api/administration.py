@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always
-from localcloud.http import Answer, BadRequestError, NotFoundError, respond
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.clock import micro
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, NotFoundError, respond
+from localcloud.web.permissions import Access
 
 _COMPUTE = "nova-compute"
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always, single
-from localcloud.http import BadRequestError, ConflictError, NotFoundError
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.clock import micro
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
+from localcloud.web.permissions import Access
 
 
 def _view(call: Call, aggregate: Document) -> Document:

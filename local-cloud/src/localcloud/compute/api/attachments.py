@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call
 from localcloud.compute.request import NetworkWish
-from localcloud.http import BadRequestError, ConflictError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError
 
 _ATTACHABLE = frozenset({"active", "paused", "stopped"})
 _VOLUMES = frozenset(

@@ -11,13 +11,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from localcloud.api_request import ApiRequest, Endpoint, Handler, versioned_route
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.compute import flavors, groups, hosts, servers
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.web.api_request import ApiRequest, Endpoint, Handler, versioned_route
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     PageQuery,
@@ -26,8 +27,7 @@ from localcloud.http import (
     read_body,
     wrapped,
 )
-from localcloud.microversions import COMPUTE, Microversion
-from localcloud.store import Document
+from localcloud.web.microversions import COMPUTE, Microversion
 
 
 class Call(ApiRequest, frozen=True):

@@ -2,7 +2,6 @@
 
 from starlette.routing import Route
 
-from localcloud.api_request import Endpoint
 from localcloud.compute.api import (
     administration,
     aggregates,
@@ -18,6 +17,7 @@ from localcloud.compute.api import (
 )
 from localcloud.compute.api.call import endpoint_route
 from localcloud.compute.tools import Tools
+from localcloud.web.api_request import Endpoint
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *servers.ENDPOINTS,

@@ -3,13 +3,13 @@
 import re
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import values
 from localcloud.compute.api.call import Call, single
 from localcloud.compute.flavors import create, visible
-from localcloud.http import BadRequestError, ConflictError, NotFoundError, boolean, fields
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, boolean, fields
+from localcloud.web.permissions import Access
 
 _SPEC_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")
 _FLAVOR_ID = re.compile(r"[a-zA-Z0-9. _-]{1,255}")

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.clock import micro
 from localcloud.compute.api.call import Call
 from localcloud.compute.api.server_views import host_id
 from localcloud.compute.servers import find
-from localcloud.http import NotFoundError
-from localcloud.store import Document
+from localcloud.core.clock import micro
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import NotFoundError
 
 _FIELDS = (
     "action", "instance_uuid", "message", "project_id", "request_id", "start_time", "user_id",

@@ -3,13 +3,13 @@
 import re
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import values
 from localcloud.compute.api.call import Call
 from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
 from localcloud.compute.quotas import check_keypairs
-from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError, respond
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError, respond
 
 _NAME = re.compile(r"[a-zA-Z0-9 _-]{1,255}")
 _LATER_NAME = re.compile(r"[a-zA-Z0-9 ._@-]{1,255}")

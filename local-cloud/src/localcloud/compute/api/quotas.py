@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
-from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
-from localcloud.microversions import Microversion
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.clock import micro, timestamp
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError
+from localcloud.web.microversions import Microversion
+from localcloud.web.permissions import Access
 
 _NETWORK = {"fixed_ips", "floating_ips", "security_groups", "security_group_rules"}
 _INJECTED = {"injected_files", "injected_file_content_bytes", "injected_file_path_bytes"}

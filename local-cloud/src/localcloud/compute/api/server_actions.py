@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
 from localcloud.compute.api.call import Call, always, single
@@ -11,8 +10,10 @@ from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.boot import own_disk
 from localcloud.compute.console import tail
 from localcloud.compute.passwords import set_root_password
+from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
-from localcloud.http import (
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import (
     Answer,
     ApiError,
     BadRequestError,
@@ -21,8 +22,7 @@ from localcloud.http import (
     NotFoundError,
     respond,
 )
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.web.permissions import Access
 
 _CONSOLES = {
     "os-getVNCConsole": "novnc",

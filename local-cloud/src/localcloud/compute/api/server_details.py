@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import quotas, servers, values
 from localcloud.compute.api.call import Call, always
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
-from localcloud.http import Answer, BadRequestError, NotFoundError, respond
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, NotFoundError, respond
+from localcloud.web.permissions import Access
 
 
 def _change(call: Call, server: Document, **changes: Any) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 from localcloud.compute import servers, values
 from localcloud.compute.api.call import Call
-from localcloud.http import ForbiddenError, boolean
-from localcloud.store import Document
-from localcloud.tags import FILTERS
+from localcloud.core.store import Document
+from localcloud.core.tags import FILTERS
+from localcloud.web.http import ForbiddenError, boolean
 
 _SORT_KEYS = {
     "created_at": "created",

@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
 from localcloud.compute.groups import POLICIES
-from localcloud.http import BadRequestError, PageQuery
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, PageQuery
 
 
 def _view(call: Call, group: Document) -> Document:

@@ -11,8 +11,8 @@ from localcloud.compute.api.call import Call
 from localcloud.compute.api.servers import begin, remove
 from localcloud.compute.jobs import confirm
 from localcloud.compute.request import USER_DATA_LIMIT, password, personality
-from localcloud.http import Answer, BadRequestError, respond
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import Answer, BadRequestError, respond
 
 Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
 """Does an action with the arguments of the body; nothing stands for 202."""

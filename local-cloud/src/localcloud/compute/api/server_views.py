@@ -3,10 +3,10 @@
 import hashlib
 from typing import Any
 
-from localcloud.clock import micro
 from localcloud.compute import servers
 from localcloud.compute.api.call import Call
-from localcloud.store import Document
+from localcloud.core.clock import micro
+from localcloud.core.store import Document
 
 
 def host_id(project_id: str, host: str) -> str:

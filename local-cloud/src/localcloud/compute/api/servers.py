@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_filters, server_views
 from localcloud.compute.api.call import Call
 from localcloud.compute.creation import create
 from localcloud.compute.request import read
-from localcloud.http import Answer, ConflictError, NotFoundError, respond
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, ConflictError, NotFoundError, respond
 
 
 async def create_servers(call: Call) -> Answer:

@@ -8,8 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.api_request import ApiRequest
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.core.tags import FILTERS
+from localcloud.load_balancer.errors import forbidden
+from localcloud.load_balancer.kinds import Kind
+from localcloud.load_balancer.service import LoadBalancing
+from localcloud.load_balancer.state import State
+from localcloud.web.api_request import ApiRequest
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     PageQuery,
@@ -21,13 +27,7 @@ from localcloud.http import (
     read_body,
     respond,
 )
-from localcloud.load_balancer.errors import forbidden
-from localcloud.load_balancer.kinds import Kind
-from localcloud.load_balancer.service import LoadBalancing
-from localcloud.load_balancer.state import State
-from localcloud.permissions import Access, lacking
-from localcloud.store import Document
-from localcloud.tags import FILTERS
+from localcloud.web.permissions import Access, lacking
 
 _CONTROL = frozenset({"fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"})
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from localcloud.http import BadRequestError, ConflictError
+from localcloud.core.store import Document
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import invalid, no_such, not_found
 from localcloud.load_balancer.kinds import (
@@ -21,8 +21,8 @@ from localcloud.load_balancer.kinds import (
     Kind,
 )
 from localcloud.load_balancer.state import State
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError
+from localcloud.web.permissions import Access
 
 PROVIDERS = {
     "amphora": "The Octavia Amphora driver.",

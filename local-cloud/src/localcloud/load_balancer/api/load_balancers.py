@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from localcloud.http import BadRequestError, ConflictError
+from localcloud.core.store import Document
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call, Endpoint
@@ -11,8 +11,8 @@ from localcloud.load_balancer.errors import forbidden, invalid
 from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, POOL
 from localcloud.load_balancer.listeners import add_listener
 from localcloud.load_balancer.pools import add_pool
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError, ConflictError
+from localcloud.web.permissions import Access
 
 _DELETABLE = ("ACTIVE", "ERROR")
 

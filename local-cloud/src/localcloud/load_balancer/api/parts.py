@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from localcloud.http import BadRequestError
+from localcloud.core.store import Document
 from localcloud.load_balancer import listeners, policies, pools, quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call, Endpoint
@@ -26,7 +26,7 @@ from localcloud.load_balancer.kinds import (
 )
 from localcloud.load_balancer.state import State
 from localcloud.load_balancer.tree import require_unused
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
 
 _CHANGES: Mapping[Kind, Callable[[State, Document, Document], Document]] = {
     LISTENER: listeners.change_listener,

@@ -1,12 +1,12 @@
 """The API of quotas."""
 
-from localcloud.http import BadRequestError
+from localcloud.core.store import Document
 from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api.call import Call, Endpoint
 from localcloud.load_balancer.errors import bad_field, forbidden
 from localcloud.network import checks
-from localcloud.permissions import Access
-from localcloud.store import Document
+from localcloud.web.http import BadRequestError
+from localcloud.web.permissions import Access
 
 _OTHER_NAMES = {"loadbalancer": "load_balancer", "healthmonitor": "health_monitor"}
 """Names of the API, and those that it had first and still understands."""

@@ -1,5 +1,6 @@
 """Objects as the API shows them."""
 
+from localcloud.core.store import Document
 from localcloud.load_balancer.kinds import (
     LISTENER,
     LOAD_BALANCER,
@@ -12,7 +13,6 @@ from localcloud.load_balancer.kinds import (
 )
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.load_balancer.state import State, listeners_of, monitor_of, policies_of
-from localcloud.store import Document
 
 _HIDDEN = frozenset({"vip_port_given", "legs", "default_pool", "redirect_pool", "healthmonitor"})
 _OWNERS = frozenset({"loadbalancer_id", "listener_id", "pool_id", "l7policy_id"})

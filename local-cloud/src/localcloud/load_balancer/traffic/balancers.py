@@ -2,7 +2,8 @@
 
 import asyncio
 
-from localcloud.cloud import Cloud
+from localcloud.core.cloud import Cloud
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Appliance, Appliances, Door
 from localcloud.load_balancer.certificates import Certificates
 from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, MEMBER, POOL, RULE, Kind
@@ -15,7 +16,6 @@ from localcloud.load_balancer.traffic.pools import Pool
 from localcloud.load_balancer.traffic.requests import Route
 from localcloud.load_balancer.traffic.statistics import Statistics
 from localcloud.load_balancer.vips import Vips
-from localcloud.store import Document
 
 _DELETED = "PENDING_DELETE"
 

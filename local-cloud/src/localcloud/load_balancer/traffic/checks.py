@@ -6,10 +6,10 @@ import os
 import socket
 import struct
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Door, FabricError
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Pool
-from localcloud.store import Document
 
 _LEAST_DELAY = 0.1
 _LINE = 4096

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import regex
 from msgspec import Struct
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 
 _MATCH_SECONDS = 0.05
 """How long a regular expression of a user may be looked for."""

@@ -4,9 +4,9 @@ import asyncio
 import ssl
 from functools import cache
 
+from localcloud.core.store import Document
 from localcloud.fabric.interface import Appliances, Door, FabricError
 from localcloud.fabric.relays import Streams, await_connection
-from localcloud.store import Document
 
 
 class Member:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from localcloud.core.store import Document
 from localcloud.load_balancer.traffic.members import Member
-from localcloud.store import Document
 
 _MOST_CLIENTS = 10_000
 """That are remembered by a pool with session persistence, as in Octavia."""

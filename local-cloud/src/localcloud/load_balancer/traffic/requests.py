@@ -10,6 +10,7 @@ from typing import Any
 import h11
 from msgspec import Struct
 
+from localcloud.core.store import Document
 from localcloud.fabric.relays import Streams
 from localcloud.load_balancer.traffic.decisions import Asked, Policy
 from localcloud.load_balancer.traffic.members import Doors, Member
@@ -23,7 +24,6 @@ from localcloud.load_balancer.traffic.streams import (
     relay,
     source_key,
 )
-from localcloud.store import Document
 
 _LARGEST_HEAD = 64 << 10
 _HOP_BY_HOP = frozenset(

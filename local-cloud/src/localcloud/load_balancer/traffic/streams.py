@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
+from localcloud.core.store import Document
 from localcloud.fabric.relays import Streams
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Client, Pool
 from localcloud.load_balancer.traffic.statistics import Statistics
-from localcloud.store import Document
 
 CHUNK = 1 << 16
 _ATTEMPTS = 3

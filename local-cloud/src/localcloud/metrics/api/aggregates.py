@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, RequestContext, context, route
+from localcloud.core.store import Document
 from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation, Line, answered, rows
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.search import from_line
 from localcloud.metrics.service import Metrics
-from localcloud.store import Document
+from localcloud.web.http import Answer, RequestContext, context, route
 
 _MOST_GROUPS = 10
 

@@ -4,13 +4,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError, context, route
+from localcloud.core.store import Document
 from localcloud.metrics import archive_policies
 from localcloud.metrics.api.call import body
 from localcloud.metrics.errors import invalid, missing
 from localcloud.metrics.making import check_type
 from localcloud.metrics.state import State
-from localcloud.store import Document
+from localcloud.web.http import (
+    Answer,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    context,
+    route,
+)
 
 _MOST = 100
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from localcloud.http import read_body
 from localcloud.metrics import times
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.search import from_line
 from localcloud.metrics.series import Span
 from localcloud.metrics.state import State
+from localcloud.web.http import read_body
 
 
 async def body(request: Request, kind: type = dict) -> Any:

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import ForbiddenError, context, fixed, route
+from localcloud.core.store import Document
 from localcloud.metrics.aggregates import BINARY, UNARY
 from localcloud.metrics.api.aggregates import Aggregates
 from localcloud.metrics.api.archive_policies import Administration
@@ -11,7 +11,7 @@ from localcloud.metrics.api.metrics import MetricRequests
 from localcloud.metrics.api.resources import Resources
 from localcloud.metrics.series import METHODS
 from localcloud.metrics.service import Metrics
-from localcloud.store import Document
+from localcloud.web.http import ForbiddenError, context, fixed, route
 
 
 def routes(metrics: Metrics) -> list[BaseRoute]:

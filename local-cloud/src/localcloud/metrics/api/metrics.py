@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, BadRequestError, ForbiddenError, context, route
+from localcloud.core.store import Document
 from localcloud.metrics import making, times
 from localcloud.metrics.aggregates import rows
 from localcloud.metrics.api import call, views
@@ -13,7 +13,7 @@ from localcloud.metrics.errors import invalid
 from localcloud.metrics.series import reduced
 from localcloud.metrics.service import Metrics
 from localcloud.metrics.state import changes
-from localcloud.store import Document
+from localcloud.web.http import Answer, BadRequestError, ForbiddenError, context, route
 
 _MOST_IN_BATCH = 1000
 

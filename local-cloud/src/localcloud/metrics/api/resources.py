@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.http import Answer, ForbiddenError, context, route
+from localcloud.core.store import Document
 from localcloud.metrics import making
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import missing
 from localcloud.metrics.service import Metrics
 from localcloud.metrics.state import changes
-from localcloud.store import Document
+from localcloud.web.http import Answer, ForbiddenError, context, route
 
 
 class Resources:

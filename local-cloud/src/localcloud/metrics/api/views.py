@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from localcloud.core.store import Document
 from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.state import State
-from localcloud.store import Document
 
 _PAGE = 1000
 _OWN = frozenset({"owner", "user_metadata", "port_id"})

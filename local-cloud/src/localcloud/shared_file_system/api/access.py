@@ -1,13 +1,13 @@
 """The API of access rules, of shares and of snapshots."""
 
-from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequestError, ForbiddenError
+from localcloud.core.store import Document
 from localcloud.shared_file_system import access, fields, jobs
 from localcloud.shared_file_system.api import views
 from localcloud.shared_file_system.api.call import Call
 from localcloud.shared_file_system.api.locks import lock_rule, locks_of
 from localcloud.shared_file_system.state import found, missing, owned
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ForbiddenError
 
 _MOST = 200
 """Rules of one share or snapshot."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from starlette.responses import Response
 
-from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs, quotas
 from localcloud.shared_file_system.api import access, shares
 from localcloud.shared_file_system.api.call import Call, single
 from localcloud.shared_file_system.state import missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
 
 STATES = (
     "creating", "creating_from_snapshot", "deleting", "deferred_deleting", "deleted", "error",

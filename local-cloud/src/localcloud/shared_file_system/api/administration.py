@@ -3,15 +3,15 @@
 import shutil
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ForbiddenError
-from localcloud.permissions import Access
+from localcloud.core.store import Document
 from localcloud.shared_file_system import kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.api.call import Call, denied, moment
 from localcloud.shared_file_system.messages import ACTIONS, DETAILS
 from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE, missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError
+from localcloud.web.permissions import Access
 
 _GIB = 1 << 30
 _BINARIES = (

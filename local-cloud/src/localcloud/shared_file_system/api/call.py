@@ -11,9 +11,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from localcloud.api_request import ApiRequest, Endpoint, versioned_route
-from localcloud.clock import micro
-from localcloud.http import (
+from localcloud.core.clock import micro
+from localcloud.core.store import Document
+from localcloud.shared_file_system import fields, kinds
+from localcloud.shared_file_system.service import SharedFileSystems
+from localcloud.shared_file_system.state import State, found, missing, owned
+from localcloud.shared_file_system.tools import Tools
+from localcloud.web.api_request import ApiRequest, Endpoint, versioned_route
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     ForbiddenError,
@@ -21,12 +26,7 @@ from localcloud.http import (
     boolean,
     read_body,
 )
-from localcloud.microversions import SHARED_FILE_SYSTEM, Microversion
-from localcloud.shared_file_system import fields, kinds
-from localcloud.shared_file_system.service import SharedFileSystems
-from localcloud.shared_file_system.state import State, found, missing, owned
-from localcloud.shared_file_system.tools import Tools
-from localcloud.store import Document
+from localcloud.web.microversions import SHARED_FILE_SYSTEM, Microversion
 
 _MOST = 1000
 _LIKE = "~"

@@ -1,11 +1,11 @@
 """The API of resource locks: what keeps shares and access rules from being removed or shown."""
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ForbiddenError
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.state import found, missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError
 
 _ACTIONS = ("delete", "show")
 _TYPES = ("share", "access_rule")

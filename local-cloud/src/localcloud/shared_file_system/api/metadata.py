@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from localcloud.api_request import Endpoint
+from localcloud.core.store import Collection, Document
 from localcloud.shared_file_system import fields
 from localcloud.shared_file_system.api.call import Call
 from localcloud.shared_file_system.state import State, missing
-from localcloud.store import Collection, Document
+from localcloud.web.api_request import Endpoint
 
 
 def metadata_endpoints(

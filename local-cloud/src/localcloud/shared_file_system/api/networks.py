@@ -4,13 +4,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequestError, ConflictError, ForbiddenError
-from localcloud.permissions import Access
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, quotas
 from localcloud.shared_file_system.api.call import Call, moment, single
 from localcloud.shared_file_system.state import ZONE, found, missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
+from localcloud.web.permissions import Access
 
 _OF_NEUTRON = ("neutron_net_id", "neutron_subnet_id")
 _TOLD_LATER = ("network_type", "segmentation_id", "cidr", "ip_version", "gateway", "mtu")

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ForbiddenError
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields
 from localcloud.shared_file_system.api.call import Call, moment
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError
 
 _TYPES = ("active_directory", "ldap", "kerberos")
 _FIELDS = {

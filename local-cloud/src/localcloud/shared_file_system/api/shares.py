@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ForbiddenError, NotFoundError
-from localcloud.permissions import Access
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs, shares
 from localcloud.shared_file_system.api import views
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.api.metadata import metadata_endpoints
 from localcloud.shared_file_system.state import missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError
+from localcloud.web.permissions import Access
 
 DELETABLE = frozenset({"available", "error", "inactive"})
 _SORTABLE = (

@@ -2,9 +2,7 @@
 
 from starlette.responses import Response
 
-from localcloud.api_request import Endpoint
-from localcloud.http import Answer, BadRequestError, ForbiddenError
-from localcloud.permissions import Access
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs
 from localcloud.shared_file_system.api import access, views
 from localcloud.shared_file_system.api.call import Call, moment, single
@@ -12,7 +10,9 @@ from localcloud.shared_file_system.api.metadata import metadata_endpoints
 from localcloud.shared_file_system.exports import location_of
 from localcloud.shared_file_system.shares import make_snapshot
 from localcloud.shared_file_system.state import found, missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import Answer, BadRequestError, ForbiddenError
+from localcloud.web.permissions import Access
 
 _STATES = (
     "available", "creating", "deleting", "error", "error_deleting", "manage_error",

@@ -3,12 +3,12 @@
 import hmac
 import secrets
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ForbiddenError
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs, quotas
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.state import found, missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ForbiddenError
 
 _MINUTES = 5
 _KEY_BYTES = 8

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from localcloud.api_request import Endpoint
-from localcloud.http import BadRequestError, ConflictError, ForbiddenError
-from localcloud.permissions import Access
+from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, kinds
 from localcloud.shared_file_system.api.call import Call, single
 from localcloud.shared_file_system.state import missing
-from localcloud.store import Document
+from localcloud.web.api_request import Endpoint
+from localcloud.web.http import BadRequestError, ConflictError, ForbiddenError
+from localcloud.web.permissions import Access
 
 _PUBLIC, _PUBLIC_ONCE = "share_type_access:is_public", "os-share-type-access:is_public"
 _REQUIRED = kinds.SERVERS

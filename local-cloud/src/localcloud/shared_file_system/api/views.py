@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from localcloud.core.store import Document
 from localcloud.shared_file_system import kinds
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.exports import location_of
-from localcloud.store import Document
 
 
 def brief(call: Call, found: Document, kind: str) -> Document:

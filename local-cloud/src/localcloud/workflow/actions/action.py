@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.language.inline import parameters
 from localcloud.workflow.language.workflows import inputs_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.actions import openstack, standard
 from localcloud.workflow.actions.action import Action
 from localcloud.workflow.failures import RunFailedError

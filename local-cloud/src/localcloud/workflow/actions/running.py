@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import Any
 
-from localcloud.http import ApiError
+from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.store import Document
+from localcloud.web.http import ApiError
 from localcloud.workflow.actions import known
 from localcloud.workflow.actions.action import ActionError, Taken
 from localcloud.workflow.expressions.evaluator import EvaluationError, Evaluator

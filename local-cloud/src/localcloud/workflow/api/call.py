@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.http import (
+from localcloud.core.store import Document
+from localcloud.web.http import (
     Answer,
     BadRequestError,
     RequestContext,
@@ -20,7 +21,6 @@ from localcloud.http import (
     read_body,
     respond,
 )
-from localcloud.store import Document
 from localcloud.workflow import PREFIX
 
 Show = Callable[[Document], dict[str, Any]]

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from starlette.routing import BaseRoute
 
-from localcloud.http import ApiError, BadRequestError
-from localcloud.store import Collection, Document
+from localcloud.core.store import Collection, Document
+from localcloud.web.http import ApiError, BadRequestError
 from localcloud.workflow.actions.known import SYSTEM
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field

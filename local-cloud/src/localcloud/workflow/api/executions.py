@@ -6,8 +6,8 @@ from uuid import UUID
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, ForbiddenError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, ForbiddenError
 from localcloud.workflow.api import reports, views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.service import WorkflowService

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.state import State
 from localcloud.workflow.states import DELAYED, ERROR, IDLE, PAUSED, RUNNING, SUCCESS, WAITING
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError, ConflictError, ForbiddenError
-from localcloud.store import Document
+from localcloud.core.store import Document
+from localcloud.web.http import BadRequestError, ConflictError, ForbiddenError
 from localcloud.workflow.actions import known
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field

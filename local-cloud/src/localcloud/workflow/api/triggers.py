@@ -5,8 +5,8 @@ from typing import Any
 
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequestError
-from localcloud.store import Collection, Document
+from localcloud.core.store import Collection, Document
+from localcloud.web.http import BadRequestError
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.cron import FORMAT, check_pattern, next_time

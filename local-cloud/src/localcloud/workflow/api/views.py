@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from localcloud.store import Document
+from localcloud.core.store import Document
 from localcloud.workflow.language.workflows import input_text, inputs_of, interface
 
 _SCOPED = ("scope", "project_id", "created_at", "updated_at")

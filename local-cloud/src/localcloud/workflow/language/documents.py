@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 
 _MOST_NODES = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.schemas import TRANSITIONS

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from localcloud.http import BadRequestError
+from localcloud.web.http import BadRequestError
 from localcloud.workflow.errors import invalid_input, invalid_language
 from localcloud.workflow.language import documents, schemas
 from localcloud.workflow.language.tasks import COMMANDS, Task

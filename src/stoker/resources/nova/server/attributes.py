@@ -14,10 +14,10 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudError
 from stoker.clouds.security_groups import named_groups
+from stoker.resources.base.rest import MARKER
 from stoker.resources.nova.server.networks import attached_ports, live_networks
 from stoker.resources.nova.server.states import ACTIVE, GONE
-from stoker.resources.rest import MARKER
-from stoker.resources.text_values import as_texts
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.software import TOLD
 

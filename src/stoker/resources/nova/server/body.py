@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
+from stoker.resources.base.rest import marker_text, renamed
 from stoker.resources.nova.server.ports import Nic, allocation
-from stoker.resources.rest import marker_text, renamed
-from stoker.resources.text_values import as_texts
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 
 _BASE = (2, 1)

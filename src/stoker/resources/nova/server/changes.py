@@ -15,11 +15,11 @@ from msgspec import Struct
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError
+from stoker.resources.base.rest import polling_pause
 from stoker.resources.nova.server.body import tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
-from stoker.resources.rest import polling_pause
-from stoker.resources.text_values import as_texts
+from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _TAGS = "2.26"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path
-from stoker.resources.declare import records_in
+from stoker.resources.base.declare import records_in
 from stoker.schema.unknown import Unknown
 
 _SOURCES = ("volume_id", "snapshot_id", "image", "image_id", "swap_size", "ephemeral_size")

@@ -8,12 +8,12 @@ from typing import Any
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError, is_conflict
+from stoker.resources.base.rest import polling_pause, refusal, sighted
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.nova.server.user_data import Addresses, render
-from stoker.resources.rest import polling_pause, refusal, sighted
-from stoker.resources.server_software import (
+from stoker.resources.shared.server_software import (
     credentials,
     metadata_address,
     retract_moved,

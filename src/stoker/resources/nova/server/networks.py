@@ -15,8 +15,9 @@ from msgspec import Struct
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
 from stoker.kernel.diagnostics import Path
-from stoker.resources.declare import records_in
-from stoker.resources.network_order import Others, subnets_of
+from stoker.resources.base.declare import records_in
+from stoker.resources.base.network_order import Others, subnets_of
+from stoker.resources.base.rest import marker_text, polling_pause
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
 from stoker.resources.nova.server.ports import (
     EXTRA_FIELDS,
@@ -29,8 +30,7 @@ from stoker.resources.nova.server.ports import (
     own_ports,
     port_name,
 )
-from stoker.resources.port_addresses import LEADS, association_part
-from stoker.resources.rest import marker_text, polling_pause
+from stoker.resources.shared.port_addresses import LEADS, association_part
 from stoker.schema.resource_type import Call, Outcome, Wait
 
 

@@ -22,7 +22,7 @@ from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
 from stoker.kernel.errors import RequestError
-from stoker.resources.rest import MARKER, marker_text, renamed
+from stoker.resources.base.rest import MARKER, marker_text, renamed
 from stoker.schema.resource_type import Call
 
 UNBOUND = {"device_id": "", "device_owner": ""}

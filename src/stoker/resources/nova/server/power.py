@@ -5,8 +5,8 @@ from __future__ import annotations
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudError, describe, is_conflict
+from stoker.resources.base.rest import polling_pause, sighted
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
-from stoker.resources.rest import polling_pause, sighted
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 _SNAPSHOT_ID_IN_BODY = "2.45"

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
-from stoker.resources import server_software
+from stoker.resources.base.rest import marker_text, polling_pause
 from stoker.resources.nova.server.attributes import live_properties, read_attributes
 from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
@@ -39,7 +39,7 @@ from stoker.resources.nova.server.power import (
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
 from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, not_active
-from stoker.resources.rest import marker_text, polling_pause
+from stoker.resources.shared import server_software
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")

@@ -9,7 +9,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
-from stoker.resources.rest import went_to
+from stoker.resources.base.rest import went_to
 from stoker.schema.resource_type import Call, Failed
 
 ACTIVE = "ACTIVE"

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from stoker.resources.mime import parts_of, text_part
+from stoker.resources.shared.mime import parts_of, text_part
 
 _PART_HANDLER = """\
 #part-handler

@@ -10,7 +10,7 @@ from typing import Any
 
 from stoker.clouds.collections import SERVERS, VOLUMES
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources.volumes import attach_to, detach_from
+from stoker.resources.shared.volumes import attach_to, detach_from
 from stoker.schema.resource_type import Call
 
 _ROOT_DEVICES = frozenset({"vda", "sda", "hda"})

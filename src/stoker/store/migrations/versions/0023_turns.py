@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from stoker.store import jobs
+from stoker.store.schema import jobs
 
 revision = "0023"
 down_revision = "0022"

@@ -5,7 +5,7 @@ Revision ID: 0026 Revises: 0025
 
 from alembic import op
 
-from stoker.store import jobs
+from stoker.store.schema import jobs
 
 revision = "0026"
 down_revision = "0025"

@@ -5,7 +5,7 @@ Revision ID: 0027 Revises: 0026
 
 from alembic import op
 
-from stoker.store import jobs
+from stoker.store.schema import jobs
 
 revision = "0027"
 down_revision = "0026"

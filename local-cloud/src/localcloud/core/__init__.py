@@ -1,0 +1,1 @@
+"""State, time, events and background work that all services of the cloud share."""

@@ -1,0 +1,1 @@
+"""HTTP for all services: requests, answers, errors and microversions."""

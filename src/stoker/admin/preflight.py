@@ -1,0 +1,35 @@
+"""Preconditions for the start of the service, checked without starting it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stoker.identity.settings import settings_from
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.messaging.settings import bus_settings
+from stoker.server.global_environment import environment_in
+from stoker.store.sql.databases import engine_for
+from stoker.store.sql.foreign import require_supported
+
+
+def missing(conf: Any) -> list[str]:
+    """Return problems that prevent a start though each option is right."""
+    said = []
+    try:
+        settings_from(conf)
+    except ValueError as error:
+        said.append(str(error))
+    try:
+        engine_for(require_supported(conf.database.connection or "sqlite://"))
+    except ValueError as error:
+        said.append(str(error))
+    try:
+        environment_in(Path(conf.environment_dir))
+    except (DiagnosticError, OSError) as error:
+        said.append(f"[DEFAULT] environment_dir: {error}")
+    try:
+        bus_settings(conf)
+    except ValueError as error:
+        said.append(str(error))
+    return said

@@ -1,0 +1,287 @@
+"""Previews of creates, updates and deletes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import made_response
+from stoker.api.rest.call import Call
+from stoker.api.rest.requests.bodies import refuse_converge, stack_name, stack_request
+from stoker.api.rest.requests.parameters import Flag, Parameter, Texts
+from stoker.api.rest.shapes import DescribedStack, Place, described_stack, moment, place
+from stoker.engine.model.views import ChangeView, PlanView, PropertyChange, ResourceView
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.values import replace
+
+_SHOW_NESTED = Flag("show_nested", "With the changes inside nested stacks.")
+_UNHEALTHY = Texts("unhealthy", "Resources to be seen as marked unhealthy. Stoker's own.")
+FINGERPRINT = Flag(
+    "fingerprint", "With the fingerprint by which a request accepts the plan. Stoker's own."
+)
+UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT)
+
+_NEW = ("replaced", "added")
+"""Changes that the API shows as the object to be made, not as the existing one."""
+_INITIAL = ("unchanged", *_NEW)
+"""Changes after which the API shows the resource in its initial state."""
+
+
+class Identity(TypedDict):
+    """A stack or a resource by all its names."""
+
+    tenant: str
+    stack_name: str
+    stack_id: str
+    path: str
+
+
+class PreviewedResource(TypedDict):
+    """A resource as it would be made, or as it is."""
+
+    resource_name: str
+    resource_type: str
+    resource_identity: Identity
+    stack_identity: Identity
+    stack_name: str
+    required_by: tuple[str, ...]
+    description: str
+    metadata: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    parent_resource: NotRequired[str]
+    updated_time: NotRequired[str | None]
+    creation_time: NotRequired[str | None]
+    physical_resource_id: NotRequired[str]
+    resource_action: NotRequired[str]
+    resource_status: NotRequired[str]
+    resource_status_reason: NotRequired[str]
+    attributes: NotRequired[Mapping[str, Any]]
+    path: NotRequired[tuple[str, ...]]
+
+
+class PreviewedStack(DescribedStack):
+    """A stack as it would be made; nested stacks are nested lists."""
+
+    resources: list[PreviewedResource | list[Any]]
+
+
+class CreatePreview(TypedDict):
+    """The stack of a create, with its resources."""
+
+    stack: PreviewedStack
+    plan_fingerprint: str | None
+
+
+class ChangedProperty(TypedDict):
+    """A property that would change."""
+
+    name: str
+    old: Any
+    new: Any
+    known: bool
+    known_after: tuple[str, ...]
+
+
+class ChangedResource(PreviewedResource):
+    """A resource with its change."""
+
+    changed_properties: list[str]
+    property_changes: list[ChangedProperty]
+    change_reason: str
+    forced_by: tuple[str, ...]
+    may_force: tuple[str, ...]
+    step: int
+    after: tuple[str, ...]
+    interruptions: Mapping[str, str]
+    keeps_object: bool
+    holds_data: bool
+    inside: str | None
+    position: Place | None
+
+
+class ResourceChanges(TypedDict):
+    """Resources by kind of change."""
+
+    unchanged: list[ChangedResource]
+    updated: list[ChangedResource]
+    replaced: list[ChangedResource]
+    added: list[ChangedResource]
+    deleted: list[ChangedResource]
+
+
+class ChangesPreview(TypedDict):
+    """The changes of an update or delete."""
+
+    resource_changes: ResourceChanges
+    plan_fingerprint: str | None
+
+
+async def preview_create(call: Call) -> Response:
+    """The stack that a create would make, with its resources; nested stacks are nested lists."""
+    body = await call.document()
+    name = stack_name(body)
+    refuse_converge(body)
+    request = await stack_request(call, body, name=name)
+    stack, resources, plan = await call.service.previews.create(
+        call.caller, request, fingerprint=FINGERPRINT.read(call.query)
+    )
+
+    def described() -> CreatePreview:
+        shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
+        described: PreviewedStack = {**shown, "resources": _tree(resources, stack.address)}
+        return {"stack": described, "plan_fingerprint": plan}
+
+    return await made_response(described)
+
+
+async def preview_update(call: Call) -> Response:
+    """Return the changes of a PUT."""
+    return await _preview_update(call, existing=False)
+
+
+async def preview_patch(call: Call) -> Response:
+    """Return the changes of a PATCH."""
+    return await _preview_update(call, existing=True)
+
+
+async def _preview_update(call: Call, *, existing: bool) -> Response:
+    show_nested = _SHOW_NESTED.read(call.query)
+    unhealthy = frozenset(_UNHEALTHY.read(call.query))
+    request = await stack_request(call, await call.document(), existing=existing)
+    plan = await call.service.previews.update(
+        call.caller,
+        call.stack,
+        request,
+        show_nested=show_nested,
+        unhealthy=unhealthy,
+        fingerprint=FINGERPRINT.read(call.query),
+    )
+    return await made_response(lambda: _grouped(plan))
+
+
+async def preview_delete(call: Call) -> Response:
+    """Return the changes of a DELETE."""
+    plan = await call.service.previews.delete(
+        call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
+    )
+    return await made_response(lambda: _grouped(plan))
+
+
+def _grouped(plan: PlanView) -> ChangesPreview:
+    def those(change: str) -> list[ChangedResource]:
+        return [_changed(each) for each in plan.changes if each.change == change]
+
+    found: ResourceChanges = {
+        "unchanged": those("unchanged"),
+        "updated": those("updated"),
+        "replaced": those("replaced"),
+        "added": those("added"),
+        "deleted": those("deleted"),
+    }
+    return {"resource_changes": found, "plan_fingerprint": plan.fingerprint}
+
+
+def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
+    """Return resources as the API nests them: a nested stack is a list of its resources."""
+    by_stack: dict[StackAddress, list[ResourceView]] = {}
+    for resource in resources:
+        by_stack.setdefault(resource.stack, []).append(resource)
+    return _branch(root, by_stack, ())
+
+
+def _branch(
+    stack: StackAddress,
+    by_stack: Mapping[StackAddress, list[ResourceView]],
+    above: tuple[str, ...],
+) -> list[Any]:
+    return [
+        _branch(resource.nested, by_stack, (*above, resource.name))
+        if resource.nested
+        else _previewed(resource, above)
+        for resource in by_stack.get(stack, ())
+    ]
+
+
+def _previewed(resource: ResourceView, above: tuple[str, ...]) -> PreviewedResource:
+    return {
+        **_shown(replace(resource, stack=_unmade(resource.stack))),
+        "updated_time": None,
+        "creation_time": None,
+        "physical_resource_id": resource.physical_id or "",
+        "resource_action": resource.action,
+        "resource_status": resource.status,
+        "resource_status_reason": resource.reason,
+        "attributes": resource.attributes or {},
+        "path": (*above, resource.name),
+    }
+
+
+def _unmade(stack: StackAddress) -> StackAddress:
+    """The address that the API shows for a stack that does not exist: its id is a word."""
+    return replace(stack, id="None")
+
+
+def _changed(change: ChangeView) -> ChangedResource:
+    new, initial = change.change in _NEW, change.change in _INITIAL
+    resource = change.resource
+    return {
+        **_shown(resource),
+        "updated_time": None if new else moment(resource.updated_at),
+        "creation_time": None if new else moment(resource.created_at),
+        "physical_resource_id": "" if new else resource.physical_id or "",
+        "resource_action": "INIT" if initial else resource.action,
+        "resource_status": "COMPLETE" if initial else resource.status,
+        "resource_status_reason": "" if initial else resource.reason,
+        "attributes": {},
+        "changed_properties": [changed.name for changed in change.changed_properties],
+        "property_changes": [_property(changed) for changed in change.changed_properties],
+        "change_reason": change.cause,
+        "forced_by": change.forcing,
+        "may_force": change.may_force,
+        "path": change.path,
+        "step": change.step,
+        "after": change.after,
+        "interruptions": change.interruptions,
+        "keeps_object": change.keeps_object,
+        "holds_data": change.holds_data,
+        "inside": change.inside,
+        "position": None if change.position is None else place(change.position),
+    }
+
+
+def _property(changed: PropertyChange) -> ChangedProperty:
+    return {
+        "name": changed.name,
+        "old": changed.old,
+        "new": changed.new,
+        "known": changed.known,
+        "known_after": changed.known_after,
+    }
+
+
+def _shown(view: ResourceView) -> PreviewedResource:
+    shown: PreviewedResource = {
+        "resource_name": view.name,
+        "resource_type": view.type_name,
+        "resource_identity": _identity(view.stack, f"/resources/{view.name}"),
+        "stack_identity": _identity(view.stack, ""),
+        "stack_name": view.stack.name,
+        "required_by": view.required_by,
+        "description": view.description,
+        "metadata": view.metadata,
+        "properties": view.properties,
+    }
+    if view.parent_resource is not None:
+        shown["parent_resource"] = view.parent_resource
+    return shown
+
+
+def _identity(stack: StackAddress, path: str) -> Identity:
+    return {
+        "tenant": stack.project_id,
+        "stack_name": stack.name,
+        "stack_id": stack.id,
+        "path": path,
+    }

@@ -1,0 +1,124 @@
+"""Templates as such: validation, versions, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NotRequired, TypedDict
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import document_response, json_response
+from stoker.api.rest.call import Call
+from stoker.api.rest.faults import Finding, bad_request, findings
+from stoker.api.rest.requests.bodies import stack_request
+from stoker.api.rest.requests.parameters import Flag, Parameter, Text
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED
+from stoker.kernel.values import replace
+
+_SHOW_NESTED = Flag("show_nested", "With the parameters of nested stacks.")
+_IGNORE_ERRORS = Text("ignore_errors", "Codes of errors to pass over, separated by commas: 99001.")
+_WITH_DIAGNOSTICS = Flag("with_diagnostics", "With warnings. Stoker's own.")
+VALIDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _IGNORE_ERRORS, _WITH_DIAGNOSTICS)
+WITH_CONDITION_FUNC = Flag("with_condition_func", "With the functions of conditions.")
+
+
+class Validated(TypedDict):
+    """What a template says of itself."""
+
+    Description: str
+    Parameters: Mapping[str, Mapping[str, Any]]
+    ParameterGroups: NotRequired[list[Mapping[str, Any]]]
+    Environment: NotRequired[Mapping[str, Any]]
+    NestedParameters: NotRequired[Mapping[str, Any]]
+    diagnostics: NotRequired[list[Finding]]
+
+
+class TemplateVersion(TypedDict):
+    """A version in which templates can be written."""
+
+    version: str
+    type: str
+    aliases: list[str]
+
+
+class VersionList(TypedDict):
+    """All versions."""
+
+    template_versions: list[TemplateVersion]
+
+
+class TemplateFunction(TypedDict):
+    """A function of a version."""
+
+    functions: str
+    description: str
+
+
+class FunctionList(TypedDict):
+    """The functions of a version."""
+
+    template_functions: list[TemplateFunction]
+
+
+_ORDINARY = VALIDATION_FAILED
+_IGNORABLE = frozenset({"99001"})
+"""Errors that a client may ask to pass over: that the cloud lacks the service of a type, which
+validation does not look for here."""
+
+
+async def validate(call: Call) -> Response:
+    """The parameters and environment of a template, or all that is wrong with it (400).
+
+    Warnings come on demand only: clients know the answer's keys.
+    """
+    show_nested = _SHOW_NESTED.read(call.query)
+    ignored = _IGNORE_ERRORS.read(call.query)
+    if ignored is not None:
+        _check_ignorable(ignored.split(","))
+    request = await stack_request(call, await call.document())
+    try:
+        described, warnings = await call.service.descriptions.validate(
+            call.caller, request, show_nested=show_nested
+        )
+    except DiagnosticError as error:
+        found = _as_bad_request(error.diagnostics, show_nested=show_nested)
+        raise DiagnosticError(found) from error
+    answer = dict(described)
+    if warnings and _WITH_DIAGNOSTICS.read(call.query):
+        answer["diagnostics"] = findings(warnings)
+    return await document_response(answer)
+
+
+def _check_ignorable(codes: list[str]) -> None:
+    unknown = sorted(set(codes) - _IGNORABLE)
+    if unknown:
+        raise bad_request(
+            f"ignore_errors takes {', '.join(sorted(_IGNORABLE))}, not {', '.join(unknown)!r}."
+        )
+
+
+async def list_versions(call: Call) -> Response:
+    """The versions in which templates can be written."""
+    return json_response({"template_versions": call.api.catalogue.template_versions()})
+
+
+async def list_functions(call: Call) -> Response:
+    """The functions of a version; condition functions on demand."""
+    functions = call.api.catalogue.template_functions(
+        call.path["version"], with_conditions=WITH_CONDITION_FUNC.read(call.query)
+    )
+    return json_response({"template_functions": functions})
+
+
+def _as_bad_request(diagnostics: Iterable[Diagnostic], *, show_nested: bool) -> list[Diagnostic]:
+    """The findings under the name that the validate call, unlike others, has for ordinary ones.
+
+    Those in nested templates keep their names if the nested stacks were requested, as in Heat.
+    """
+    return [
+        replace(d, error_type=BAD_REQUEST)
+        if d.error_type == _ORDINARY and not (show_nested and d.file)
+        else d
+        for d in diagnostics
+    ]

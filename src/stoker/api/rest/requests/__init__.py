@@ -1,0 +1,1 @@
+"""Readers of paths, queries and bodies."""

@@ -1,0 +1,185 @@
+"""From the body of a create, update, preview or validate request to a request of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.api.rest.call import Call
+from stoker.api.rest.faults import bad_request
+from stoker.api.rest.requests.values import flag, optional_text, whole_number
+from stoker.engine.model.requests import StackRequest
+from stoker.kernel import long_json
+from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationError
+
+_LONGEST_TAG = 80
+_MOST_TAGS = 1_000
+"""Of one stack; Heat counts none."""
+_CHANGING = (
+    "template", "template_url", "parameters", "environment", "environment_files", "files",
+    "files_container", "clear_parameters", "timeout_mins", "tags",
+)  # fmt: skip
+"""Fields that can change a stack."""
+
+Body = Mapping[str, Any]
+
+
+async def stack_request(
+    call: Call, body: Body, *, name: str | None = None, existing: bool = False
+) -> StackRequest:
+    """The request that a body makes.
+
+    ``existing`` says that the template may be left out. Raises refusals (400) for fields of the
+    wrong shape; the content of template and environment is the engine's business.
+    """
+    existing = existing or bool(_optional_flag(body, "existing"))
+    template, template_file = await _template(call, body, required=not existing)
+    converge = _optional_flag(body, "converge")
+    environment_files = _names(body, "environment_files", split_text=False)
+    return StackRequest(
+        name=name,
+        template=template,
+        template_file=template_file,
+        parameters=_mapping(body, "parameters"),
+        environment=None if environment_files else _environment(body),
+        environment_files=environment_files,
+        files=await _files(call, body),
+        timeout_mins=_timeout(body),
+        disable_rollback=_optional_flag(body, "disable_rollback"),
+        tags=_tags(body),
+        existing=existing,
+        clear_parameters=_names(body, "clear_parameters"),
+        plan_fingerprint=optional_text(body, "plan_fingerprint"),
+        converge=call.api.settings.converges if converge is None else converge,
+    )
+
+
+def stack_name(body: Body) -> str:
+    """The name of the stack to be; raises a refusal (400) where there is none."""
+    if "stack_name" not in body:
+        raise bad_request("No stack name specified: the request has no stack_name.")
+    name = body["stack_name"]
+    if not isinstance(name, str):
+        raise ValidationError("stack_name must be a string.", VALIDATION_FAILED)
+    return name
+
+
+def refuse_converge(body: Body) -> None:
+    """Raise a refusal (400) if a request for a new stack asks to converge."""
+    if "converge" in body:
+        raise bad_request("converge is for updates; a new stack has nothing to converge with.")
+
+
+def changes_nothing(body: Body) -> bool:
+    """Return whether a PATCH supplies nothing that could change the stack."""
+    return not any(body.get(field) for field in _CHANGING)
+
+
+async def _template(
+    call: Call, body: Body, *, required: bool
+) -> tuple[str | Mapping[str, Any] | None, str | None]:
+    template = body.get("template")
+    if isinstance(template, str | dict):
+        return template, None
+    if template is not None:
+        raise bad_request(f"template must be an object or a string, not {type(template).__name__}.")
+    url = optional_text(body, "template_url")
+    if url is not None:
+        return await call.api.fetching.template(url), url
+    if required:
+        raise bad_request("No template specified: neither template nor template_url is there.")
+    return None, None
+
+
+def _environment(body: Body) -> Mapping[str, Any] | str | None:
+    environment = body.get("environment")
+    if environment is None or isinstance(environment, str | dict):
+        return environment
+    raise bad_request(
+        f"environment must be an object or a string, not {type(environment).__name__}."
+    )
+
+
+def _names(body: Body, field: str, *, split_text: bool = True) -> tuple[str, ...]:
+    value = body.get(field)
+    if value is None:
+        return ()
+    if isinstance(value, str) and split_text:
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise bad_request(f"{field} must be a list of strings.")
+    return tuple(value)
+
+
+def _mapping(body: Body, field: str) -> Mapping[str, Any]:
+    value = body.get(field)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        message = f"{field} must be an object, not {type(value).__name__}."
+        # As in Heat, values with members have an error of their own.
+        raise ValidationError(message) if isinstance(value, str | list) else bad_request(message)
+    return value
+
+
+_LONGEST_CONTAINER = 256
+"""Bytes, as in every object store."""
+
+
+async def _files(call: Call, body: Body) -> Mapping[str, str]:
+    found = _mapping(body, "files")
+
+    def texts() -> Mapping[str, str]:
+        return {name: _file(name, content) for name, content in found.items()}
+
+    sent = texts() if long_json.is_short(found) else await call.api.compute(texts)
+    container = optional_text(body, "files_container")
+    if container is None:
+        return sent
+    if len(container.encode(errors="replace")) > _LONGEST_CONTAINER:
+        raise bad_request(f"files_container is longer than {_LONGEST_CONTAINER} bytes.")
+    return {**await call.api.fetching.files(call.caller, container, sent), **sent}
+
+
+def _file(name: str, content: Any) -> str:
+    if isinstance(content, dict | list):
+        return "".join(long_json.pieces(content, json.dumps))
+    if not isinstance(content, str):
+        raise ValidationError(f'The file "{name}" is not a string.')
+    return content
+
+
+def _timeout(body: Body) -> int | None:
+    value = body.get("timeout_mins")
+    return None if value is None else whole_number("timeout_mins", value) or None
+
+
+def _optional_flag(body: Body, field: str) -> bool | None:
+    if field not in body:
+        return None
+    value = body[field]
+    if not isinstance(value, str | bool) or str(value).lower() not in ("true", "false"):
+        raise ValidationError(f"{field} is either true or false, not {_quoted(value)}.")
+    return flag(field, value)
+
+
+def _quoted(value: Any) -> str:
+    return type(value).__name__ if isinstance(value, dict | list) else json.dumps(value)[:100]
+
+
+def _tags(body: Body) -> tuple[str, ...] | None:
+    value = body.get("tags")
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValidationError("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
+    tags = value.split(",")
+    if len(tags) > _MOST_TAGS:
+        raise bad_request(f"A stack has at most {_MOST_TAGS} tags, not {len(tags)}.")
+    for tag in tags:
+        if len(tag) > _LONGEST_TAG:
+            raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')
+        if "\0" in tag:
+            raise bad_request(f"The tag {tag!r} has a NUL character inside.")
+    return tuple(tags)

@@ -1,0 +1,1 @@
+"""Arguments of commands: options, files, names of stacks and resources, and their completion."""

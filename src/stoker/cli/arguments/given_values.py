@@ -1,0 +1,74 @@
+"""Finds the environment file that gave a parameter its value.
+
+A diagnostic about a value names the parameter, so its place is the declaration in the template.
+With several environments, the user needs the place of the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from stoker.cli.arguments.files import Bundle
+from stoker.cli.console.findings import Finding
+from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.kernel.values import replace
+from stoker.template.evaluate.validation import OF_VALUES
+from stoker.template.source.source import read
+
+_UNDECLARED = "unknown-parameter"
+_CODES = OF_VALUES | {_UNDECLARED, "not-in-cloud"}
+_DECLARED = ("parameters", "Parameters")
+"""Where templates declare parameters."""
+
+
+def diagnostic_where_given(
+    found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]
+) -> Diagnostic:
+    """The diagnostic, at the place of the value if an environment gives it."""
+    if found.code not in _CODES or len(found.path) != 2 or found.path[0] not in _DECLARED:
+        return found
+    place = _place(sent, str(found.path[1]), parameters)
+    if place is None:
+        return found
+    file, path = place
+    declared = found.position
+    message = found.message
+    if declared is not None and found.code != _UNDECLARED:
+        message += f" (declared at {sent.place(declared.file)}:{declared.line}:{declared.column})"
+    return replace(found, message=message, path=path, file=file, position=None)
+
+
+def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, str]) -> Finding:
+    """The same for a finding of the service."""
+    section, _, name = found.path.partition(".")
+    if found.code not in _CODES or section not in _DECLARED or found.file != sent.place(None):
+        return found
+    place = _place(sent, name, parameters)
+    if place is None:
+        return found
+    file, path = place
+    diagnostic = read(sent.files[file], file).located(Diagnostic(found.code, "", path))
+    position, message = diagnostic.position, found.message
+    if found.line is not None and found.code != _UNDECLARED:
+        message += f" (declared at {found.file}:{found.line}:{found.column})"
+    return replace(
+        found,
+        file=sent.place(file),
+        line=None if position is None else position.line,
+        column=None if position is None else position.column,
+        message=message,
+        path=diagnostic.place,
+    )
+
+
+def _place(sent: Bundle, name: str, parameters: Iterable[str]) -> tuple[str, Path] | None:
+    """The environment that gives a parameter its value, and where in it."""
+    if name in parameters:
+        return None
+    for section in ("parameters", "parameter_defaults"):
+        for file in reversed(sent.environment_files):
+            given = read(sent.files[file], file).data
+            values = given.get(section) if isinstance(given, Mapping) else None
+            if isinstance(values, Mapping) and name in values:
+                return file, (section, name)
+    return None

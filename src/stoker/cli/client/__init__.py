@@ -1,0 +1,1 @@
+"""Requests of commands to a service: where it is, credentials, retries."""

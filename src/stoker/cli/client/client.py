@@ -1,0 +1,268 @@
+"""HTTP to the cloud: a token from Keystone, addresses from its catalog, refusals as exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from stoker.cli.client.credentials import Credentials
+from stoker.cli.console.control_characters import all_visible
+from stoker.cli.console.failures import CommandError, InputError
+
+Value = TypeVar("Value")
+STREAM = "text/event-stream"
+_TIMEOUT = httpx.Timeout(60, connect=5)
+_NOBODY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
+
+
+class RefusedError(CommandError):
+    """A service answered with an error."""
+
+    def __init__(self, status: int, message: str, diagnostics: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.diagnostics = diagnostics
+        """What the orchestration service found, each a map as its API gives it."""
+
+
+class UnreachableError(CommandError):
+    """Nothing answers at the address of a service."""
+
+
+class NoServiceError(UnreachableError):
+    """There is nothing at the address of a service that could answer."""
+
+
+_PASSING = (
+    httpx.codes.BAD_GATEWAY,
+    httpx.codes.SERVICE_UNAVAILABLE,
+    httpx.codes.GATEWAY_TIMEOUT,
+)
+
+
+def is_passing(failure: CommandError) -> bool:
+    """Return whether the same question may be answered later."""
+    if isinstance(failure, RefusedError):
+        return failure.status in _PASSING
+    return isinstance(failure, UnreachableError)
+
+
+class WrongServiceError(CommandError):
+    """The answer is not that of the expected service."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url} answers as no service of OpenStack does; is the address right?")
+
+
+def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
+    """Return the parsed answer. Raises :class:`WrongServiceError` if it has another form."""
+    try:
+        return parse(answer)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise WrongServiceError("the service") from None
+
+
+class Client:
+    """Calls services of one cloud as one user.
+
+    ``orchestration`` is the address of the orchestration service (without project) where it is
+    not that of the catalog. ``transport`` is for tests; None is the network.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        orchestration: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._credentials = credentials
+        self.foreign_cloud = str(credentials) if credentials.source else ""
+        """The cloud and the user, where the environment names them."""
+        self._orchestration = orchestration
+        self._http = httpx.Client(
+            timeout=_TIMEOUT,
+            verify=credentials.verify,
+            follow_redirects=True,
+            transport=transport,
+            mounts=None if transport else _direct(credentials, orchestration),
+        )
+        self._token = ""
+        self._project_id = ""
+        self._endpoints: dict[str, str] = {}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def get(self, service: str, path: str, query: Mapping[str, Any] | None = None) -> Any:
+        """The JSON at a path of a service. Raises :class:`CommandError`."""
+        return self.call(service, "GET", path, query=query)
+
+    def call(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The JSON that a service answers, None where it answers without.
+
+        ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandError`.
+        """
+        if not self._token:
+            self._login()
+        response = self._send(service, method, path, body, query)
+        if response.status_code == httpx.codes.UNAUTHORIZED:  # the token has expired
+            self._login()
+            response = self._send(service, method, path, body, query)
+        if response.is_error:
+            raise _refusal(response)
+        if response.headers.get("content-type", "").startswith("application/json"):
+            return _json(response)
+        return None
+
+    def lines(
+        self, service: str, path: str, query: Mapping[str, Any], silence: float
+    ) -> Iterator[str]:
+        """The lines of a stream of events, as they come; none where the service has no streams.
+
+        Raises :class:`CommandError`, also after ``silence`` seconds without any.
+        """
+        if not self._token:
+            self._login()
+        headers = {"X-Auth-Token": self._token, "Accept": STREAM}
+        url, timeout = self._endpoint(service) + path, httpx.Timeout(silence, connect=5)
+        try:
+            with self._http.stream(
+                "GET", url, params=query, headers=headers, timeout=timeout
+            ) as response:
+                if response.is_error:
+                    response.read()
+                    raise _refusal(response)
+                if response.headers.get("content-type", "").startswith(STREAM):
+                    yield from response.iter_lines()
+        except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
+            # the last one: the client was closed meanwhile
+            raise UnreachableError(str(error)) from None
+
+    def _send(
+        self, service: str, method: str, path: str, body: Any, query: Mapping[str, Any] | None
+    ) -> httpx.Response:
+        url = self._endpoint(service) + path
+        headers = {"X-Auth-Token": self._token, "Accept": "application/json"}
+        return self._request(method, url, headers=headers, json=body, params=query)
+
+    def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
+        """Send a request. Raises :class:`UnreachableError` with the address that does not
+        answer.
+        """
+        try:
+            return self._http.request(method, url, **content)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            where = urlsplit(url)
+            detail = str(error) or type(error).__name__
+            failure = NoServiceError if isinstance(error, _NOBODY) else UnreachableError
+            place = f"{where.scheme}://{where.netloc} ({detail})"
+            source = self._credentials.source
+            if source and url.startswith(self._credentials.auth_url.removesuffix("/v3")):
+                raise failure(
+                    f"the identity service that {source} names does not answer at {place}; correct"
+                    f" it, or unset {source.partition('=')[0]} to use the local cloud"
+                ) from None
+            raise failure(
+                f"nothing answers at {place};"
+                ' "stoker status" says what runs, "stoker serve" starts the service'
+            ) from None
+
+    def _endpoint(self, service: str) -> str:
+        if service == "orchestration" and self._orchestration:
+            return f"{self._orchestration.rstrip('/')}/v1/{self._project_id}"
+        try:
+            return self._endpoints[service]
+        except KeyError:
+            raise CommandError(
+                f"the catalog of {self._credentials.auth_url} has no {service} service;"
+                " give the address of the orchestration service with --url"
+                if service == "orchestration"
+                else f"the catalog of {self._credentials.auth_url} has no {service} service"
+            ) from None
+
+    def _login(self) -> None:
+        response = self._request(
+            "POST",
+            f"{self._credentials.auth_url.removesuffix('/v3')}/v3/auth/tokens",
+            json=self._credentials.request(),
+        )
+        if response.is_error:
+            refusal = _refusal(response)
+            told = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
+            # a service that is away for now says nothing about credentials
+            raise UnreachableError(told) if is_passing(refusal) else CommandError(told)
+        try:
+            token = _json(response)["token"]
+            self._token = response.headers["x-subject-token"]
+            self._project_id = token["project"]["id"]
+            self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
+        except (KeyError, TypeError, AttributeError):
+            raise WrongServiceError(str(response.url)) from None
+
+
+def _public(catalog: Any, region: str | None) -> dict[str, str]:
+    found = {}
+    for service in catalog:
+        for endpoint in service["endpoints"]:
+            here = region is None or endpoint.get("region_id", region) == region
+            if endpoint["interface"] == "public" and here:
+                found[service["type"]] = endpoint["url"].rstrip("/")
+    return found
+
+
+def _direct(
+    credentials: Credentials, orchestration: str | None
+) -> dict[str, httpx.BaseTransport | None]:
+    """This machine is reached without the proxies that the environment may name."""
+    hosts = {_host(url) for url in (credentials.auth_url, orchestration) if url}
+    local = {host for host in hosts if host in ("localhost", "::1") or host.startswith("127.")}
+    return {
+        f"all://[{host}]" if ":" in host else f"all://{host}": httpx.HTTPTransport(
+            verify=credentials.verify
+        )
+        for host in local
+    }
+
+
+def _host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.scheme in ("http", "https") else None
+    except ValueError:
+        host = None
+    if not host:
+        raise InputError(f'"{url}" is not a service address such as http://127.0.0.1:8004')
+    return host
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return all_visible(response.json())
+    except ValueError:
+        raise WrongServiceError(str(response.url)) from None
+
+
+def _refusal(response: httpx.Response) -> RefusedError:
+    """The error of a service, whichever shape it has."""
+    try:
+        body = all_visible(response.json())
+    except ValueError:
+        body = {}
+    found: Any = {}
+    if isinstance(body, dict):
+        nested = [value for value in body.values() if isinstance(value, dict)]
+        found = body.get("error") or (nested[0] if nested else body)
+    found = found if isinstance(found, dict) else {}
+    message = found.get("message") or f"{response.url} answers {response.status_code}"
+    return RefusedError(response.status_code, str(message), tuple(found.get("diagnostics") or ()))

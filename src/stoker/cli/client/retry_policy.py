@@ -1,0 +1,85 @@
+"""Waiting on while a service does not answer: what it was asked to do goes on, or will."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from stoker.cli.client.client import NoServiceError, is_passing
+from stoker.cli.console.failures import CommandError
+
+Value = TypeVar("Value")
+SECONDS = 300.0
+"""In which a service has to answer again: it may be started anew, or its database may be away."""
+_SHORTEST, _LONGEST = 0.3, 5.0
+"""Seconds between two questions."""
+
+
+class Patience:
+    """That of one command, which says once that it waits."""
+
+    def __init__(
+        self,
+        seconds: float = SECONDS,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._seconds = seconds
+        self._now = now
+        self._sleep = sleep
+        self._said = False
+
+    def ask(self, question: Callable[[], Value], *, first: bool = False) -> Value:
+        """The answer to a question that changes nothing, asked again while nobody answers.
+
+        Raises :class:`CommandError` for an answer that is a refusal, and where none comes in time.
+        Of the ``first`` question also where there is nobody: the address may be wrong.
+        """
+        began, pause = self._now(), _SHORTEST
+        while True:
+            try:
+                return question()
+            except CommandError as failure:
+                if not is_passing(failure) or (first and isinstance(failure, NoServiceError)):
+                    raise
+                if self._now() - began > self._seconds:
+                    waited = f"{self._seconds:.0f} seconds"
+                    message = f"{failure.message}; it was not there for {waited}"
+                    raise CommandError(message) from None
+                self._say(failure)
+            self._sleep(pause)
+            pause = min(2 * pause, _LONGEST)
+
+    def begin(self, request: Callable[[], object], has_begun: Callable[[], bool]) -> None:
+        """Make a request that begins something; again while nobody answers, unless it has begun.
+
+        A request without an answer may have been accepted all the same, or may be yet. What
+        ``has_begun`` tells counts from then on, also where the next one is refused for that reason.
+        """
+        unsure = False
+
+        def attempt() -> None:
+            nonlocal unsure
+            if unsure and has_begun():
+                return
+            try:
+                request()
+            except CommandError as failure:
+                if is_passing(failure):
+                    unsure = True
+                elif unsure and has_begun():
+                    return
+                raise
+
+        self.ask(attempt)
+
+    def _say(self, failure: CommandError) -> None:
+        if not self._said:
+            minutes = self._seconds / 60
+            why = failure.message.rstrip(".")
+            words = f"stoker: {why}; waiting for it for up to {minutes:.0f} minutes"
+            click.echo(words, err=True)
+        self._said = True

@@ -1,0 +1,311 @@
+"""Stacks, resources, events and servers as the API gives them, as values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from stoker.cli.client.client import Client, RefusedError, parsed
+
+Value = TypeVar("Value")
+
+ORCHESTRATION = "orchestration"
+_AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
+SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
+DEEP = 20
+"""Levels of nested stacks that are read: more than any service allows."""
+
+
+class Output(Struct, frozen=True):
+    """An output of a stack."""
+
+    name: str
+    value: Any
+    description: str
+    error: str | None
+
+
+class Stack(Struct, frozen=True):
+    """A stack."""
+
+    id: str
+    name: str
+    action: str
+    status: str
+    reason: str
+    created: str
+    updated: str | None
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Its path below the service."""
+        return f"/stacks/{self.name}/{self.id}"
+
+    @property
+    def state(self) -> str:
+        """Action and status in one word."""
+        return f"{self.action}_{self.status}"
+
+
+class Resource(Struct, frozen=True):
+    """A resource of a stack, or of a stack below it."""
+
+    name: str
+    type_name: str
+    physical_id: str
+    action: str
+    status: str
+    reason: str
+    stack_id: str
+    stack_name: str
+    nested_id: str | None
+    required_by: tuple[str, ...]
+    waiting_for: str | None
+    updated: str
+    nested: bool = False
+    """Its stack is nested in another one, and known by its id alone."""
+
+    @property
+    def hook(self) -> str | None:
+        """The environment hook at which it is paused, or None."""
+        found = _AT_HOOK.search(self.waiting_for or "")
+        return found[1] if found else None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from all others."""
+        return self.stack_id, self.name
+
+    @property
+    def state(self) -> str:
+        """Action and status in one word."""
+        return f"{self.action}_{self.status}"
+
+
+class Event(Struct, frozen=True):
+    """Something that happened to a stack or a resource."""
+
+    id: str
+    time: str
+    resource: str
+    stack_id: str
+    stack_name: str
+    state: str
+    reason: str
+    physical_id: str
+
+
+class Server(Struct, frozen=True):
+    """A server of the compute service."""
+
+    id: str
+    name: str
+    status: str
+    created: str
+    key_name: str | None = None
+    floating: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    forwarded: Mapping[int, tuple[str, int]] | None = None
+    """In the local cloud: where this machine reaches which of its ports. Elsewhere None."""
+
+
+def find_stack(client: Client, name: str) -> Stack | None:
+    """The stack of that name or id with its outputs, or None."""
+    try:
+        answer = client.get(ORCHESTRATION, f"/stacks/{name}")
+    except RefusedError as refusal:
+        if refusal.status == 404:
+            return None
+        raise
+    return _parsed(_stack, answer, "stack")
+
+
+def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
+    """The stack as it is now; also one that has been deleted."""
+    query = {"resolve_outputs": outputs}
+    return _parsed(_stack, client.get(ORCHESTRATION, stack.path, query), "stack")
+
+
+def planned_resources(preview: Any, stack: Stack) -> list[Resource]:
+    """The resources that a preview of a new stack names, without those of nested stacks."""
+
+    def parse(found: list[Any]) -> list[Resource]:
+        return [
+            Resource(
+                name=item["resource_name"],
+                type_name=item["resource_type"],
+                physical_id="",
+                action="INIT",
+                status="COMPLETE",
+                reason="",
+                stack_id=stack.id,
+                stack_name=stack.name,
+                nested_id=None,
+                required_by=tuple(item["required_by"]),
+                waiting_for=None,
+                updated="",
+            )
+            for item in found
+            if not isinstance(item, list)
+        ]
+
+    return _parsed(parse, _parsed(dict, preview, "stack"), "resources")
+
+
+def list_stacks(client: Client) -> list[Stack]:
+    """All stacks of the project, newest first."""
+    return _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks"), "stacks")
+
+
+def resources_of(client: Client, stack: Stack) -> list[Resource]:
+    """All resources of a stack and of the stacks nested in it."""
+    answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
+    return _parsed(_each(_resource), answer, "resources")
+
+
+def as_data(client: Client, stack: Stack) -> dict[str, Any]:
+    """Return a stack with its outputs and resources, as ``--json`` prints it."""
+    return {
+        "name": stack.name,
+        "id": stack.id,
+        "state": stack.state,
+        "reason": stack.reason,
+        "created": stack.created,
+        "updated": stack.updated,
+        "outputs": {output.name: output.value for output in stack.outputs},
+        "resources": [asdict(resource) for resource in resources_of(client, stack)],
+    }
+
+
+def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:
+    """What happened to a stack and the stacks nested in it after an event, oldest first."""
+    query: dict[str, Any] = {"nested_depth": DEEP, "sort_dir": "asc"}
+    if after is not None:
+        query["marker"] = after
+    answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
+    return _parsed(_each(_event), answer, "events")
+
+
+def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
+    """The last things that happened to a stack, oldest first."""
+    query = {"nested_depth": DEEP, "limit": count}
+    answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
+    return _parsed(_each(_event), answer, "events")[::-1]
+
+
+def last_event_id(client: Client, stack: Stack) -> str | None:
+    """The last thing that happened to a stack, as :func:`events_of` takes it."""
+    return next((event.id for event in last_events(client, stack, 1)), None)
+
+
+def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> bool:
+    """Return whether an action on a stack has begun after an event."""
+    happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
+    return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)
+
+
+def servers(client: Client) -> list[Server]:
+    """All servers of the project."""
+    return _parsed(_each(_server), client.get("compute", "/servers/detail"), "servers")
+
+
+def console_log(client: Client, server_id: str, lines: int | None = None) -> str:
+    """The last lines of a server's console log, or all of it."""
+    action: Mapping[str, Any] = {"os-getConsoleOutput": {} if lines is None else {"length": lines}}
+    answer = client.call("compute", "POST", f"/servers/{server_id}/action", action)
+    return _parsed(str, answer, "output")
+
+
+def _parsed(parse: Callable[[Any], Value], answer: Any, key: str) -> Value:
+    """What an answer holds under a key."""
+    return parsed(lambda found: parse(found[key]), answer)
+
+
+def _each(parse: Callable[[Any], Value]) -> Callable[[Any], list[Value]]:
+    return lambda found: [parse(item) for item in found]
+
+
+def _server(found: Mapping[str, Any]) -> Server:
+    addresses = [each for net in (found.get("addresses") or {}).values() for each in net]
+    by_kind: dict[str, list[str]] = {"floating": [], "fixed": []}
+    for each in addresses:
+        by_kind.setdefault(each.get("OS-EXT-IPS:type", "fixed"), []).append(each["addr"])
+    forwardings = found.get("stoker:forwardings")
+    return Server(
+        id=found["id"],
+        name=found["name"],
+        status=found["status"],
+        created=found["created"],
+        key_name=found.get("key_name"),
+        floating=tuple(by_kind["floating"]),
+        fixed=tuple(by_kind["fixed"]),
+        forwarded=None
+        if forwardings is None
+        else {each["server_port"]: (each["host"], each["port"]) for each in forwardings},
+    )
+
+
+def _stack(found: Mapping[str, Any]) -> Stack:
+    action, _, status = found["stack_status"].partition("_")
+    return Stack(
+        id=found["id"],
+        name=found["stack_name"],
+        action=action,
+        status=status,
+        reason=found["stack_status_reason"] or "",
+        created=found["creation_time"],
+        updated=found["updated_time"],
+        outputs=tuple(
+            Output(o["output_key"], o["output_value"], o["description"], o.get("output_error"))
+            for o in found.get("outputs") or ()
+        ),
+    )
+
+
+def _links(found: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Name and id of the stacks that the links lead to, by what they are."""
+    places = {}
+    for link in found["links"]:
+        name, _, identity = link["href"].partition("/stacks/")[2].partition("/")
+        places[link["rel"]] = (name, identity.partition("/")[0])
+    return places
+
+
+def _resource(found: Mapping[str, Any]) -> Resource:
+    action, _, status = found["resource_status"].partition("_")
+    links = _links(found)
+    nested = links.get("nested")
+    return Resource(
+        name=found["resource_name"],
+        type_name=found["resource_type"],
+        physical_id=found["physical_resource_id"],
+        action=action,
+        status=status,
+        reason=found["resource_status_reason"] or "",
+        stack_id=links["stack"][1],
+        stack_name=links["stack"][0],
+        nested_id=nested[1] if nested else None,
+        required_by=tuple(found.get("required_by") or ()),
+        waiting_for=found.get("waiting_for"),
+        updated=found["updated_time"],
+        nested="parent_resource" in found,
+    )
+
+
+def _event(found: Mapping[str, Any]) -> Event:
+    name, identity = _links(found)["stack"]
+    return Event(
+        id=found["id"],
+        time=found["event_time"],
+        resource=found["resource_name"],
+        stack_id=identity,
+        stack_name=name,
+        state=found["resource_status"],
+        reason=found["resource_status_reason"] or "",
+        physical_id=found["physical_resource_id"],
+    )

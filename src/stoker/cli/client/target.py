@@ -1,0 +1,28 @@
+"""Which service a command is meant for, as the command line and the environment say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from stoker.cli.client.credentials import Credentials, in_environment
+
+
+class Target(Struct, frozen=True):
+    """What the command line and the environment say of the service to use."""
+
+    data_dir: Path
+    url: str | None = None
+    own_data_dir: bool = False
+    """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
+
+    def foreign(self) -> Credentials | None:
+        """The credentials of a cloud that is not that of the data directory, if one is named."""
+        return None if self.own_data_dir else in_environment(os.environ)
+
+    @property
+    def serves_itself(self) -> bool:
+        """Return whether the service is one of this machine, in the data directory."""
+        return self.url is None and self.foreign() is None

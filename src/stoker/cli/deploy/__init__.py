@@ -1,0 +1,1 @@
+"""Plans and deployments as the commands show them."""

@@ -1,0 +1,46 @@
+"""Questions that are asked before something is lost."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from stoker.cli.client.client import Client
+from stoker.cli.console.failures import InputError
+from stoker.cli.deploy.plan import Change
+
+_MOST_NAMES = 10
+
+
+def confirm(question: str, client: Client | None = None) -> None:
+    """Return if the answer is yes; end the command if it is no.
+
+    The question names the cloud of the ``client``, unless it is that of the data directory. Raises
+    :class:`InputError` without a terminal.
+    """
+    if client is not None and client.foreign_cloud:
+        question = f"{question.removesuffix('?')}, on {client.foreign_cloud}?"
+    try:
+        agreed = click.confirm(question, err=not sys.stdout.isatty())
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise InputError("cannot ask for confirmation without a terminal; use --yes") from None
+    if not agreed:
+        raise click.Abort
+
+
+def confirm_changes(question: str, changes: Sequence[Change], client: Client) -> None:
+    """Ask the question, then another one if data of users would be deleted."""
+    confirm(question, client)
+    lost = ["/".join(change.path) for change in changes if change.loses_data]
+    if not lost:
+        return
+    more = f" and {len(lost) - _MOST_NAMES} more" if len(lost) > _MOST_NAMES else ""
+    click.echo(
+        f"The data of {', '.join(lost[:_MOST_NAMES])}{more} cannot be restored. To keep an object,"
+        ' first deploy its resource with "deletion_policy: retain" or "snapshot".'
+    )
+    confirm("Delete the data?")

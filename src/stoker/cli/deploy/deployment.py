@@ -1,0 +1,149 @@
+"""Beginning a deployment: a stack is made or brought up to date, once, whatever gets lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import click
+from msgspec import Struct
+from rich.console import Console
+
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.client import Client
+from stoker.cli.client.retry import handles_to_renew, renew
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import (
+    ORCHESTRATION,
+    Resource,
+    Stack,
+    find_stack,
+    has_begun,
+    last_event_id,
+    planned_resources,
+    resources_of,
+)
+from stoker.cli.console.console import say
+from stoker.cli.console.failures import CommandError
+from stoker.cli.console.findings import DocumentError
+from stoker.cli.deploy.causes import ShownAs
+from stoker.cli.deploy.confirmation import confirm_changes
+from stoker.cli.deploy.plan import summary, tree
+from stoker.cli.deploy.progress import begun_on
+from stoker.cli.deploy.request import Wanted
+from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
+
+
+class Begun(Struct, frozen=True):
+    """An operation that has been asked for."""
+
+    stack: Stack
+    last: str | None = None
+    """The last event before it."""
+    planned: Sequence[Resource] = ()
+    shown_as: ShownAs | None = None
+    """What the files of the template are called by the user."""
+
+
+class Beginning(Struct, frozen=True):
+    """Starts the operation of one command."""
+
+    client: Client
+    console: Console
+    patience: Patience
+
+    def of_template(self, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool) -> Begun:
+        """Start to create the stack, or to update it."""
+        existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
+        if existing is None:
+            return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
+        if existing.state != "CREATE_FAILED":  # which has nothing to lose
+            if yes:
+                self._refuse_impossible(wanted, existing)
+            else:
+                self._confirm(wanted, existing)
+        self._renew_handles(existing)
+        body = {**wanted.update_body(), **settings}
+        last = self.patience.ask(partial(last_event_id, self.client, existing))
+        self.patience.begin(
+            partial(wanted.send, self.client, wanted.method, existing.path, body),
+            partial(has_begun, self.client, existing, "UPDATE", last),
+        )
+        stack = begun_on(self.client, wanted.name, self.patience)
+        return Begun(stack, last, shown_as=wanted.sent.place)
+
+    def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
+        """Start to carry out a plan, and nothing else.
+
+        Raises :class:`CommandError` where the plan does not hold any more.
+        """
+        client, patience = self.client, self.patience
+        body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
+        if saved.action == CREATE:
+            before = patience.ask(partial(find_stack, client, saved.stack_name), first=True)
+            patience.begin(
+                partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
+                lambda: before is None and find_stack(client, saved.stack_name) is not None,
+            )
+            return Begun(begun_on(client, saved.stack_name, patience))
+        stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
+        last = patience.ask(partial(last_event_id, client, stack))
+        if saved.action == DELETE:
+            query = {"plan_fingerprint": saved.fingerprint}
+            request = partial(client.call, ORCHESTRATION, "DELETE", stack.path, query=query)
+            begun = partial(has_begun, client, stack, "DELETE", last)
+        else:
+            request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
+            begun = partial(has_begun, client, stack, "UPDATE", last)
+        patience.begin(request, begun)
+        return Begun(begun_on(client, stack.id, patience), last)
+
+    def _created(self, wanted: Wanted, body: Mapping[str, Any]) -> Begun:
+        preview = None
+        if self.console.is_terminal:  # where a tree shows it
+            ask = partial(wanted.send, self.client, "POST", "/stacks/preview", body)
+            preview = self.patience.ask(ask)
+        self.patience.begin(
+            partial(wanted.send, self.client, "POST", "/stacks", body),
+            lambda: find_stack(self.client, wanted.name) is not None,
+        )
+        stack = begun_on(self.client, wanted.name, self.patience)
+        planned = planned_resources(preview, stack) if preview else ()
+        return Begun(stack, None, planned, wanted.sent.place)
+
+    def _renew_handles(self, existing: Stack) -> None:
+        """Have handles that keep an old failure replaced by the update."""
+        handles = self.patience.ask(partial(handles_to_renew, self.client, existing))
+        self.patience.ask(partial(renew, self.client, handles))
+        for handle in handles:
+            say(
+                self.console,
+                f"{handle.name} still holds the failure of an earlier attempt; replacing it, and"
+                " the servers that report to it.",
+            )
+
+    def _refuse_impossible(self, wanted: Wanted, existing: Stack) -> None:
+        """Raise :class:`DocumentError` for changes that a plan refuses, and the update would
+        try.
+        """
+        try:
+            wanted.plan(self.client, existing)
+        except DocumentError:
+            raise
+        except CommandError:
+            return  # The update itself says what is wrong, or is tried again.
+
+    def _confirm(self, wanted: Wanted, existing: Stack) -> None:
+        """Show the plan and ask, if something that works is removed or interrupted."""
+        changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
+        harmful = [change for change in changes if change.is_loss or change.interruptions]
+        if harmful:
+            resources = self.patience.ask(partial(resources_of, self.client, existing))
+            failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
+            harmful = [each for each in harmful if (each.stack_name, each.name) not in failed]
+        if not harmful:
+            return
+        click.echo(tree(changes), file=self.console.file)
+        question = f"{wanted.name}: {summary(changes)}. Go ahead?"
+        confirm_changes(question, harmful, self.client)

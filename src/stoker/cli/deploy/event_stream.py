@@ -1,0 +1,82 @@
+"""Receives notifications about a stack from the service, in place of polling."""
+
+from __future__ import annotations
+
+import time
+from http import HTTPStatus
+from threading import Event as Signal
+from threading import Thread
+
+from stoker.cli.client.client import Client, RefusedError, is_passing
+from stoker.cli.client.stacks import DEEP, ORCHESTRATION, Stack
+from stoker.cli.console.failures import CommandError
+
+LONGEST_SILENCE = 5.0
+"""Seconds after which the service is polled anyway."""
+SILENCE = 25.0
+"""Seconds after which a stream is dead: a sign of life comes every ten."""
+_TOGETHER = 0.05
+"""Seconds in which what happens is taken together."""
+_PAUSE = 1.0
+"""Seconds before a stream that has ended is opened again."""
+
+
+class News:
+    """Follows the events of a stack on a thread; a service that has no stream of them is asked."""
+
+    def __init__(
+        self, client: Client, stack: Stack, after: str | None, silence: float = SILENCE
+    ) -> None:
+        self._client = client
+        self._path = f"{stack.path}/events"
+        self._silence = silence
+        self._last = after or ""
+        """The last event that was heard of."""
+        self._told = Signal()
+        self._closed = Signal()
+        self._streams = False
+        Thread(target=self._listen, daemon=True).start()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a notification; without a stream, sleep for these seconds."""
+        if not self._streams:
+            time.sleep(seconds)
+            return
+        self._told.wait(LONGEST_SILENCE)
+        self._told.clear()
+        time.sleep(_TOGETHER)
+
+    def close(self) -> None:
+        """Open no more streams."""
+        self._closed.set()
+
+    def _listen(self) -> None:
+        """Follow one stream after another: they end with the service, and where it falls silent."""
+        more = True
+        while more and not self._closed.is_set():
+            try:
+                more = self._follow()
+            except CommandError as failure:
+                # A token that has expired is renewed by the next request.
+                more = is_passing(failure) or _is_unknown(failure)
+            self._streams = False
+            self._told.set()
+            if more:
+                self._closed.wait(_PAUSE)
+
+    def _follow(self) -> bool:
+        """Follow one stream; whether there is more to hear when it has ended."""
+        query = {"nested_depth": DEEP, "until_end": True, "marker": self._last}
+        for line in self._client.lines(ORCHESTRATION, self._path, query, self._silence):
+            self._streams = True
+            if line.startswith("id:"):
+                self._last = line.removeprefix("id:").strip()
+            elif line == "event: end":
+                return False
+            elif line.startswith("event:"):
+                self._told.set()
+        return self._streams
+
+
+def _is_unknown(failure: CommandError) -> bool:
+    return isinstance(failure, RefusedError) and failure.status == HTTPStatus.UNAUTHORIZED

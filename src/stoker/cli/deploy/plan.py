@@ -1,0 +1,340 @@
+"""The changes of a plan, as values and as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from stoker.cli.client.client import Client, parsed
+from stoker.cli.client.stacks import ORCHESTRATION, Stack
+from stoker.cli.differences import difference, short
+
+UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
+PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
+_SIGNS = {
+    "added": ("+", "green"),
+    UPDATED: ("~", "yellow"),
+    PERHAPS_UPDATED: ("?", "yellow"),
+    REPLACED: ("±", "magenta"),
+    PERHAPS_REPLACED: ("?", "magenta"),
+    DELETED: ("-", "red"),
+}
+"""Kinds of change in the order in which they are counted. The API counts as updated what depends
+on a value that does not exist yet."""
+_KINDS = ("added", UPDATED, REPLACED, DELETED)
+"""Those of the API but one: what stays is not shown."""
+_BECAUSE = {
+    "deleted": "its object no longer exists",
+    "drift": "its object was changed outside the stack",
+    "gone": "its object was deleted outside the stack",
+    "external": "it refers to an object that the stack does not own",
+    "failed": "its last action failed",
+    "nested": "something inside it changes",
+    "restored": "its previous object can be used again",
+    "settings": "its metadata, policies or dependencies change",
+    "type": "a different resource type manages it now",
+    "unfinished": "an earlier action on it was interrupted",
+    "unhealthy": "it is marked unhealthy",
+    "unknown": "something it refers to may change",
+}
+"""Reasons as the API names them; others say no more than the change itself."""
+_INDENT = "    "
+_FEW = 3  # more changes than this that look the same share one line
+
+Place = Callable[[str | None], str]
+"""What a file of the API is called by the user; None is the template itself."""
+
+
+class PropertyChange(Struct, frozen=True):
+    """A property before and after."""
+
+    name: str
+    old: Any
+    new: Any
+    known: bool
+    known_after: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The lines that show the change."""
+        if not self.known:
+            after = ", ".join(self.known_after) or "its resource"
+            return [f"{self.name}: {short(self.old)} -> (known after {after})"]
+        return difference(self.name, self.old, self.new)
+
+
+class Change(Struct, frozen=True):
+    """The change of one resource."""
+
+    kind: str
+    path: tuple[str, ...]
+    """The resources in whose nested stacks it is, from the outermost, and its own name."""
+    stack_name: str
+    """Of the stack that it is in."""
+    type_name: str
+    properties: tuple[PropertyChange, ...] = ()
+    """Those that differ."""
+    reason: str | None = None
+    """Why, in a word of the API."""
+    forcing: tuple[str, ...] = ()
+    """The properties because of which a new object is needed, or may be."""
+    interruptions: tuple[tuple[str, str], ...] = ()
+    """Properties whose change interrupts the use of the object, and how."""
+    step: int = 0
+    after: tuple[str, ...] = ()
+    """The changes in its stack that come right before it."""
+    keeps_object: bool = False
+    holds_data: bool = False
+    """Without its object, data of its users is lost."""
+    place: str | None = None
+    """File and line."""
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.path[-1]
+
+    @property
+    def is_certain(self) -> bool:
+        """Return whether it is known that it changes."""
+        return self.kind not in (PERHAPS_UPDATED, PERHAPS_REPLACED)
+
+    @property
+    def is_loss(self) -> bool:
+        """Return whether the existing object is removed, or may be."""
+        gone = self.kind in (REPLACED, PERHAPS_REPLACED, DELETED)
+        return gone and not self.keeps_object
+
+    @property
+    def loses_data(self) -> bool:
+        """Return whether data of users is deleted with the object, or may be."""
+        return self.is_loss and self.holds_data
+
+    def lines(self, name: str) -> list[str]:
+        """Return the lines of the change under a name: changed values and effects."""
+        sign, colour = _SIGNS[self.kind]
+        line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
+        names = self.forcing or tuple(changed.name for changed in self.properties)
+        if (self.reason, self.kind) == ("nested", PERHAPS_UPDATED):
+            line += "  what changes inside it is not known yet"
+        elif self.reason in _BECAUSE:
+            line += f"  because {_BECAUSE[self.reason]}"
+        elif names:
+            line += f"  because of {', '.join(names)}"
+        notes = [f"after {', '.join(self.after)}"] if self.after else []
+        notes += [self.place] if self.place and self.kind != "added" else []
+        if notes:
+            line += click.style(f"  ({'; '.join(notes)})", dim=True)
+        below = [line for changed in self.properties for line in changed.lines()]
+        certain = "interrupted by {}: {}" if self.is_certain else "if {} changes: {}"
+        below += [certain.format(name, effect) for name, effect in self.interruptions]
+        if self.kind == PERHAPS_REPLACED:
+            below.append(
+                f"if {' or '.join(self.forcing)} turns out to be different, it will be replaced"
+            )
+        if self.keeps_object and self.kind in (REPLACED, DELETED):
+            below.append("its object is kept, as its deletion policy says")
+        if self.loses_data:
+            lost = "its data is deleted" if self.is_certain else "its data is deleted then"
+            below.append(click.style(lost, fg="red", bold=True))
+        return [line, *(f"{_INDENT}{text}" for text in below)]
+
+    def as_data(self) -> dict[str, Any]:
+        """The change for programs."""
+        return {
+            "path": self.path,
+            "type": self.type_name,
+            "change": self.kind,
+            "reason": self.reason,
+            "because_of": self.forcing,
+            "properties": [
+                {
+                    "name": each.name,
+                    "old": each.old,
+                    "new": each.new,
+                    "known": each.known,
+                    "known_after": each.known_after,
+                }
+                for each in self.properties
+            ],
+            "interruptions": dict(self.interruptions),
+            "step": self.step,
+            "after": self.after,
+            "keeps_object": self.keeps_object,
+            "loses_data": self.loses_data,
+            "place": self.place,
+        }
+
+
+class Plan(Struct, frozen=True):
+    """The changes, in their order."""
+
+    changes: tuple[Change, ...]
+    fingerprint: str | None = None
+    """The service recognises the plan by this. None if it cannot be carried out as it is."""
+
+
+def plan_of_create(answer: Any) -> Plan:
+    """All resources of a stack to be; nested stacks are lists within the list."""
+    return parsed(lambda found: _plan(found, _added(found)), answer)
+
+
+def plan_of_update(answer: Any, place: Place) -> Plan:
+    """Return the changes of an update or a delete."""
+    return parsed(lambda found: _plan(found, _of_update(found, place)), answer)
+
+
+def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
+    """Return the changes that the delete of a stack makes."""
+    path = f"{stack.path}/preview?fingerprint={fingerprint}"
+    return plan_of_update(client.call(ORCHESTRATION, "DELETE", path), str)
+
+
+def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
+    return Plan(tuple(changes), answer.get("plan_fingerprint"))
+
+
+def tree(changes: Iterable[Change]) -> str:
+    """Return the changes as lines, those in a nested stack below the resource that it belongs to.
+
+    Many changes in a row that look the same, as of members of a group, share one line.
+    """
+    lines = []
+    shown: set[tuple[str, ...]] = set()
+    for change, alike in _folded(list(changes)):
+        above = [n for n in range(1, len(change.path)) if change.path[:n] in shown]
+        *parts, name = change.path[max(above, default=0) :]
+        called = f"{'/'.join(parts)}[{_names(alike)}]" if alike else "/".join([*parts, name])
+        lines += [_INDENT * len(above) + line for line in change.lines(called)]
+        shown.add(change.path)
+    return "\n".join(lines)
+
+
+def _folded(changes: Sequence[Change]) -> Iterator[tuple[Change, Sequence[Change]]]:
+    """Yield the changes to show, each with all that it stands for, if there are several."""
+    for _, run in groupby(_blocks(changes), key=_look):
+        blocks = list(run)
+        heads = [block[0] for block in blocks]
+        if len(heads) > _FEW:
+            yield heads[0], heads
+            yield from _folded(blocks[0][1:])
+        else:
+            for head, *below in blocks:
+                yield head, ()
+                yield from _folded(below)
+
+
+def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
+    """Split changes into blocks: one change, and those inside of it that follow."""
+    blocks: list[list[Change]] = []
+    for change in changes:
+        if blocks and change.path[: len(blocks[-1][0].path)] == blocks[-1][0].path:
+            blocks[-1].append(change)
+        else:
+            blocks.append([change])
+    return blocks
+
+
+def _look(block: Sequence[Change]) -> Any:
+    """Return a key that is equal for blocks that differ only in the name of the first resource."""
+    above = block[0].path
+    return above[:-1], [(change.path[len(above) :], change.lines("")) for change in block]
+
+
+def _names(changes: Sequence[Change]) -> str:
+    """Return the names of alike changes: as a range, or the first name and a count."""
+    names = [change.name for change in changes]
+    if all(name.isdecimal() for name in names):
+        numbers = sorted(map(int, names))
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return f"{numbers[0]}..{numbers[-1]}"
+    return f"{names[0]} and {len(names) - 1} others"
+
+
+def summary(changes: Sequence[Change]) -> str:
+    """Return the number of changes of each kind."""
+    kinds = [change.kind for change in changes]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in _SIGNS if kind in kinds]
+    interrupted = sum(1 for change in changes if change.interruptions and change.is_certain)
+    if interrupted:
+        counts.append(f"{interrupted} of them interrupted")
+    if lost := sum(change.loses_data for change in changes):
+        counts.append(f"{lost} of them with loss of data")
+    return ", ".join(counts) or "nothing changes"
+
+
+def _added(answer: Mapping[str, Any]) -> Iterator[Change]:
+    pending = list(answer["stack"]["resources"])
+    while pending:
+        found = pending.pop(0)
+        if isinstance(found, list):
+            pending[:0] = found
+        else:
+            yield _change("added", found, str)
+
+
+def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
+    found = [
+        _change(_kind(kind, each), each, place)
+        for kind in _KINDS
+        for each in answer["resource_changes"][kind]
+        if not _only_looked_into(each)
+    ]
+    steps = {change.path: change.step for change in found}
+
+    def when(change: Change) -> tuple[Any, ...]:
+        path = change.path
+        return tuple((steps.get(path[: n + 1], 0), path[n]) for n in range(len(path)))
+
+    return iter(sorted(found, key=when))
+
+
+def _only_looked_into(found: Mapping[str, Any]) -> bool:
+    """Return whether a nested stack is looked into, and all inside stays as it is."""
+    return found.get("change_reason") == "nested" and found.get("inside") == "same"
+
+
+def _kind(kind: str, found: Mapping[str, Any]) -> str:
+    if kind != UPDATED:
+        return kind
+    if found.get("change_reason") == "unknown":
+        return PERHAPS_REPLACED if found.get("may_force") else PERHAPS_UPDATED
+    unknown = found.get("change_reason") == "nested" and found.get("inside") == "unknown"
+    return PERHAPS_UPDATED if unknown else kind
+
+
+def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
+    position = found.get("position")
+    return Change(
+        kind,
+        tuple(found.get("path") or _path(found)),
+        found["stack_name"],
+        found["resource_type"],
+        tuple(
+            PropertyChange(
+                each["name"],
+                each["old"],
+                each["new"],
+                each["known"],
+                tuple(each.get("known_after") or ()),
+            )
+            for each in found.get("property_changes") or ()
+        ),
+        found.get("change_reason"),
+        tuple(found.get("forced_by") or found.get("may_force") or ()),
+        tuple((found.get("interruptions") or {}).items()),
+        found.get("step") or 0,
+        tuple(found.get("after") or ()),
+        bool(found.get("keeps_object")),
+        bool(found.get("holds_data")),
+        None if position is None else f"{place(position['file'])}:{position['line']}",
+    )
+
+
+def _path(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the path as far as other services report it."""
+    above = found.get("parent_resource")
+    return (found["resource_name"],) if above is None else (above, found["resource_name"])

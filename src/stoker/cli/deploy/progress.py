@@ -1,0 +1,242 @@
+"""Following an operation to its end: a living tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+
+from stoker.cli.arguments.naming import paths_of, the_stack
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.stacks import Event, Resource, Stack, events_of, refresh, resources_of
+from stoker.cli.console.console import say
+from stoker.cli.deploy.event_stream import News
+from stoker.cli.deploy.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
+from stoker.kernel.values import replace
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+_SHORTEST_PAUSE = 0.15
+_LONGEST_PAUSE = 3.0
+_SILENCE_SECONDS = 10.0
+_MOST_BUSY = 5
+_SETTLING_SECONDS = 2.0
+"""A failed stack that is to be rolled back may be seen before its rollback begins."""
+
+
+class Display(Protocol):
+    """Shows what is going on."""
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Show the present state, and what has happened since the last call."""
+
+    def close(self) -> None:
+        """Leave the screen as it is."""
+
+
+class LiveDisplay:
+    """A tree that is drawn again and again."""
+
+    def __init__(
+        self,
+        console: Console,
+        planned: Sequence[Resource] = (),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``planned`` are the resources that will be; they are shown until they begin."""
+        self._console = console
+        self._planned = planned
+        self._now = now
+        self._clocks = Clocks(now)
+        self._began = now()
+        self._spinner = Spinner("dots")
+        self._live = Live(console=console, refresh_per_second=8, transient=False)
+        self._live.start()
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Draw the tree as it is now."""
+        if stack.status == "IN_PROGRESS":
+            resources = with_planned(resources, self._planned)
+        self._clocks.look(resources)
+        most = max(self._console.size.height - 6, 5)
+        tree = as_tree(stack, resources, self._clocks, most)
+        done = sum(status_of(resource) == "COMPLETE" for resource in resources)
+        took = self._now() - self._began
+        words = f"{done} of {len(resources)} done, {elapsed(took)}"
+        if not _busy(resources) and took > _SILENCE_SECONDS:
+            words += f"; {_ASK.format(stack.name)}"
+        self._spinner.update(text=words)
+        busy = stack.status == "IN_PROGRESS"
+        self._live.update(Group(tree, self._spinner) if busy else Group(tree))
+
+    def close(self) -> None:
+        """Stop drawing; the last tree stays."""
+        self._live.stop()
+
+
+def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> Sequence[Resource]:
+    """The existing and planned resources; the plan knows their dependencies."""
+    plans = {resource.key: resource for resource in planned}
+    present = [
+        replace(resource, required_by=plans.pop(resource.key).required_by)
+        if resource.key in plans
+        else resource
+        for resource in resources
+    ]
+    return [*present, *plans.values()]
+
+
+class PlainDisplay:
+    """One line for each event, and a sign of life when there is none."""
+
+    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._now = now
+        self._began = self._spoke = now()
+        self._clocks = Clocks(now)
+        self._paths: dict[str, tuple[str, ...]] = {}
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Print the events, or after a silence what is being waited for."""
+        self._clocks.look(resources)
+        # Nested stacks that are deleted by now still have events.
+        self._paths |= paths_of(stack, resources)
+        for event in events:
+            self._print(event_line(event, stack, self._paths))
+        if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
+            levels = by_stack(resources)
+            busy = _busy(resources)
+            for resource in busy[:_MOST_BUSY]:
+                reason = why(resource, levels[resource.stack_id], stack.action)
+                took = elapsed(self._clocks.seconds(resource) or 0)
+                name = "/".join((*self._paths.get(resource.stack_id, ()), resource.name))
+                words = f"{name}  for {took}  {reason}"
+                self._print(f"         still {resource.state}  {words}".rstrip())
+            if len(busy) > _MOST_BUSY:
+                self._print(f"         and {len(busy) - _MOST_BUSY} more")
+            if not busy:
+                took = elapsed(self._now() - self._began)
+                words = f"{stack.name}  for {took}  {_ASK.format(stack.name)}"
+                self._print(f"         still {stack.state}  {words}")
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _print(self, line: str) -> None:
+        self._spoke = self._now()
+        say(self._console, line)
+
+
+_ASK = '"stoker why {}" says what it waits for'
+"""Where no resource shows it: the object of one that was replaced, say, is being deleted."""
+
+
+def _busy(resources: Sequence[Resource]) -> list[Resource]:
+    """The resources that something is done to, without the nested stacks around them."""
+    return [
+        resource
+        for resource in resources
+        if status_of(resource) in ("IN_PROGRESS", "PAUSED")
+        and (resource.nested_id is None or resource.hook is not None)
+    ]
+
+
+def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> str:
+    """Return an event as one line; resources of nested stacks are named by their path, if known."""
+    name, is_of_stack = event.resource, event.stack_name == event.resource
+    if event.stack_id in paths and event.stack_id != stack.id:
+        name = "/".join((*paths[event.stack_id], *([] if is_of_stack else [name])))
+    elif event.stack_id != stack.id and not is_of_stack:
+        name = f"{event.stack_name}/{name}"
+    clock = event.time.partition("T")[2].removesuffix("Z")
+    reason = "" if event.reason in PLAIN_REASONS else f"  {' '.join(event.reason.split())}"
+    return f"{clock} {event.state:<20} {name}{reason}"
+
+
+def begun_on(client: Client, name: str, patience: Patience) -> Stack:
+    """The stack of that name or id, on which an operation has begun."""
+    return patience.ask(partial(the_stack, client, name))
+
+
+def follow(
+    client: Client,
+    stack: Stack,
+    display: Display,
+    after: str | None = None,
+    *,
+    rollback: bool = False,
+    patience: Patience | None = None,
+) -> Stack:
+    """Show an operation until it ends; returns the stack as it is then, with its outputs.
+
+    ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
+    the end. ``patience`` is that of the command. Raises
+    :class:`stoker.cli.console.failures.CommandError`.
+    """
+    failed_at: float | None = None
+    patience, news = patience or Patience(), News(client, stack, after)
+    try:
+        while True:
+            began = time.monotonic()
+            stack, resources, events = patience.ask(partial(_look, client, stack, after))
+            answered = time.monotonic()
+            after = events[-1].id if events else after
+            display.show(stack, resources, events)
+            if stack.status != "IN_PROGRESS":
+                failed_at = failed_at or answered
+                settled = answered - failed_at > _SETTLING_SECONDS
+                failed = stack.status == "FAILED" and stack.action in ("CREATE", "UPDATE")
+                if not (rollback and failed) or settled:
+                    break
+            pause = 4 * (answered - began)  # big stacks are asked less often
+            news.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+        return patience.ask(partial(refresh, client, stack, outputs=True))
+    finally:
+        news.close()
+        display.close()
+
+
+def follow_or_leave(
+    console: Console,
+    client: Client,
+    stack: Stack,
+    after: str | None = None,
+    *,
+    rollback: bool = False,
+    planned: Sequence[Resource] = (),
+    patience: Patience | None = None,
+) -> Stack:
+    """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
+    display: Display = PlainDisplay(console)
+    if console.is_terminal:
+        display = LiveDisplay(console, planned)
+    try:
+        return follow(client, stack, display, after, rollback=rollback, patience=patience)
+    except KeyboardInterrupt:
+        watch = f"  stoker status {stack.name} --follow"
+        say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")
+        sys.exit(INTERRUPTED)
+
+
+def _look(
+    client: Client, stack: Stack, after: str | None
+) -> tuple[Stack, Sequence[Resource], Sequence[Event]]:
+    """The stack as it is now, its resources, and what has happened after an event."""
+    now = refresh(client, stack)
+    return now, _resources(client, now), events_of(client, now, after)
+
+
+def _resources(client: Client, stack: Stack) -> list[Resource]:
+    try:
+        return resources_of(client, stack)
+    except RefusedError as refusal:
+        if refusal.status == 404:  # a deleted stack has none
+            return []
+        raise

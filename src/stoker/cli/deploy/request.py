@@ -1,0 +1,222 @@
+"""The stack that the user wants: a template with its files and the values of its parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import click
+from msgspec import Struct
+
+from stoker.cli.arguments.files import STDIN, Bundle, bundle
+from stoker.cli.arguments.given_values import finding_where_given
+from stoker.cli.arguments.options import environments, name_and_value, parameters
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.client.retry import handles_to_renew
+from stoker.cli.client.stacks import ORCHESTRATION, Stack
+from stoker.cli.console.failures import InputError
+from stoker.cli.console.findings import DocumentError, finding_from_api
+from stoker.cli.deploy.plan import Plan, plan_of_create, plan_of_update
+from stoker.kernel.addresses import STACK_NAME
+
+
+class TemplateFile(click.Path):
+    """A template in a file, or "-" for standard input; an address is refused with advice."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises :class:`InputError`."""
+        text = str(value)
+        if text == str(STDIN):
+            return STDIN
+        if text.startswith(("http://", "https://")):
+            name = text.rstrip("/").rpartition("/")[2] or "template.yaml"
+            raise InputError(
+                f"templates are read from files or standard input (-): curl -fLo {name} {text}"
+            )
+        return super().convert(value, param, ctx)
+
+
+_FILE = TemplateFile(path_type=Path)
+_PARAMETERS: tuple[Callable[..., Any], ...] = (
+    click.argument("template", type=_FILE),
+    environments,
+    parameters,
+    click.option(
+        "--parameter-file",
+        "parameter_files",
+        multiple=True,
+        callback=name_and_value,
+        metavar="NAME=FILE",
+        help="Value of a parameter, from a file.",
+    ),
+    click.option(
+        "--name",
+        "--stack",
+        metavar="NAME",
+        help="Name of the stack.  [default: that of the template]",
+    ),
+    click.option(
+        "--converge",
+        is_flag=True,
+        help="Of an update: repair what others have changed or deleted, too.",
+    ),
+    click.option(
+        "--existing",
+        is_flag=True,
+        help="Of an update: keep parameters and environments of the last deployment that are not"
+        " given again.",
+    ),
+)
+
+
+class Wanted(Struct, frozen=True):
+    """A stack to be."""
+
+    name: str
+    sent: Bundle
+    values: Mapping[str, str]
+    converge: bool = False
+    existing: bool = False  # the parameters and environments of the last deployment stay
+
+    @property
+    def method(self) -> str:
+        """The HTTP method of an update."""
+        return "PATCH" if self.existing else "PUT"
+
+    def body(self) -> dict[str, Any]:
+        """The part of a request for a new stack that describes it."""
+        body: dict[str, Any] = {
+            "template": self.sent.template,
+            "files": dict(self.sent.files),
+            "parameters": dict(self.values),
+        }
+        if self.sent.environment_files:
+            body["environment_files"] = list(self.sent.environment_files)
+        return body
+
+    def update_body(self) -> dict[str, Any]:
+        """The same for a stack that exists."""
+        flags = {"converge": self.converge, "existing": self.existing}
+        return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
+
+    def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
+        """What a deployment would change in a stack, and in those nested in it."""
+        broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
+        asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
+        query = urlencode(asked, doseq=True)
+        answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
+        return plan_of_update(answer, self.sent.place)
+
+    def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
+        """What a deployment would make."""
+        body = {**self.body(), "stack_name": self.name}
+        path = f"/stacks/preview?fingerprint={fingerprint}"
+        return plan_of_create(self.send(client, "POST", path, body))
+
+    def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Send a request that holds the stack; returns the answer.
+
+        Raises :class:`DocumentError` with the lines of the user's files for what is wrong in them.
+        """
+        try:
+            return client.call(ORCHESTRATION, method, path, body)
+        except RefusedError as refusal:
+            if refusal.diagnostics:
+                found = [
+                    finding_where_given(
+                        finding_from_api(item, self.sent.place), self.sent, self.values
+                    )
+                    for item in refusal.diagnostics
+                ]
+                raise DocumentError(found, self.sent.texts()) from None
+            if refusal.status == 400:
+                raise InputError(refusal.message) from None
+            raise
+
+
+class Given(Struct, frozen=True):
+    """The arguments that describe a stack, as they were given."""
+
+    template: Path
+    environments: tuple[Path, ...]
+    values: Mapping[str, str]
+    files: Mapping[str, str]
+    """Files with values of parameters."""
+    name: str | None
+    converge: bool
+    existing: bool
+
+    @property
+    def is_template_alone(self) -> bool:
+        """Return whether nothing is said beside the template."""
+        return not (
+            self.environments
+            or self.values
+            or self.files
+            or self.name
+            or self.converge
+            or self.existing
+        )
+
+    def wanted(self) -> Wanted:
+        """The stack that is described. Raises :class:`InputError` for what cannot be read."""
+        sent = bundle(self.template, self.environments)
+        if sent.missing:
+            raise DocumentError(sent.missing, sent.texts())
+        values = {**_read(self.files), **self.values}
+        return Wanted(
+            self.name or _name_of(self.template), sent, values, self.converge, self.existing
+        )
+
+
+def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The arguments that describe a stack; the command gets them as ``given``."""
+
+    @wraps(command)
+    def with_given(
+        template: Path,
+        environments: tuple[Path, ...],
+        parameters: dict[str, str],
+        parameter_files: dict[str, str],
+        name: str | None,
+        converge: bool,
+        existing: bool,
+        **others: Any,
+    ) -> Any:
+        given = Given(template, environments, parameters, parameter_files, name, converge, existing)
+        return command(given=given, **others)
+
+    decorated: Callable[..., Any] = with_given
+    for parameter in reversed(_PARAMETERS):
+        decorated = parameter(decorated)
+    return decorated
+
+
+def _name_of(template: Path) -> str:
+    """The name of a stack for which none is given."""
+    if template == STDIN:
+        raise InputError("a template from standard input has no name; give the stack a --name")
+    name = template.stem
+    if STACK_NAME.fullmatch(name):
+        return name
+    fit = re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9]+$", "", name)
+    fit = re.sub(r"[^A-Za-z0-9_.-]+", "-", fit) or "my-stack"
+    raise InputError(
+        f'the file\'s name, "{name}", cannot be the name of the stack, which starts with a letter'
+        ' and holds letters, digits, "_", "-" and "." alone; give the stack another name, as with'
+        f" --name {fit}"
+    )
+
+
+def _read(files: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for name, file in files.items():
+        try:
+            found[name] = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the file of the parameter {name} cannot be read: {error}") from None
+    return found

@@ -1,0 +1,187 @@
+"""The resources of a stack as a tree: which state each is in, since when, and why it waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from stoker.cli.client.stacks import Resource, Stack
+
+PLAIN_REASONS = ("", "state changed")
+"""Reasons that say nothing."""
+_SIGNS = {
+    "COMPLETE": ("✓", "green"),
+    "FAILED": ("✗", "red"),
+    "PAUSED": ("‖", "yellow"),
+    "IN_PROGRESS": ("●", "yellow"),
+    "WAITING": ("·", "dim"),
+}
+_LONGEST_REASON = 160
+_UNWRAPPED = 100_000
+
+
+@dataclass(slots=True)
+class Clocks:
+    """How long each resource has been at what it does, as seen from here."""
+
+    now: Callable[[], float]
+    _began: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
+    _took: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def look(self, resources: Iterable[Resource]) -> None:
+        """Take notice of the states as they are now."""
+        now = self.now()
+        for resource in resources:
+            began = self._began.get(resource.key)
+            if resource.status == "IN_PROGRESS":
+                if began is None or began[0] != resource.action:
+                    self._began[resource.key] = (resource.action, now)
+                self._took.pop(resource.key, None)
+            elif began is not None and resource.key not in self._took:
+                self._took[resource.key] = now - began[1]
+
+    def seconds(self, resource: Resource) -> float | None:
+        """How long it has taken, or takes so far; None if it was not seen at work."""
+        if resource.key in self._took:
+            return self._took[resource.key]
+        began = self._began.get(resource.key)
+        return None if began is None else self.now() - began[1]
+
+
+def status_of(resource: Resource) -> str:
+    """COMPLETE, FAILED, IN_PROGRESS, PAUSED at a hook, or WAITING for one that has not begun."""
+    if resource.hook is not None:
+        return "PAUSED"
+    return "WAITING" if resource.action == "INIT" else resource.status
+
+
+def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
+    """Why a resource is not finished, in words; empty where there is nothing to say.
+
+    ``action`` is that of the stack: what is being deleted waits for what needs it.
+    """
+    if resource.hook is not None:
+        stack = resource.stack_id if resource.nested else resource.stack_name
+        return (
+            f"paused at {resource.hook}; to go on: {clearing(stack, resource.name, resource.hook)}"
+        )
+    if resource.status == "FAILED":
+        return resource.reason
+    if action == "DELETE" and resource.action != "DELETE":
+        others = [s.name for s in siblings if s.name in resource.required_by]
+        return _waits_for(others)
+    if resource.action == "INIT":
+        others = [
+            sibling.name
+            for sibling in siblings
+            if resource.name in sibling.required_by and status_of(sibling) != "COMPLETE"
+        ]
+        return _waits_for(others)
+    if resource.status == "IN_PROGRESS" and resource.waiting_for not in (None, *PLAIN_REASONS):
+        return resource.waiting_for or ""
+    return ""
+
+
+def clearing(stack: str, resource: str, hook: str) -> str:
+    """The command that lets a resource go on; the client has none of its own for what follows."""
+    if hook.startswith("pre-"):
+        return f"openstack stack hook clear --{hook} {stack} {resource}"
+    data = json.dumps({"unset_hook": hook})
+    return f"openstack stack resource signal --data '{data}' {stack} {resource}"
+
+
+def _waits_for(names: Sequence[str]) -> str:
+    return f"waits for {', '.join(names)}" if names else ""
+
+
+def by_stack(resources: Iterable[Resource]) -> dict[str, list[Resource]]:
+    """The resources by the id of the stack that they are in."""
+    found: dict[str, list[Resource]] = {}
+    for resource in resources:
+        found.setdefault(resource.stack_id, []).append(resource)
+    return found
+
+
+def elapsed(seconds: float) -> str:
+    """A duration for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def as_tree(
+    stack: Stack, resources: Sequence[Resource], clocks: Clocks, most: int | None = None
+) -> Tree:
+    """The tree. With ``most``, as it fits a screen: that many lines, and reasons cut short."""
+    _, colour = _SIGNS.get(stack.status, _SIGNS["IN_PROGRESS"])
+    tree = Tree(Text.assemble((stack.name, "bold"), "  ", (stack.state, colour)))
+    levels = by_stack(resources)
+    shown = resources if most is None else _most_telling(resources, most)
+    wanted = {resource.key for resource in shown} | _holders(shown, resources)
+    longest = None if most is None else _LONGEST_REASON
+    _grow(tree, levels, stack.id, _Look(stack.action, clocks, wanted, longest))
+    left = len(resources) - len(wanted)
+    if left > 0:
+        tree.add(Text(f"and {left} more", style="dim"))
+    return tree
+
+
+def print_tree(console: Console, tree: Tree) -> None:
+    """Print a tree: wrapped on a terminal, one line for each resource elsewhere."""
+    if not console.is_terminal:
+        console.width = _UNWRAPPED
+    console.print(tree)
+
+
+class _Look(Struct, frozen=True):
+    action: str
+    clocks: Clocks
+    wanted: set[tuple[str, str]]
+    longest: int | None
+    """Characters of a reason that are shown; None for all."""
+
+
+def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource]:
+    order = ("FAILED", "PAUSED", "IN_PROGRESS", "WAITING", "COMPLETE")
+    return sorted(resources, key=lambda resource: order.index(status_of(resource)))[:most]
+
+
+def _holders(shown: Iterable[Resource], resources: Sequence[Resource]) -> set[tuple[str, str]]:
+    """The resources in whose nested stacks the shown ones are."""
+    holders: Mapping[str, Resource] = {r.nested_id: r for r in resources if r.nested_id}
+    found = set()
+    for resource in shown:
+        above = holders.get(resource.stack_id)
+        while above is not None and above.key not in found:
+            found.add(above.key)
+            above = holders.get(above.stack_id)
+    return found
+
+
+def _grow(tree: Tree, levels: Mapping[str, Sequence[Resource]], stack_id: str, look: _Look) -> None:
+    siblings = levels.get(stack_id, ())
+    for resource in siblings:
+        if resource.key in look.wanted:
+            branch = tree.add(_line(resource, siblings, look))
+            if resource.nested_id is not None:
+                _grow(branch, levels, resource.nested_id, look)
+
+
+def _line(resource: Resource, siblings: Sequence[Resource], look: _Look) -> Text:
+    sign, colour = _SIGNS.get(status_of(resource), _SIGNS["WAITING"])
+    line = Text.assemble((sign, colour), " ", resource.name, "  ", (resource.type_name, "dim"))
+    seconds = look.clocks.seconds(resource)
+    if seconds is not None:
+        line.append(f"  {elapsed(seconds)}", colour)
+    reason = " ".join(why(resource, siblings, look.action).split())
+    if reason:
+        line.append(f"  {reason[: look.longest]}", "red" if colour == "red" else "italic")
+    return line

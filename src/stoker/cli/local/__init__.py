@@ -1,0 +1,1 @@
+"""The service and the local cloud as processes of this machine."""

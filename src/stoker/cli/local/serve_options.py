@@ -1,0 +1,59 @@
+"""What ``stoker serve`` is asked to do."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from msgspec import Struct
+
+from stoker.config.files import NO_FILES, ConfigFiles
+from stoker.server.roles import Part
+
+DEFAULT_API_PORT = 8004
+DEFAULT_CFN_PORT = 8000
+DEFAULT_CLOUDWATCH_PORT = 8003
+
+
+class Listeners(Struct, frozen=True):
+    """Where the service is served."""
+
+    api: socket.socket
+    cfn: socket.socket
+    cloudwatch: socket.socket
+
+
+def port_of(listener: socket.socket) -> int:
+    """The port of a listener."""
+    port: int = listener.getsockname()[1]
+    return port
+
+
+class ServeOptions(Struct, frozen=True):
+    """What the command line says."""
+
+    data_dir: Path
+    host: str = "127.0.0.1"
+    cfn_host: str = "127.0.0.1"
+    cloudwatch_host: str = "127.0.0.1"
+    port: int | None = None
+    """None for the usual one, 0 for a free one; so the ports below."""
+    cfn_port: int | None = None
+    cloudwatch_port: int | None = None
+    cloud_port: int | None = None
+    local_cloud: bool = True
+    without_isolation: bool = False
+    """User data runs even where servers of the local cloud cannot be isolated."""
+    engines: int = 0
+    """Processes that drive stacks beside this one; 0 where this one does so."""
+    part: Part = Part.WHOLE
+    parent: int | None = None
+    """The process that this one ends with."""
+    database: str | None = None
+    """Its URL; None for that which files name."""
+    config: ConfigFiles = NO_FILES
+
+
+def url_of(host: str, port: int) -> str:
+    """The root URL of what is served at a port."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

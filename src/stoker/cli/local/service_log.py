@@ -1,0 +1,67 @@
+"""Where the log of the service goes, and in what form: without values of variables, which may hold
+secrets.
+
+Standard output is for the one line that says ``ready``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from pathlib import Path
+from typing import Any
+
+from stoker.cli.console.failures import InputError
+from stoker.kernel.log_lines import JsonFormatter, TextFormatter
+
+
+def configure_log(conf: Any) -> None:
+    """Send what the service and its libraries log to standard error, or where options say.
+
+    Raises :class:`InputError` for options that make no sense.
+    """
+    handlers = [_file(conf) if conf.log_file else logging.StreamHandler()]
+    if conf.use_syslog:
+        handlers.append(_syslog(conf.syslog_log_facility))
+    formatter = _formatter(conf)
+    for handler in handlers:
+        handler.setFormatter(formatter)
+    logging.basicConfig(level=logging.INFO if conf.debug else logging.WARNING, handlers=handlers)
+    logging.getLogger("stoker").setLevel(logging.DEBUG if conf.debug else logging.INFO)
+    for entry in conf.default_log_levels:
+        name, _, level = entry.partition("=")
+        try:
+            logging.getLogger(name.strip()).setLevel(level.strip())
+        except ValueError:
+            raise InputError(
+                f'default_log_levels: "{entry}" must have the form NAME=LEVEL, as stoker=DEBUG'
+            ) from None
+
+
+def _formatter(conf: Any) -> logging.Formatter:
+    if conf.use_json:
+        return JsonFormatter()
+    try:
+        return TextFormatter(conf.log_format, conf.log_date_format)
+    except ValueError as error:
+        raise InputError(f"log_format: {error}") from None
+
+
+def _file(conf: Any) -> logging.Handler:
+    """A file that is opened anew when somebody has moved it away."""
+    file = Path(conf.log_dir or ".") / conf.log_file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handler: logging.Handler = importlib.import_module("logging.handlers").WatchedFileHandler(file)
+    return handler
+
+
+def _syslog(facility: str) -> logging.Handler:
+    handlers = importlib.import_module("logging.handlers")
+    known = handlers.SysLogHandler.facility_names
+    name = facility.removeprefix("LOG_").lower()
+    if name not in known:
+        raise InputError(
+            f'syslog_log_facility: "{facility}" is not one of {", ".join(sorted(known))}'
+        )
+    handler: logging.Handler = handlers.SysLogHandler("/dev/log", known[name])
+    return handler

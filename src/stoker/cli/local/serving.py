@@ -1,0 +1,316 @@
+"""The service in this process, from the first import to the end.
+
+This is imported only once the local cloud is on its way: loading the service takes as long as
+the cloud needs to start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import os
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from types import ModuleType
+from typing import Any
+
+import uvicorn
+import uvloop
+from sqlalchemy.exc import SQLAlchemyError
+
+from stoker.cli.console.failures import CommandError
+from stoker.cli.local.client_files import write_client_files
+from stoker.cli.local.engine_processes import EngineProcesses
+from stoker.cli.local.local_cloud import LocalCloud, cloud_credentials
+from stoker.cli.local.serve_options import Listeners, ServeOptions
+from stoker.cli.local.service_log import configure_log
+from stoker.cli.local.supervision import is_supervised
+from stoker.config.files import ConfigFiles
+from stoker.config.loading import load
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.log import Log
+from stoker.server.app import App, Served
+from stoker.server.roles import Part
+
+log = Log(__name__)
+
+MEBIBYTE = 1024 * 1024
+_SAYINGS = {
+    "no effect": "this option has no effect",
+    "unknown": "there is no such option",
+    "old name": "this option has another name",
+}
+_FILES = 65536
+"""Files and connections that the process may have open, where the system allows so many."""
+IDLE_SECONDS = 75
+"""Kept-alive connections are closed after so long: later than clients give them up by themselves,
+so that no request meets a connection that is just being closed."""
+
+
+def serve(
+    options: ServeOptions,
+    listeners: Listeners,
+    cloud: LocalCloud | None,
+    on_ready: Callable[[], None],
+) -> None:
+    """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer and
+    all engines beside this process take turns.
+
+    Raises :class:`CommandError`.
+    """
+    os.umask(0o077)  # the files of the service are its own; the cloud runs already
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(options, listeners, cloud, on_ready))
+
+
+async def _serve(
+    options: ServeOptions,
+    listeners: Listeners,
+    cloud: LocalCloud | None,
+    on_ready: Callable[[], None],
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with (
+        _running(options, listeners, cloud) as app,
+        _engines(options) as (processes, engines),
+    ):
+        if is_supervised():
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options, processes)
+        stopping = asyncio.ensure_future(stop.wait())
+        starting: list[asyncio.Future[Any]] = [stopping, engines]
+        starting.append(asyncio.ensure_future(processes.ready.wait()))
+        await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
+        if processes.ready.is_set():
+            on_ready()
+        overtaken = asyncio.ensure_future(app.overtaken())
+        waits: list[asyncio.Future[Any]] = [stopping, engines]
+        if cloud is not None:
+            waits.append(asyncio.ensure_future(asyncio.to_thread(cloud.await_end)))
+        await asyncio.wait([overtaken, *waits], return_when=asyncio.FIRST_COMPLETED)
+        if overtaken.done():
+            raise CommandError(f"this service stops: {overtaken.result()}")
+        if engines.done():
+            engines.result()
+        if not stopping.done():
+            raise CommandError(
+                "the local cloud stopped unexpectedly; see its output above."
+                ' Start again with "stoker serve"'
+            )
+    if cloud is not None:
+        cloud.close()
+
+
+def _reload(app: App, options: ServeOptions, engines: EngineProcesses | None = None) -> None:
+    """Look at the keys of encryption again, here and in the engines beside this process; everything
+    else stays as it is until the next start.
+    """
+    if engines is not None:
+        engines.reload()
+    try:
+        app.renew_keys(_configuration(options))
+    except (CommandError, ValueError, OSError) as error:
+        log.error("the keys are not renewed", reason=str(error))
+    else:
+        log.info("the keys are renewed")
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without signal handlers of its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to this module."""
+        yield
+
+
+@asynccontextmanager
+async def _running(
+    options: ServeOptions, listeners: Listeners, cloud: LocalCloud | None
+) -> AsyncIterator[App]:
+    async with contextlib.AsyncExitStack() as closing:
+        if cloud is not None:
+            await asyncio.to_thread(cloud.await_ready)
+        app = await closing.enter_async_context(_started(options, cloud))
+        await closing.enter_async_context(_answering(app.cloudwatch, listeners.cloudwatch))
+        await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
+        await closing.enter_async_context(
+            _answering(app.api, listeners.api, app.service.event_streams.close)
+        )
+        await app.start()
+        yield app
+
+
+@asynccontextmanager
+async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIterator[App]:
+    """The service as the configuration says; it answers nothing yet."""
+    async with contextlib.AsyncExitStack() as closing:
+        conf = _configuration(options)
+        configure_log(conf)
+        if options.config:
+            _tell_remarks(options.config)
+        _allow_connections()
+        try:
+            if conf.opentelemetry.endpoint:
+                traced = importlib.import_module("stoker.observability.tracing").traced
+                closing.enter_context(traced(conf.opentelemetry))
+            app = App(conf, cloud.started_at if cloud is not None else 0.0, options.part)
+        except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
+            raise _unusable(error) from None
+        closing.push_async_callback(app.close)
+        yield app
+
+
+@asynccontextmanager
+async def _answering(
+    served: Served, listener: socket.socket, ending: Callable[[], None] = lambda: None
+) -> AsyncIterator[None]:
+    """Answer requests inside the block; ``ending`` ends those that would go on and on."""
+    server = _Server(
+        uvicorn.Config(
+            served.asgi,
+            http=served.protocol,
+            ws="none",
+            interface="asgi3",
+            proxy_headers=False,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+            timeout_keep_alive=IDLE_SECONDS,
+        )
+    )
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    try:
+        while not server.started:
+            if serving.done():
+                await serving
+            await asyncio.sleep(0.002)
+        yield
+    finally:
+        ending()
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def _engines(
+    options: ServeOptions,
+) -> AsyncIterator[tuple[EngineProcesses, asyncio.Future[None]]]:
+    """The engines beside this process run inside the block; the future is done if one cannot."""
+    processes = EngineProcesses(options)
+    running = asyncio.ensure_future(processes.run())
+    try:
+        yield processes, running
+    finally:
+        await processes.close()
+        running.cancel()
+
+
+def serve_engine(
+    options: ServeOptions, listener: socket.socket | None, on_ready: Callable[[str], None]
+) -> None:
+    """Drive stacks until SIGINT or SIGTERM; ``on_ready`` is told the engine's id. Operators are
+    answered at a ``listener``.
+
+    Raises :class:`CommandError`.
+    """
+    os.umask(0o077)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve_engine(options, listener, on_ready))
+
+
+async def _serve_engine(
+    options: ServeOptions, listener: socket.socket | None, on_ready: Callable[[str], None]
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with contextlib.AsyncExitStack() as closing:
+        app = await closing.enter_async_context(_started(options, None))
+        if listener is not None:
+            await closing.enter_async_context(_answering(app.operators, listener))
+        await app.start()
+        if is_supervised():
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
+        on_ready(app.name)
+        stopping = asyncio.ensure_future(stop.wait())
+        overtaken = asyncio.ensure_future(app.overtaken())
+        await asyncio.wait([overtaken, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if overtaken.done():
+            raise CommandError(f"this engine stops: {overtaken.result()}")
+
+
+def _files() -> ModuleType:
+    """What reads files; loaded where there are any."""
+    return importlib.import_module("stoker.cli.configuration")
+
+
+def _tell_remarks(files: ConfigFiles) -> None:
+    for remark in _files().remarks_on(files):
+        place = f"{remark.file}:{remark.line}"
+        log.warning(_SAYINGS[remark.kind], option=remark.option, at=place, why=remark.message)
+
+
+def _allow_connections() -> None:
+    """Let the process have as many files and connections open as the system allows it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+
+
+def _unusable(error: Exception) -> CommandError:
+    """What is wrong with the configuration, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0] if lines else type(error).__name__
+    return CommandError(f"the configuration cannot be used: {first}")
+
+
+def _configuration(options: ServeOptions) -> Any:
+    conf = _files().read(options.config) if options.config else load()
+    conf.set_override("data_dir", str(options.data_dir))
+    if options.database:
+        conf.set_override("connection", options.database, "database")
+    if not options.local_cloud:
+        return conf
+    credentials = cloud_credentials(options.data_dir)
+    if options.part is not Part.ENGINE:
+        write_client_files(options.data_dir, credentials)
+    service, admin = credentials["users"]["stoker"], credentials["users"]["stoker_domain_admin"]
+    for name, value in {
+        "auth_url": credentials["auth_url"],
+        "www_authenticate_uri": credentials["auth_url"],
+        "username": "stoker",
+        "password": service["password"],
+        "project_name": service["project"],
+        "user_domain_name": "Default",
+        "project_domain_name": "Default",
+        "region_name": credentials.get("region"),
+    }.items():
+        conf.set_override(name, value, "keystone_authtoken")
+    for name, value in {
+        "stack_user_domain_name": "stoker",
+        "stack_domain_admin": "stoker_domain_admin",
+        "stack_domain_admin_password": admin["password"],
+        # one machine has no tenants to protect from each other
+        "max_resources_per_stack": -1,
+        # more than a laptop needs; ends templates that create stacks without end
+        "max_stacks_per_tenant": 10_000,
+        "enable_stack_abandon": True,
+        "enable_stack_adopt": True,
+        # other local clouds
+        "other_clouds_allowed_hosts": ["127.0.0.0/8", "::1"],
+        # the largest template with all its characters escaped
+        "max_json_body_size": 32 * MEBIBYTE,
+        "max_template_size": 16 * MEBIBYTE,
+    }.items():
+        conf.set_override(name, value)
+    return conf

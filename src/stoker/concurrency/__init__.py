@@ -1,0 +1,1 @@
+"""Threads in which projects take turns, and tasks that run in the background."""

@@ -1,0 +1,77 @@
+"""Singleton tasks: they run in the one of many processes that holds the lock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from stoker.concurrency.background import Background
+from stoker.engine.model.interfaces import StoreError
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+LOOK = 2.0
+"""Seconds between two checks of the lock."""
+
+
+class OneHolder(Protocol):
+    """A lock that one process can have. Blocking; raises StoreError."""
+
+    def take(self) -> bool:
+        """Return whether it is ours from now on."""
+
+    def is_held(self) -> bool:
+        """Return whether it is still ours."""
+
+    def release(self) -> None:
+        """Let others have it."""
+
+
+class Duty(Protocol):
+    """A background task; it may be started and closed several times."""
+
+    def start(self) -> None:
+        """Start."""
+
+    async def close(self) -> None:
+        """End."""
+
+
+class Duties:
+    """Starts duties with the lock, and closes them without."""
+
+    def __init__(self, lock: OneHolder, duties: Sequence[Duty]) -> None:
+        self._lock = lock
+        self._duties = duties
+        self._background = Background(self._run)
+
+    def start(self) -> None:
+        """Start to try for the lock."""
+        self._background.start()
+
+    async def close(self) -> None:
+        """End, so that another process can continue immediately."""
+        await self._background.close()
+        await asyncio.to_thread(self._lock.release)
+
+    async def _run(self) -> None:
+        while True:
+            if await self._may(self._lock.take):
+                for duty in self._duties:
+                    duty.start()
+                try:
+                    while await self._may(self._lock.is_held):  # noqa: ASYNC110 - nobody tells
+                        await asyncio.sleep(LOOK)
+                finally:
+                    for duty in self._duties:
+                        await duty.close()
+            await asyncio.sleep(LOOK)
+
+    async def _may(self, ask: Callable[[], bool]) -> bool:
+        try:
+            return await asyncio.to_thread(ask)
+        except StoreError as fault:
+            log.warning("not known who does what is done once", reason=str(fault))
+            return False

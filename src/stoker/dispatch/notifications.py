@@ -1,0 +1,87 @@
+"""Notifications between the processes of an installation, sent with each commit.
+
+Each line has the name of the sender, a kind, and ids. Unknown kinds are those of a later release.
+The database delivers all notifications in order. Those sent while a connection is lost are lost,
+too, so a listener that reconnects has to read the state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import psycopg
+
+from stoker.concurrency.background import Background
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+CHANNEL, EVENTS = "stoker_news", "stoker_events"
+"""Events have a channel of their own, as they are the most, and engines have no use for them."""
+AGAIN_AFTER = 1.0
+"""Seconds after which it is listened again where that has failed."""
+CHECK = 5.0
+"""Seconds of silence after which it is asked whether the database is still there."""
+ANSWERS = 10.0
+"""Seconds within which it must answer."""
+
+Hear = Callable[[Sequence[str], bool], None]
+"""Handles the ids of notifications; the flag says whether this process has sent them."""
+
+
+def words_of(fault: Exception) -> str:
+    """Return the text of a fault of the database, in one line."""
+    return str(fault.__cause__ or fault).partition("\n")[0]
+
+
+class News:
+    """Listens to notifications, and calls the handler of their kind."""
+
+    def __init__(
+        self,
+        conninfo: str,
+        own_name: str,
+        heard_by: Mapping[str, Hear],
+        missed: Callable[[], None],
+    ) -> None:
+        """``missed`` is called whenever notifications may have been lost."""
+        self._conninfo = conninfo
+        self._own_name = own_name
+        self._heard_by = heard_by
+        self._missed = missed
+        self._background = Background(self._listen)
+
+    async def start(self) -> None:
+        """Start to listen."""
+        self._background.start()
+
+    async def close(self) -> None:
+        """Listen no more."""
+        await self._background.close()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear_all()
+            except (psycopg.Error, OSError, TimeoutError) as fault:
+                log.warning("not listening for news", reason=words_of(fault))
+            await asyncio.sleep(AGAIN_AFTER)
+
+    async def _hear_all(self) -> None:
+        async with asyncio.timeout(ANSWERS):
+            connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
+        async with connection:
+            for channel in (CHANNEL, EVENTS) if "events" in self._heard_by else (CHANNEL,):
+                await connection.execute(f"LISTEN {channel}")
+            self._missed()
+            while True:
+                async for told in connection.notifies(timeout=CHECK):
+                    self._hear(told.payload)
+                async with asyncio.timeout(ANSWERS):
+                    await connection.execute("SELECT 1")
+
+    def _hear(self, told: str) -> None:
+        teller, kind, *about = told.split()
+        if (hear := self._heard_by.get(kind)) is not None:
+            hear(about, teller == self._own_name)

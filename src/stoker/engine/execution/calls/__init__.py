@@ -1,0 +1,1 @@
+"""Calls of resource types, and the records before and after each."""

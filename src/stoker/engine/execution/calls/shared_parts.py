@@ -1,0 +1,73 @@
+"""Finds the parts of an object that several resources of a stack declare.
+
+A rule of a security group can be a resource of its own, or an entry in the ``rules`` of the group;
+a router can have its gateway by a property, or by a resource. When an update moves a part from one
+to the other, the object must keep it: it is removed only when the last resource that declares it
+no longer does. Types name their parts (:class:`stoker.schema.resource_type.Shares`), and calls have
+those that other resources declare as ``call.shared``.
+
+A row that is being created counts before it has an object, because its request may be under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from stoker.engine.execution.calls.build import make_call, resolved_where_known
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.errors import NotFoundError
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import Call, ResourceType, Shares, can
+
+
+def sharers(stack_rows: StackRows, row: Resource, type_: ResourceType) -> Sequence[Resource]:
+    """The other rows that may declare a part of the same object, and keep it."""
+    creates = row.action is Action.CREATE
+    if not type_.shares or (stack_rows.keeps_nothing and not creates):
+        return ()
+    found = []
+    for other in stack_rows.rows.values():
+        if other.id == row.id or other.external or not _may_have_parts(other):
+            continue
+        kind = stack_rows.type_of(other)
+        if kind is None or type_.shares.isdisjoint(kind.shares):
+            continue
+        if creates or stack_rows.stays(other):
+            found.append(other)
+    return found
+
+
+def _may_have_parts(row: Resource) -> bool:
+    creating = (row.action, row.status) == (Action.CREATE, Status.IN_PROGRESS)
+    return row.physical_id is not None or creating
+
+
+def shared_parts(stack_rows: StackRows, others: Sequence[Resource], call: Call) -> frozenset[str]:
+    """All parts of these rows. Blocks; ``call`` has the connection."""
+    return frozenset(part for other in others for part in parts_of(stack_rows, other, call))
+
+
+def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]:
+    """The parts that a row declares, or is going to when its update is done."""
+    type_ = stack_rows.type_of(row)
+    if type_ is None or not can(type_, Shares):
+        return frozenset()
+    target = stack_rows.targets.get(row.id, row.properties)
+    declared = [row.properties] if target is row.properties else [row.properties, target]
+    found: set[str] = set()
+    for properties in declared:
+        known = resolved_where_known(stack_rows, type_, properties)
+        about = make_call(stack_rows, row, type_, properties=known)
+        with suppress(NotFoundError):
+            found.update(type_.parts(replace(about, cloud=call.cloud)))
+    return frozenset(found)
+
+
+def is_shared(type_: ResourceType, call: Call) -> bool:
+    """Return whether the object is itself a part that other resources declare, too."""
+    if type_.shows_owner(call.properties) or not can(type_, Shares):
+        return False
+    parts = type_.parts(call)
+    return bool(parts) and call.shared.issuperset(parts)

@@ -1,0 +1,1 @@
+"""Nested stacks of a resource: their inputs, attributes and ends."""

@@ -1,0 +1,169 @@
+"""Finds nested stacks that an update need not touch, since nothing in them would change.
+
+Most nested stacks are given the same input as before. Such a stack, and the stacks nested in it,
+are evaluated and planned here from their stored rows. If nothing would change, the parent records
+no operation on it: no engine drives or writes it, and it keeps its status. The finding is kept
+until an engine drives one of these stacks, so the next update reads only their states.
+
+Nothing here writes. A stack is never settled if an operation on it would read live objects: those
+that its outputs show, or all of them, as an update that converges does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from stoker.engine.execution.nested.attributes import nested_attributes, with_shown
+from stoker.engine.execution.nested.desired import foreseen
+from stoker.engine.execution.nested.ends import NestedFailedError
+from stoker.engine.execution.nested.idle_plan import is_at_input, plans_nothing, recorded_definition
+from stoker.engine.execution.nested.inputs import same_given
+from stoker.engine.execution.session import Session, StackRows
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import (
+    Action,
+    Input,
+    Operation,
+    Resource,
+    Stack,
+    StackState,
+    TreeState,
+    is_nested,
+)
+from stoker.engine.model.settled_stacks import Finding
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import RequestError
+from stoker.schema.resource_type import NestingType
+from stoker.template.definition import Definition
+from stoker.template.evaluate.evaluation import Evaluation
+
+_NOT_KNOWN = (DiagnosticError, NestedFailedError, RequestError)
+
+
+async def is_settled(
+    session: Session,
+    operation: Operation,
+    row: Resource,
+    definition: Definition,
+    attributes: frozenset[str],
+) -> bool:
+    """Return True if an update would change neither the nested stack of a row nor its attributes.
+
+    ``attributes`` are those that the template refers to.
+    """
+    looks = operation.converges or operation.restores
+    if looks or operation.action not in (Action.UPDATE, Action.ROLLBACK):
+        return False
+    if not isinstance(definition.type, NestingType):
+        return False
+    try:
+        own, ports = await session.input(), session.ports
+        child = await _same_child(session, row, definition, attributes, own)
+        if child is None:
+            return False
+        tree = await ports.store.tree(child.id)
+        nested = _NestedTree(ports, tree)
+        if not await nested.is_settled(child.id):
+            return False
+        if not await nested.is_shown(session, row, child):
+            return False
+        # The rows may be newer than the states that were read before them.
+        return not nested.has_read_rows or await ports.store.tree(child.id) == tree
+    except _NOT_KNOWN:
+        return False  # The operation on the nested stack reports it.
+
+
+async def _same_child(
+    stack_rows: StackRows,
+    row: Resource,
+    definition: Definition,
+    attributes: frozenset[str],
+    own: Input,
+) -> Stack | None:
+    """Return the nested stack of a row if it would be given the same input as before, else None.
+
+    ``own`` is the input of the stack around it. Raises an error of _NOT_KNOWN.
+    """
+    wanted = await foreseen(stack_rows, row, definition, attributes, own)
+    if wanted is None:
+        return None
+    child, given, nested = wanted
+    if nested.data is not None and dict(nested.data) != dict(row.data):
+        return None
+    if not is_at_input(child):
+        return None
+    ports = stack_rows.ports
+    before = await ports.store.input(child.input_id)
+    return child if await ports.workers.compute(lambda: same_given(before, given)) else None
+
+
+class _NestedTree:
+    """Checks a nested stack and the stacks nested in it, in the states of one moment."""
+
+    def __init__(self, ports: Ports, tree: TreeState) -> None:
+        self._ports = ports
+        self._tree = tree
+        self.has_read_rows = False
+
+    async def is_settled(self, stack_id: str) -> bool:
+        """Return True if nothing would change in the stack or below it."""
+        settled = self._ports.kept.settled
+        finding = settled.finding(stack_id, self._tree)
+        if finding is None:
+            state = self._tree.state_of(stack_id)
+            if state is None:
+                return False
+            finding = await self._find(stack_id, state)
+            settled.keep(stack_id, finding)
+        if not finding.is_settled:
+            return False
+        return all(await asyncio.gather(*map(self.is_settled, finding.nested)))
+
+    async def is_shown(self, above: StackRows, row: Resource, child: Stack) -> bool:
+        """Return True if the row has the attributes that its nested stack shows."""
+        state, settled = self._tree.state_of(child.id), self._ports.kept.settled
+        if settled.is_shown(row.id, state):
+            return True
+        self.has_read_rows = True
+        shown = await nested_attributes(above, child, above.type_of(row))
+        if state is None or with_shown(row, shown, child.address.arn).attributes != row.attributes:
+            return False
+        settled.note_shown(row.id, state)
+        return True
+
+    async def _find(self, stack_id: str, state: StackState) -> Finding:
+        """Check one stack; those nested in it only for the input and attributes of their rows."""
+        self.has_read_rows = True
+        store, unsettled = self._ports.store, Finding(state, is_settled=False)
+        stack = await store.stack(stack_id)
+        if stack is None or not is_at_input(stack):
+            return unsettled
+        stack_rows = StackRows(self._ports, stack, await store.resources(stack_id))
+        try:
+            evaluation = await evaluation_at(self._ports, stack, stack.input_id)
+            if not await plans_nothing(stack_rows, evaluation):
+                return unsettled
+            nested = await self._nested(stack_rows, evaluation)
+        except _NOT_KNOWN:
+            return unsettled
+        return unsettled if nested is None else Finding(state, is_settled=True, nested=nested)
+
+    async def _nested(
+        self, stack_rows: StackRows, evaluation: Evaluation
+    ) -> Mapping[str, StackState] | None:
+        """Return the states of the nested stacks by id; None if one would get another input, or
+        its row shows other attributes.
+        """
+        states = {}
+        for row in filter(is_nested, stack_rows.rows.values()):
+            own = await stack_rows.input()
+            definition = await recorded_definition(stack_rows, evaluation, row.name)
+            used = evaluation.attributes_used.get(row.name, frozenset())
+            child = await _same_child(stack_rows, row, definition, used, own)
+            state = None if child is None else self._tree.state_of(child.id)
+            if child is None or state is None or not await self.is_shown(stack_rows, row, child):
+                return None
+            states[child.id] = state
+        return states

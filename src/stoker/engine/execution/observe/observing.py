@@ -1,0 +1,129 @@
+"""Reads the live object of a resource, and compares it with the applied properties.
+
+Properties are recorded as the user gave them, names included, and objects have ids. A name is
+looked up only if its property would differ otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.engine.execution.calls.build import lookups_of, with_ids
+from stoker.engine.execution.session import StackRows
+from stoker.kernel.errors import NotFoundError
+from stoker.kernel.ids import TOKEN_LENGTH
+from stoker.kernel.values import replace
+from stoker.schema.drift import SAME, Comparison, Difference, compare
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Expects,
+    ManagedType,
+    Observes,
+    Outcome,
+    ResourceType,
+    Updates,
+    can,
+)
+from stoker.schema.words import shown
+
+_GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
+"""How generated names end, those of adopted objects too, which have the tokens of other stacks."""
+
+
+class Look(Struct, frozen=True):
+    """The result of a comparison with a live object."""
+
+    gone: bool = False
+    found: Comparison = SAME
+    unread: str | None = None
+    """Why nothing can be said."""
+
+
+def look_at(stack_rows: StackRows, type_: ManagedType) -> Callable[[Call], Look] | None:
+    """Return the function that compares objects of a type, on a worker, or None."""
+    if not can(type_, Observes):
+        return None
+    observed = type_
+
+    def live(call: Call) -> Look:
+        look = seen(observed, call)
+        differing = {each.name for each in look.found.differences}
+        properties, unknown = _with_ids(stack_rows, type_, call.properties, differing)
+        if properties is not call.properties:
+            look = seen(observed, replace(call, properties=properties))
+        if not unknown:
+            return look
+        known = tuple(each for each in look.found.differences if each.name not in unknown)
+        untold = (*look.found.untold, *sorted(unknown))
+        return replace(look, found=Comparison(known, untold))
+
+    return live
+
+
+def check_by(
+    stack_rows: StackRows, type_: ManagedType, check: Callable[[Call], Outcome]
+) -> Callable[[Call], Outcome]:
+    """Return the check of a type, with external changes in its reason."""
+    look = look_at(stack_rows, type_)
+    if look is None:
+        return check
+
+    def checked(call: Call) -> Outcome:
+        outcome = check(call)
+        if not isinstance(outcome, Done) or call.physical_id is None:
+            return outcome
+        found = look(call).found.differences
+        changes = [
+            f"{each.name} is {shown(each.live)} instead of {shown(each.applied)}" for each in found
+        ]
+        told = f"changed outside of the stack: {'; '.join(changes)}" if changes else None
+        return replace(outcome, reason=told)
+
+    checked.__name__ = check.__name__
+    return checked
+
+
+def repairable(type_: ResourceType | None, look: Look) -> dict[str, Difference]:
+    """The differences that an update can set back in place, by property."""
+    if type_ is None or not can(type_, Updates):
+        return {}
+    schema = type_.properties
+    return {
+        each.name: each
+        for each in look.found.differences
+        if schema[each.name].update_allowed and not schema[each.name].immutable
+    }
+
+
+def seen(type_: Observes, call: Call) -> Look:
+    """Return one comparison; the properties of the call have ids where objects have them."""
+    live = type_.live(call)
+    if live is None:
+        return Look(gone=True)
+    expected = type_.expected(call) if can(type_, Expects) else call.properties
+    generated = _GENERATED.search(str(live.get("name") or ""))
+    if "name" in live and not expected.get("name"):
+        expected = {**expected, "name": None if generated else call.physical_name}
+    assert isinstance(type_, ManagedType)
+    return Look(found=compare(type_.properties, expected, live))
+
+
+def _with_ids(
+    stack_rows: StackRows, type_: ManagedType, properties: Mapping[str, Any], names: Collection[str]
+) -> tuple[Mapping[str, Any], set[str]]:
+    """The properties with ids for the names in these; and which of them name nothing any more."""
+    lookups = [each for each in lookups_of(type_, properties) if each.path[0] in names]
+    ports, unknown = stack_rows.ports, set()
+    ids: dict[int, str] = {}
+    for index, each in enumerate(lookups):
+        try:
+            ids[index] = ports.clouds.lookup(stack_rows.stack, [each])[0]
+        except NotFoundError:
+            ids[index] = each.value
+            unknown.add(str(each.path[0]))
+    return with_ids(properties, lookups, ids) if lookups else properties, unknown

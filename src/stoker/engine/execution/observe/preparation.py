@@ -1,0 +1,221 @@
+"""Reads of live objects before planning, and at the end of an operation."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.type_caller import Ask, TypeCalls, Work, bound_call
+from stoker.engine.execution.observe.observing import Look, look_at, repairable
+from stoker.engine.execution.session import Session, StackRows
+from stoker.engine.execution.waiting import StoppedError, Waiting
+from stoker.engine.model.interfaces import ENDS_TURN
+from stoker.engine.model.plans import Definitions, Observed
+from stoker.engine.model.records import Action, Resource, Status, is_nested
+from stoker.engine.planning.decision import CallFor, given_properties
+from stoker.engine.planning.facts import exists
+from stoker.kernel.errors import RequestError
+from stoker.kernel.log import Log
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import Call, Checks, Done, ManagedType, Reads, can
+from stoker.template.definition import Definition
+
+log = Log(__name__)
+
+PATIENCE = 10.0
+"""Seconds for which a cloud is asked again that refuses for now, before a plan does without."""
+
+
+@contextlib.contextmanager
+def patient(session: Session) -> Iterator[Ask]:
+    """Asks about objects of a stack that this engine owns, again where the cloud is busy."""
+    waiting = Waiting()
+    timer = asyncio.get_running_loop().call_later(PATIENCE, waiting.expire, "not answered")
+    try:
+        yield TypeCalls(session, waiting).ask
+    finally:
+        timer.cancel()
+
+
+def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
+    """Return a reader of objects without ownership of the stack, without retries.
+
+    After ``until``, of the loop's clock, it no longer waits for answers.
+    """
+
+    async def ask(row: Resource, work: Work) -> Any:
+        call = await bound_call(stack_rows, row, work)
+        async with asyncio.timeout_at(until):
+            return await stack_rows.ports.workers.run(work.service, call)
+
+    return ask
+
+
+def call_about(stack_rows: StackRows) -> CallFor:
+    """Return the factory of calls for the planner's questions to types."""
+
+    def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
+        return make_call(
+            stack_rows,
+            row,
+            definition.type,
+            properties=given_properties(definition),
+            previous=row.properties,
+            changed=changed,
+        )
+
+    return call_for
+
+
+async def read_missing(session: Session, wanted: Definitions) -> None:
+    """Read attributes that a new template refers to and that no row has so far."""
+    missing = [
+        row
+        for row in session.current.values()
+        if wanted.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
+    ]
+    await read_attributes(session, missing)
+
+
+async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
+    """Bring the recorded attributes of rows up to date with their live objects.
+
+    An unreadable object keeps the recorded ones: the update only serves outputs, and the plan
+    treats missing values as unknown.
+    """
+    with patient(session) as ask:
+        fresh = await asyncio.gather(*(_read(session, row, ask) for row in rows))
+    changed = [row for row in fresh if row is not None]
+    if changed:
+        await session.commit(resources=changed)
+
+
+def is_readable(stack_rows: StackRows, row: Resource) -> bool:
+    """Return True if the attributes of a row can be read from its live object."""
+    type_ = stack_rows.type_of(row)
+    built = row.action is not Action.DELETE and row.status is Status.COMPLETE
+    has_object = isinstance(type_, ManagedType) and built and row.physical_id is not None
+    return has_object and can(type_, Reads)
+
+
+async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
+    """The row with fresh attributes, or None when nothing is new."""
+    type_ = session.type_of(row)
+    if not isinstance(type_, ManagedType) or not can(type_, Reads) or not is_readable(session, row):
+        return None
+    try:
+        attributes = await ask(row, Work(type_, type_.read, row.properties))
+    except ENDS_TURN:
+        raise
+    except Exception as error:  # noqa: BLE001 - see read_attributes
+        told = session.ports.faults.describe(_met(error))
+        log.warning("attributes not read", resource=row.name, error=told)
+        return None
+    new = replace(row, attributes={**row.attributes, **attributes})
+    return new if new != row else None
+
+
+async def observe(
+    stack_rows: StackRows, wanted: Definitions, ask: Ask, *, converge: bool
+) -> Observed:
+    """Return the facts about live objects for planning; with ``converge`` about all wanted ones.
+
+    Raises RequestError if a needed object cannot be read: nothing would be repaired.
+    """
+    healthy = await check_failed_and_replaced(stack_rows, wanted, ask)
+    if not converge:
+        return Observed(healthy)
+    current, names = stack_rows.current, frozenset(wanted.names)
+    rows = {row.id: row for name, row in current.items() if name in names}
+    looks = await look_at_all(stack_rows, rows.values(), ask)
+    for row_id, look in looks.items():
+        if look.unread is not None:
+            name = rows[row_id].name
+            raise RequestError(f"resources.{name}: its live object cannot be read: {look.unread}")
+    gone = frozenset(row_id for row_id, look in looks.items() if look.gone)
+    drifted = {
+        row_id: found
+        for row_id, look in looks.items()
+        if (found := repairable(stack_rows.type_of(rows[row_id]), look))
+    }
+    return Observed(healthy, gone, drifted)
+
+
+async def look_at_all(stack_rows: StackRows, rows: Iterable[Resource], ask: Ask) -> dict[str, Look]:
+    """Return comparisons with live objects, by row, for types that support it."""
+    asked = [(row, work) for row in rows if (work := _work_of_look(stack_rows, row)) is not None]
+    looks = await asyncio.gather(*(_look(stack_rows, row, work, ask) for row, work in asked))
+    return {row.id: look for (row, _), look in zip(asked, looks, strict=True)}
+
+
+def _work_of_look(stack_rows: StackRows, row: Resource) -> Work | None:
+    type_ = stack_rows.type_of(row)
+    has_object = exists(row) and row.physical_id is not None and not row.external
+    if not has_object or is_nested(row) or not isinstance(type_, ManagedType):
+        return None
+    method = look_at(stack_rows, type_)
+    return None if method is None else Work(type_, method, row.properties)
+
+
+async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> Look:
+    try:
+        look: Look = await ask(row, work)
+    except TimeoutError:
+        return Look(unread="there was no answer in time")
+    except ENDS_TURN:
+        raise
+    except Exception as error:  # noqa: BLE001 - told to whoever looks
+        return Look(unread=stack_rows.ports.faults.describe(_met(error)))
+    return look
+
+
+async def check_failed_and_replaced(
+    stack_rows: StackRows, wanted: Definitions, ask: Ask
+) -> frozenset[str]:
+    """Return the ids of failed or replaced rows that can still serve wanted resources.
+
+    Failed ones can if their objects pass their type's check: the failure may have been that of a
+    dependency, or of an update that the cloud refused as a whole. Replaced ones that are not
+    removed yet can unless they are known to be gone or broken.
+    """
+    names = frozenset(wanted.names)
+    asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
+    verdicts = await asyncio.gather(*(_passes_check(stack_rows, row, ask) for row in asked))
+    return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
+
+
+def _needs_check(row: Resource) -> bool:
+    if row.external or row.action in (Action.INIT, Action.DELETE):
+        return False
+    if row.replaced_by is not None:
+        return exists(row)
+    return row.status is Status.FAILED and row.physical_id is not None
+
+
+async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
+    failed, type_ = row.status is Status.FAILED, stack_rows.type_of(row)
+    if not isinstance(type_, ManagedType) or type_.service is None or not can(type_, Checks):
+        return not failed or is_nested(row)
+    if row.physical_id is None:
+        return False  # it was never made
+    try:
+        return isinstance(await ask(row, Work(type_, type_.check, row.properties)), Done)
+    except ENDS_TURN:
+        raise
+    except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced
+        faults, met = stack_rows.ports.faults, _met(error)
+        log.info("object not checked", resource=row.name, error=faults.describe(met))
+        return not failed and not faults.is_not_found(met)
+
+
+def _met(error: Exception) -> Exception:
+    """Return the cloud's own error behind one of ours."""
+    said = error.__context__
+    return (
+        said
+        if isinstance(error, RequestError | StoppedError) and isinstance(said, Exception)
+        else error
+    )

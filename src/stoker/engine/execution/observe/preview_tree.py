@@ -1,0 +1,233 @@
+"""Preview of an update, down the tree: a plan for a stack and for each stack nested in it.
+
+The operation on a nested stack is planned when it starts. Its input is computed here as if the
+operation on its parent were in progress, from the present facts. Its outputs are known as far as
+its plan does not change the resources that they refer to. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from msgspec import Struct
+
+from stoker.engine.execution.nested.attributes import shown_by, with_shown
+from stoker.engine.execution.nested.desired import foreseen
+from stoker.engine.execution.nested.ends import NestedFailedError
+from stoker.engine.execution.observe.preparation import ask_beside, call_about, observe
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.accepted import Accepted, changes_in
+from stoker.engine.model.kinds import Batches
+from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Reason, Step, defined
+from stoker.engine.model.records import Input, Resource, is_nested
+from stoker.engine.planning.evaluations import Documents, evaluation_of
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.planner import Planner
+from stoker.kernel.errors import ValidationError
+from stoker.kernel.values import replace
+from stoker.template.evaluate.evaluation import Evaluation
+
+_MOST_ROUNDS = 8
+"""Length of a chain of nested stacks, each referring to the one before, that is previewed."""
+_STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
+
+
+class Foreseen(Struct, frozen=True):
+    """The plan of a stack, its inputs, and the plans of the stacks nested in it."""
+
+    stack_rows: StackRows
+    evaluation: Evaluation
+    plan: Plan
+    nested: Mapping[str, Foreseen]
+    """By resource: nested stacks that stay, as far as their new input is known."""
+    observed: Observed
+    """What its objects have shown."""
+    to_be: Mapping[str, Resource]
+    """Rows of nested stacks that are updated, with what they will show, as far as it is known."""
+
+    @property
+    def has_changes(self) -> bool:
+        """Return whether anything changes, or may change, in the stack or in nested ones."""
+        looked_into = {
+            node.name
+            for node in self.plan.nodes(Step.APPLY)
+            if node.change is Change.UPDATE and node.reason is Reason.NESTED
+        }
+        return any(
+            name not in looked_into or name not in self.nested or self.nested[name].has_changes
+            for name in self.decisions.changes
+        )
+
+    def all(self) -> Iterator[Foreseen]:
+        """This one and all below it."""
+        yield self
+        for below in self.nested.values():
+            yield from below.all()
+
+    @property
+    def decisions(self) -> Accepted:
+        """Return the change of each resource."""
+        nested = {name: below.decisions for name, below in self.nested.items()}
+        return Accepted(changes_in(self.plan), nested)
+
+
+class Premises(Struct, frozen=True):
+    """Assumptions about the start of an update."""
+
+    unhealthy: frozenset[str] = frozenset()
+    """Physical ids of objects that count as marked unhealthy."""
+    converge: bool = False
+    """The update reads the live objects first."""
+
+
+NO_PREMISES = Premises()
+NO_BATCHES = Batches()
+
+
+async def foresee(
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    premises: Premises = NO_PREMISES,
+    batches: Batches = NO_BATCHES,
+) -> Foreseen:
+    """The plans of an update on these premises.
+
+    Raises DiagnosticError and Refused for an update that would be refused.
+    """
+    rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
+    stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
+    ask = ask_beside(stack_rows)
+    observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)
+    planner = Planner(
+        tuple(stack_rows.rows.values()),
+        stack_rows.reference_of,
+        call_about(stack_rows),
+        observed,
+        batches,
+    )
+    return await foresee_with(planner, stack_rows, given, evaluation, premises)
+
+
+async def foresee_with(
+    planner: Planner,
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    premises: Premises = NO_PREMISES,
+) -> Foreseen:
+    """Return the same with a given planner. Raises as :func:`foresee`."""
+    workers = stack_rows.ports.workers
+    plan = await workers.compute(partial(planner.plan, evaluation))
+    nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    for _ in range(_MOST_ROUNDS):
+        changes = changes_in(plan)
+        if Change.LATER not in changes.values():
+            break
+        planner = replace(planner, to_be=await workers.compute(partial(_to_be, stack_rows, nested)))
+        plan = await workers.compute(partial(planner.plan, evaluation))
+        if changes_in(plan) == changes:
+            break
+        nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    return Foreseen(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
+
+
+async def foresee_delete(stack_rows: StackRows) -> Plan:
+    """The plan of a delete."""
+    rows = tuple(stack_rows.rows.values())
+    planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows))
+    return await stack_rows.ports.workers.compute(lambda: planner.plan(Nothing()))
+
+
+def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, Resource]:
+    """Return the rows of nested stacks with their future attributes, except unknown ones."""
+    found = {}
+    for name, below in nested.items():
+        row, rows = stack_rows.current[name], below.stack_rows
+        changes = changes_in(below.plan)
+        kept = {inner: each for inner, each in rows.current.items() if inner not in changes}
+        to_be = below.to_be or _to_be(rows, below.nested)
+        facts = facts_amid(rows, below.plan, to_be)
+        outputs = below.evaluation.outputs(facts)
+        known = [output for output in outputs if output.known]
+        shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
+        if known != outputs:
+            shown.pop("outputs", None)
+        found[name] = with_shown(row, shown, rows.stack.address.arn)
+    return found
+
+
+async def _nested(
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    plan: Plan,
+    to_be: Mapping[str, Resource],
+    premises: Premises,
+) -> dict[str, Foreseen]:
+    """The plans of the nested stacks that stay, by their resources."""
+    facts, changes = facts_amid(stack_rows, plan, to_be), changes_in(plan)
+    found = {}
+    for name in evaluation.names:
+        row = stack_rows.current.get(name)
+        if row is None or not is_nested(row):
+            continue
+        if changes.get(name, Change.KEEP) not in _STAYING:
+            continue
+        below = await _foresee_one(stack_rows, row, given, evaluation, facts, premises)
+        if below is not None:
+            found[name] = below
+    return found
+
+
+async def _foresee_one(
+    stack_rows: StackRows,
+    row: Resource,
+    own: Input,
+    evaluation: Evaluation,
+    facts: RecordedFacts,
+    premises: Premises,
+) -> Foreseen | None:
+    """Return the plan of the nested stack of a row, or None if its input is unknown."""
+    ports = stack_rows.ports
+    definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
+    used = evaluation.attributes_used.get(row.name, frozenset())
+    try:
+        wanted = await foreseen(stack_rows, row, definition, used, own)
+    except NestedFailedError as failed:
+        raise ValidationError(f"resources.{row.name}: {failed}") from failed
+    if wanted is None:
+        return None
+    child, given, about = wanted
+
+    def evaluate() -> Evaluation:
+        inner = evaluation_of(ports, child, given, Documents.of(given))
+        _ = inner.attributes_used  # computed now, not later on the loop
+        return inner
+
+    inner = await ports.workers.compute(evaluate)
+    rows = StackRows(ports, child, await ports.store.resources(child.id))
+    batches = Batches(about.batches, about.pause)
+    return await foresee(rows, given, inner, premises, batches)
+
+
+def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:
+    """Return the present facts about resources; for changed ones those in ``to_be``."""
+    nodes = list(plan.nodes(Step.APPLY))
+    changes = {node.name: node.change for node in nodes}
+    keeping = {node.name for node in nodes if node.keeps_object}
+
+    def vague(name: str) -> bool:
+        in_place = name in keeping or changes.get(name, Change.KEEP) in (Change.KEEP, Change.UPDATE)
+        return not in_place
+
+    def unsettled(name: str) -> bool:
+        return name not in to_be and changes.get(name, Change.KEEP) is not Change.KEEP
+
+    rows = {**stack_rows.current, **to_be}
+    return RecordedFacts(rows, stack_rows.reference_of, vague, unsettled)
+
+
+def _marked(row: Resource, unhealthy: frozenset[str]) -> Resource:
+    return replace(row, unhealthy=True) if row.physical_id in unhealthy else row

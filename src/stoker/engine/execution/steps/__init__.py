@@ -1,0 +1,1 @@
+"""Steps of an operation, each for one resource."""

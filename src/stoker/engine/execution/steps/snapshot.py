@@ -1,0 +1,104 @@
+"""Takes a snapshot of one row: the visit step of a snapshot.
+
+What the snapshot is going to hold of every row is on record before the first call, with the name by
+which it is found; what the type tells of it is, before the row says that it is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from stoker.engine.execution.calls.actions import ActionFailedError, Actions
+from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.steps.visit import METHODS, Method, Visiting
+from stoker.engine.model.kinds import WalkRequest
+from stoker.engine.model.plans import Node, Step
+from stoker.engine.model.records import Action, Operation, Resource, is_nested
+from stoker.engine.model.snapshots import SnapshotPart
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import ManagedType, SnapshotFacts
+
+
+def visiting(
+    session: Session, operation: Operation, actions: Actions, nesting: Nesting
+) -> Visiting:
+    """The visit steps of an operation."""
+    kind = Snapshotting if operation.action is Action.SNAPSHOT else Visiting
+    return kind(session, operation, actions, nesting)
+
+
+class Snapshotting(Visiting):
+    """The visit steps of a snapshot."""
+
+    _parts: dict[str, SnapshotPart] | None = None
+    """By row."""
+
+    def __init__(
+        self, session: Session, operation: Operation, actions: Actions, nesting: Nesting
+    ) -> None:
+        super().__init__(session, operation, actions, nesting)
+        self._loading = asyncio.Lock()
+
+    async def visit(self, node: Node) -> None:
+        """Take it; nothing when an earlier run of this operation has done it."""
+        async with self._loading:  # once, however many rows are visited at the same time
+            if self._parts is None:
+                self._parts = await self._recorded()
+        await super().visit(node)
+
+    async def _run(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
+        assert self._parts is not None
+        part = self._parts[row.id]
+        part = await self._keep(replace(part, asked=True))
+        work = Work(type_, method, row.properties, snapshot=SnapshotFacts(part.object_name))
+        try:
+            row = await self._actions.run(row, work)
+        except ActionFailedError:
+            limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
+            if sent is None or sent + limits.landing <= self._session.ports.clock.now():
+                await self._keep(replace(part, asked=False))
+            raise
+        await self._keep(replace(part, data=row.data, asked=False, complete=True))
+        return row
+
+    async def _keep(self, part: SnapshotPart) -> SnapshotPart:
+        await self._session.keep(parts=[part])
+        return part
+
+    async def _recorded(self) -> dict[str, SnapshotPart]:
+        """What the snapshot holds, or will, of each row; on record."""
+        request, session = self._operation.request, self._session
+        assert isinstance(request, WalkRequest)
+        snapshot_id, *way = request.snapshot
+        known = await session.ports.store.snapshot_parts(snapshot_id)
+        parts = {part.row_id: part for part in known if part.path[:-1] == tuple(way)}
+        plan = self._operation.plan
+        assert plan is not None
+        rows = [session.rows[node.key] for node in plan.nodes(Step.VISIT)]
+        new = [self._part(row, snapshot_id, tuple(way)) for row in rows if row.id not in parts]
+        if new:
+            await session.keep(parts=new)
+        return {**parts, **{part.row_id: part for part in new}}
+
+    def _part(self, row: Resource, snapshot_id: str, way: tuple[str, ...]) -> SnapshotPart:
+        session, type_ = self._session, self._session.type_of(row)
+        calls = type_ is not None and not row.external and METHODS[self._action](type_) is not None
+        limit = 255 if type_ is None else type_.physical_name_limit
+        name = physical_name(session.stack.name, row.name, row.token, limit)
+        return SnapshotPart(
+            id=session.ports.ids.uuid(),
+            snapshot_id=snapshot_id,
+            path=(*way, row.name),
+            object_name=f"{name}-{session.ports.ids.token()}",
+            row_id=row.id,
+            type_name=row.type_name,
+            implementation=row.implementation,
+            physical_id=row.physical_id,
+            nested_id=row.nested_id,
+            metadata=row.metadata,
+            data={} if calls else row.data,
+            complete=is_nested(row) or not calls,
+        )

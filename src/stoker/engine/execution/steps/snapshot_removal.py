@@ -1,0 +1,102 @@
+"""Removes snapshots: what they hold of each resource, then the record.
+
+What was made of a resource is forgotten once it is gone, so whoever goes on after a death has less
+to do. A snapshot that cannot be removed as a whole stays, as failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from stoker.engine.execution.calls.type_caller import TypeCalls, Work
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.kernel.errors import RequestError
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import (
+    Failed,
+    ManagedType,
+    SnapshotFacts,
+    Snapshots,
+    Wait,
+    can,
+)
+
+
+async def drop_snapshots(
+    session: Session, snapshots: Sequence[Snapshot], waiting: Waiting
+) -> str | None:
+    """Remove snapshots of the stack; returns why one of them cannot be removed, or None.
+
+    Raises :class:`StoppedError`.
+    """
+    for snapshot in snapshots:
+        parts = await session.ports.store.snapshot_parts(snapshot.id)
+        with waiting.resting:
+            told = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
+        reasons = [reason for reason in told if reason is not None]
+        if reasons:
+            reason = f"the snapshot {snapshot.id} is not deleted: {reasons[0]}"
+            failed = replace(snapshot, status=Status.FAILED, reason=session.masking.text(reason))
+            await session.keep(snapshots=[failed])
+            return reason
+        await session.keep(dropped_snapshots=[snapshot.id])
+    return None
+
+
+async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> None:
+    """Drop what is recorded of snapshots; what they hold stays in the cloud, as all objects do."""
+    for snapshot in snapshots:
+        parts = await session.ports.store.snapshot_parts(snapshot.id)
+        ids = [part.id for part in parts]
+        await session.keep(dropped_parts=ids, dropped_snapshots=[snapshot.id])
+
+
+async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
+    """Remove what a snapshot holds of one resource; returns why it cannot be removed, or None."""
+    with waiting.step:
+        return await _dropped(session, part, waiting)
+
+
+async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
+    type_ = session.ports.types.find(part.implementation)
+    if part.nested_id is None and isinstance(type_, ManagedType) and can(type_, Snapshots):
+        landing = session.ports.limits.landing if part.asked else 0.0
+        facts = SnapshotFacts(part.object_name, session.ports.clock.now() + landing)
+        work = Work(type_, type_.delete_snapshot, properties={}, snapshot=facts)
+        calls, row = TypeCalls(session, waiting), _row_of(session, part)
+        try:
+            while True:
+                seen = waiting.round
+                outcome = await calls.ask(row, work)
+                if isinstance(outcome, Failed):
+                    return f"{'.'.join(part.path)}: {outcome.reason}"
+                if not isinstance(outcome, Wait):
+                    break
+                await waiting.wait(outcome, seen)
+        except RequestError as refused:
+            return f"{'.'.join(part.path)}: {refused.message}"
+    await session.keep(dropped_parts=[part.id])
+    return None
+
+
+def _row_of(session: Session, part: SnapshotPart) -> Resource:
+    """The resource as it was, though its row may be gone."""
+    now = session.ports.clock.now()
+    return Resource(
+        id=part.row_id,
+        stack_id=session.stack.id,
+        name=part.path[-1],
+        type_name=part.type_name,
+        token="",
+        created_at=now,
+        updated_at=now,
+        implementation=part.implementation,
+        action=Action.DELETE,
+        status=Status.COMPLETE,
+        physical_id=part.physical_id,
+        data=part.data,
+    )

@@ -1,0 +1,242 @@
+"""Change sets: the plan of a request is shown, stored, and carried out by a later request.
+
+Only the shown plan is carried out, as with any saved plan. A new stack exists from its first change
+set on: it has a name and an id, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from stoker.engine.model.change_sets import ChangeSet, ChangeSetChange
+from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.records import OperationStatus, Stack
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.views import ChangeSetState, ChangeSetView
+from stoker.engine.service.change_sets import contents
+from stoker.engine.service.previews.previews import Previews
+from stoker.engine.service.requests.commands import Operations
+from stoker.engine.service.requests.evaluate import evaluated_in_review, evaluated_new
+from stoker.engine.service.requests.plan_fingerprints import same_input, still_holds
+from stoker.engine.service.requests.record import make_reviewed, record, room_for
+from stoker.engine.service.stack_access.guards import is_in_review, live
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import (
+    CHANGE_SET_NOT_FOUND,
+    PLAN_OUTDATED,
+    ActionInProgressError,
+    AlreadyExistsError,
+    LimitExceededError,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
+)
+from stoker.kernel.values import replace
+
+MOST = 100
+"""Change sets of a stack."""
+_PAUSES = [0.01 * 1.5**number for number in range(12)]
+"""Seconds between polls of a change set that is carried out; 2.6 in all."""
+_RUNNING = ChangeSetState.RUNNING
+_ENDS: Mapping[OperationStatus | None, ChangeSetState] = {
+    None: ChangeSetState.COMPLETE,
+    OperationStatus.COMPLETE: ChangeSetState.COMPLETE,
+    OperationStatus.FAILED: ChangeSetState.FAILED,
+    OperationStatus.SUPERSEDED: ChangeSetState.FAILED,
+}
+
+
+class ChangeSets:
+    """Change sets, for a caller."""
+
+    def __init__(self, ports: Ports, finder: Finder, operations: Operations) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+        self._operations = operations
+        self._previews = Previews(ports, finder)
+
+    async def create(
+        self, caller: Caller, name: str, request: StackRequest, description: str
+    ) -> ChangeSetView:
+        """Create a change set for a new stack, and the empty stack with it."""
+        assert request.name is not None
+        found = await self._store.find_stack(caller.project_id, request.name)
+        again = None if found is None else await self._again(caller, found, name)
+        if again is not None:
+            return again
+        if found is None:
+            stack, given, evaluation = await evaluated_new(self._ports, caller, request)
+        elif is_in_review(found):
+            stack = found
+            given, evaluation = await evaluated_in_review(self._ports, caller, stack, request)
+        else:
+            raise NotSupportedError(
+                f"Stack [{found.name}] already exists and cannot be created again with the"
+                f" changeSet [{name}]"
+            )
+
+        blank = self._blank(caller, stack, name, description)
+        made = await self._ports.workers.compute(
+            lambda: contents.of_create(self._ports, blank, stack, given, evaluation, request)
+        )
+        if found is None:
+            room = room_for(self._ports, caller)
+
+            def change_of(recorded: Stack) -> Append:
+                return Append(
+                    recorded.id,
+                    (recorded,),
+                    (given,),
+                    change_sets=ChangeSetChange(new=(made,)),
+                    guard=room,
+                )
+
+            stack = await record(self._ports, caller, (stack, given, evaluation), change_of)
+        else:
+            await self._keep(stack, made)
+        return ChangeSetView(made, stack.address, ChangeSetState.AVAILABLE)
+
+    async def of_update(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        name: str,
+        request: StackRequest,
+        description: str,
+        *,
+        show_nested: bool = False,
+    ) -> ChangeSetView:
+        """A change set that changes a stack. One that changes nothing says so, and is kept.
+
+        Raises ActionInProgressError while anything else is done to the stack.
+        """
+        stack = await self._finder.at(caller, address)
+        again = await self._again(caller, stack, name)
+        if again is not None:
+            return again
+        plan, given, evaluation = await self._previews.planned(
+            caller, stack, request, show_nested=show_nested
+        )
+        if plan.fingerprint is None:
+            action = stack.requested or stack.action
+            raise ActionInProgressError(
+                f"Stack:{address.arn} is in {action}_IN_PROGRESS state and can not be updated; wait"
+                " for its end"
+            )
+        old = await self._store.input(stack.input_id)
+        blank = self._blank(caller, stack, name, description)
+        made = await self._ports.workers.compute(
+            lambda: contents.of_update(
+                blank, stack, plan, evaluation, request, same_input(given, old)
+            )
+        )
+        await self._keep(stack, made)
+        return await self._view(stack, made)
+
+    async def _again(self, caller: Caller, stack: Stack, name: str) -> ChangeSetView | None:
+        """The change set that the client has made before by the same request, if it asks again."""
+        client = caller.client
+        found = None if client is None else await self._store.change_sets.named(stack.id, name)
+        if client is None or found is None:
+            return None
+        is_same = (found.client_token, found.client_digest) == (client.text, client.digest)
+        return await self._view(stack, found) if is_same else None
+
+    def _blank(self, caller: Caller, stack: Stack, name: str, description: str) -> ChangeSet:
+        ids, now, client = self._ports.ids, self._ports.clock.now(), caller.client
+        blank = ChangeSet(ids.uuid(), stack.id, name, now, description)
+        if client is None:
+            return blank
+        return replace(blank, client_token=client.text, client_digest=client.digest)
+
+    async def _keep(self, stack: Stack, made: ChangeSet) -> None:
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            if is_in_review(now) != made.makes:
+                raise ActionInProgressError(
+                    f"the stack {stack.name} has changed in the meantime; try again"
+                )
+            known = inside.change_sets(stack.id)
+            if made.name in known:
+                raise AlreadyExistsError(
+                    f"ChangeSet [{made.name}] already exists for stack {stack.name}"
+                )
+            if len(known) >= MOST:
+                raise LimitExceededError(
+                    f"{stack.name} has {MOST} change sets, as many as it may have"
+                )
+
+        change = Append(stack.id, change_sets=ChangeSetChange(new=(made,)), guard=guard)
+        await self._store.commit(change)
+
+    async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:
+        """Return the change sets of a stack, oldest first, without their plans."""
+        stack = await self._finder.at(caller, address)
+        found = await self._store.change_sets.summaries(stack.id)
+        return [await self._view(stack, each) for each in found]
+
+    async def show(self, caller: Caller, address: StackAddress, name: str) -> ChangeSetView:
+        """One change set, by name or id. Raises NotFoundError."""
+        stack = await self._finder.at(caller, address)
+        found = await self._store.change_sets.named(stack.id, name)
+        if found is None:
+            raise NotFoundError(f"ChangeSet [{name:.300}] does not exist", CHANGE_SET_NOT_FOUND)
+        return await self._view(stack, found)
+
+    async def delete(self, caller: Caller, address: StackAddress, name: str) -> None:
+        """Forget a change set. Raises ValidationError for one that is being carried out."""
+        found = await self.show(caller, address, name)
+        if found.state is _RUNNING:
+            raise _not_now(found)
+        dropped = ChangeSetChange(dropped=(found.change_set.id,))
+        await self._store.commit(Append(found.change_set.stack_id, change_sets=dropped))
+
+    async def execute(
+        self, caller: Caller, address: StackAddress, name: str, *, disable_rollback: bool | None
+    ) -> None:
+        """Carry a change set out. Raises ValidationError for one that cannot be.
+
+        Returns when that is done, or after a while: clients poll immediately, and then after half a
+        minute.
+        """
+        found = await self.show(caller, address, name)
+        if found.state is not ChangeSetState.AVAILABLE:
+            raise _not_now(found)
+        change_set, stack = found.change_set, await self._finder.at(caller, found.stack)
+        request = contents.request_of(change_set)
+        if disable_rollback is not None:
+            request = replace(request, disable_rollback=disable_rollback)
+        if change_set.makes:
+            await make_reviewed(self._ports, caller, stack, request, change_set.id)
+        else:
+            await self._operations.update(caller, address, request, executes=change_set.id)
+        for pause in _PAUSES:
+            if (await self.show(caller, address, change_set.id)).state is not _RUNNING:
+                return
+            await asyncio.sleep(pause)
+
+    async def _view(self, stack: Stack, found: ChangeSet) -> ChangeSetView:
+        return ChangeSetView(found, stack.address, await self._state(stack, found))
+
+    async def _state(self, stack: Stack, found: ChangeSet) -> ChangeSetState:
+        if found.fault:
+            return ChangeSetState.UNAVAILABLE
+        if found.operation_id is not None:
+            ended = await self._store.operation_status(found.operation_id)
+            return _ENDS.get(ended and ended[0], _RUNNING)
+        if found.makes:
+            holds = is_in_review(stack)
+        else:
+            holds = still_holds(found.fingerprint, await self._store.tree(stack.id))
+        return ChangeSetState.AVAILABLE if holds else ChangeSetState.OUTDATED
+
+
+def _not_now(found: ChangeSetView) -> ValidationError:
+    return ValidationError(
+        f"ChangeSet [{found.change_set.name}] cannot be executed or deleted in its current"
+        f" execution status of [{found.state}]",
+        PLAN_OUTDATED,
+    )

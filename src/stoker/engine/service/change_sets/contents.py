@@ -1,0 +1,124 @@
+"""Contents of change sets: the request, its plan, and the fingerprint of that. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from stoker.engine.model.change_sets import ChangeSet
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.views import ChangeView, PlanView
+from stoker.engine.service.previews.update_previews import SAME
+from stoker.engine.service.requests import plan_fingerprints
+from stoker.engine.service.stack_access.presenters import row_to_be, stack_view
+from stoker.kernel.values import replace
+from stoker.template.evaluate.evaluation import Evaluation
+
+NO_CHANGES = (
+    "The submitted information didn't contain changes. Submit different information to create a"
+    " change set."
+)
+"""Clients match on it."""
+
+
+def of_create(
+    ports: Ports,
+    blank: ChangeSet,
+    stack: Stack,
+    given: Input,
+    evaluation: Evaluation,
+    request: StackRequest,
+) -> ChangeSet:
+    """The change set of a stack that is to be made."""
+    parameters = stack_view(stack, evaluation).parameters
+    return replace(
+        blank,
+        makes=True,
+        fingerprint=plan_fingerprints.of_create(given, evaluation),
+        request=_data(request),
+        shown=_shown(request, parameters, _added(ports, stack, evaluation)),
+    )
+
+
+def of_update(
+    blank: ChangeSet,
+    stack: Stack,
+    plan: PlanView,
+    evaluation: Evaluation,
+    request: StackRequest,
+    is_same: bool,
+) -> ChangeSet:
+    """Return the change set of an update; ``is_same`` if the stack already has its input.
+
+    One that changes nothing cannot be carried out.
+    """
+    parameters = stack_view(stack, evaluation).parameters
+    changes = [_change(line) for line in plan.changes if _changes_something(line)]
+    is_void = is_same and not changes and (request.tags or ()) == stack.tags
+    return replace(
+        blank,
+        fault=NO_CHANGES if is_void else "",
+        fingerprint=plan.fingerprint or "",
+        request=_data(request),
+        shown=_shown(request, parameters, changes),
+    )
+
+
+def request_of(change_set: ChangeSet) -> StackRequest:
+    """The request that carries a change set out."""
+    return StackRequest(**{**change_set.request, "plan_fingerprint": change_set.fingerprint})
+
+
+def _data(request: StackRequest) -> dict[str, Any]:
+    """Return a request as it is stored."""
+    blank, values = StackRequest(), structs.asdict(request)
+    return {name: value for name, value in values.items() if value != getattr(blank, name)}
+
+
+def _shown(
+    request: StackRequest, parameters: Mapping[str, str], changes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "parameters": dict(parameters),
+        "tags": list(request.tags or ()),
+        "changes": list(changes),
+    }
+
+
+def _added(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[dict[str, Any]]:
+    rows = (row_to_be(ports, stack, evaluation, name) for name in evaluation.names)
+    return [
+        {"path": [row.name], "type": row.type_name, "physical_id": None, "change": "added"}
+        for row in rows
+    ]
+
+
+def _changes_something(line: ChangeView) -> bool:
+    return line.change != "unchanged" and line.inside != SAME
+
+
+def _change(line: ChangeView) -> dict[str, Any]:
+    """A line of a plan as it is kept."""
+    return {
+        "path": list(line.path),
+        "type": line.resource.type_name,
+        "physical_id": line.resource.physical_id,
+        "change": line.change,
+        "forcing": list(line.forcing),
+        "may_force": list(line.may_force),
+        "keeps_object": line.keeps_object,
+        "properties": [
+            {
+                "name": each.name,
+                "old": each.old,
+                "new": each.new if each.known else None,
+                "known": each.known,
+                "known_after": list(each.known_after),
+            }
+            for each in line.changed_properties
+        ],
+    }

@@ -1,0 +1,214 @@
+"""Watch rules: they are looked at when they are due, and users set states.
+
+A change of state, its event and what it asks for are one transaction, guarded by the state that
+it begins with: whoever looks, and whatever dies, an action follows a change exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreError
+from stoker.engine.model.records import Action, Operation, Status, StoredSignal
+from stoker.engine.model.requests import Caller
+from stoker.engine.model.transitions import Transitions
+from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.service.monitoring.alarms import Alarms, rule_of
+from stoker.engine.service.signals.signals import request_by_signal
+from stoker.engine.service.stack_access.guards import is_deleting, is_suspended
+from stoker.kernel.errors import LimitExceededError, ValidationError
+from stoker.kernel.log import Log
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import Signals, can
+from stoker.schema.watching import WatchRule, WatchState, judge
+
+log = Log(__name__)
+
+AT_ONCE = 20
+"""Watches that are looked at in one go."""
+_LATER = 60.0
+"""Seconds until a watch is looked at again that cannot be looked at now."""
+
+
+class _ConcurrentUpdateError(Exception):
+    """The watch is not any more what was read of it."""
+
+
+class Watches:
+    """Changes the states of watches."""
+
+    def __init__(self, ports: Ports, alarms: Alarms) -> None:
+        self._ports = ports
+        self._alarms = alarms
+        self._transitions = Transitions(ports.clock, ports.ids)
+
+    async def set_state(self, caller: Caller, name: str, state: WatchState, reason: str) -> None:
+        """Give an alarm a state, with all that follows; the next look may give it another.
+
+        Raises NotFoundError, and LimitExceededError where there is no room for what follows.
+        """
+
+        async def become(watch: Watch) -> bool:
+            return await self._become(watch, state, reason, watch.next_at)
+
+        await self._change(caller, name, become)
+
+    async def act(self, caller: Caller, names: Sequence[str], *, acts: bool) -> None:
+        """Let the actions of alarms follow changes of their state, or not.
+
+        Raises NotFoundError, and then changes nothing.
+        """
+
+        async def change(watch: Watch) -> bool:
+            return await self._commit(watch, WatchChange(judged=(replace(watch, acts=acts),)))
+
+        for name in names:
+            await self._alarms.of(caller, name)
+        for name in names:
+            await self._change(caller, name, change)
+
+    async def _change(
+        self, caller: Caller, name: str, change: Callable[[Watch], Awaitable[bool]]
+    ) -> None:
+        """Change the alarm of that name, however often somebody else comes between."""
+        while not all([await change(watch) for watch in await self._alarms.of(caller, name)]):
+            continue
+
+    async def look(self) -> float | None:
+        """Look at watches that are due, a bounded number of them.
+
+        Returns when there will be more to look at; None where there is none.
+        """
+        now = self._ports.clock.now()
+        for watch in await self._ports.store.watches.due(now, AT_ONCE):
+            try:
+                await self._look_at(watch, now)
+            except StoreError:
+                raise
+            except Exception:
+                log.exception("watch not looked at", watch=watch.name)
+                await self._put_off(watch, now + _LATER)
+        return await self._ports.store.watches.next_at()
+
+    async def _look_at(self, watch: Watch, now: float) -> None:
+        stack = await self._ports.store.stack(watch.stack_id)
+        row = await self._ports.store.watches.resource(watch.resource_id)
+        if stack is None or stack.deleted_at is not None or row is None:
+            await self._commit(watch, WatchChange(dropped=(watch.resource_id,)))
+            return
+        rule = rule_of(self._ports, stack, row)
+        if rule is None or is_deleting(stack) or is_suspended(stack):
+            await self._put_off(watch, now + _LATER)
+            return
+        # periods follow on each other, however late they are looked at, unless nobody was there
+        end = watch.next_at if now - watch.next_at < rule.period else now
+        since = end - rule.period * rule.periods
+        measured = await self._ports.store.watches.measurements(watch.resource_id, since)
+        verdict = judge(rule, measured, watch.created_at, end)
+        state, reason = verdict or (watch.state, watch.reason)
+        try:
+            await self._become(watch, state, reason, end + rule.period, rule)
+        except LimitExceededError:
+            await self._put_off(watch, end + rule.period)  # the state changes when there is room
+
+    async def _put_off(self, watch: Watch, until: float) -> None:
+        """Look at it later."""
+        await self._commit(watch, WatchChange(judged=(replace(watch, next_at=until),)))
+
+    async def _become(
+        self,
+        watch: Watch,
+        state: WatchState,
+        reason: str,
+        next_at: float,
+        rule: WatchRule | None = None,
+    ) -> bool:
+        """Record the state; where it is new, with the event and all that follows from it.
+
+        False where somebody else has changed the watch meanwhile. Raises LimitExceededError.
+        """
+        new = replace(watch, state=state, reason=reason, next_at=next_at)
+        if state is watch.state:
+            return await self._commit(watch, WatchChange(judged=(new,)))
+        stack = await self._ports.store.stack(watch.stack_id)
+        if rule is None:
+            rule = next((view.rule for view in await self._alarms.views([watch])), None)
+        if stack is None or rule is None:
+            return True
+        rows = StackRows(self._ports, stack, await self._ports.store.resources(stack.id))
+        operations, signals, unheard = self._asked(rows, rule.actions[state] if watch.acts else ())
+        waiting = await self._ports.store.queue(stack.id)
+        if len(waiting) + len(operations) > self._ports.limits.signals_per_resource:
+            raise LimitExceededError(f"too much is waiting for the stack of the alarm {watch.name}")
+        told = f"{watch.state} -> {state}: {reason}"
+        if unheard:
+            told += f"; {unheard} of the actions name nothing in this stack that takes signals"
+        own = rows.rows[watch.resource_id]
+        event = self._transitions.event_of(
+            replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=told)
+        )
+        new = replace(new, changed_at=self._ports.clock.now())
+        follows = Append(
+            stack.id, operations=tuple(operations), signals=tuple(signals), events=(event,)
+        )
+        written = await self._commit(watch, WatchChange(judged=(new,)), follows)
+        await self._ports.store.tidy(stack.id, rows.events_to_keep)
+        return written
+
+    def _asked(
+        self, rows: StackRows, actions: Sequence[object]
+    ) -> tuple[list[Operation], list[StoredSignal], int]:
+        """What the actions of a state ask for, and how many nobody hears."""
+        standing = {
+            str(rows.reference_of(row)): row
+            for row in rows.current.values()
+            if row.action is not Action.DELETE
+        }
+        operations: list[Operation] = []
+        signals: list[StoredSignal] = []
+        unheard = 0
+        for action in dict.fromkeys(map(str, actions)):
+            row = standing.get(action)
+            type_ = rows.type_of(row) if row is not None else None
+            if row is None or not can(type_, Signals):
+                unheard += 1
+                continue
+            request = request_by_signal(row, type_)
+            if request is not None:
+                operations.append(self._ports.operation_on(rows.stack, Action.SIGNAL, request))
+                continue
+            try:
+                details = type_.check_signal(make_call(rows, row, type_), {})
+            except ValidationError:
+                unheard += 1
+                continue
+            now = self._ports.clock.now()
+            signals.append(
+                StoredSignal(self._ports.ids.uuid(), rows.stack.id, row.id, now, details)
+            )
+        return operations, signals, unheard
+
+    async def _commit(
+        self, before: Watch, watches: WatchChange, follows: Append | None = None
+    ) -> bool:
+        """Write what becomes of a watch, and what ``follows``, unless it has changed meanwhile."""
+        change = replace(
+            follows or Append(before.stack_id), watches=watches, guard=_unchanged(before)
+        )
+        try:
+            await self._ports.store.commit(change)
+        except _ConcurrentUpdateError:  # somebody else has looked at it, or it is gone
+            return False
+        return True
+
+
+def _unchanged(watch: Watch) -> Guard:
+    """The watch is what it was."""
+
+    def guard(inside: Inside) -> None:
+        if inside.watch(watch.resource_id) != watch:
+            raise _ConcurrentUpdateError
+
+    return guard

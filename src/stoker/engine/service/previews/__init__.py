@@ -1,0 +1,1 @@
+"""Plans of creates, updates and rollbacks."""

@@ -1,0 +1,64 @@
+"""Previews of creates: evaluated like any other, and never recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller, StackQuery, StackRequest
+from stoker.engine.model.secrets import masked_properties, masking_of
+from stoker.engine.model.views import ResourceView, StackView
+from stoker.engine.service.requests.evaluate import evaluated_new, require_free
+from stoker.engine.service.requests.plan_fingerprints import of_create
+from stoker.engine.service.stack_access.guards import most_stacks, require_room
+from stoker.engine.service.stack_access.presenters import (
+    attributes_to_be,
+    resource_view,
+    row_to_be,
+    stack_view,
+)
+from stoker.kernel.graph import reverse
+from stoker.kernel.values import replace
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
+
+UNMADE = "None"
+"""Shown as the id of a stack that is only previewed."""
+
+
+async def preview_create(
+    ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool
+) -> tuple[StackView, Sequence[ResourceView], str | None]:
+    """Return the stack and resources of a create, and the fingerprint of the plan if wanted."""
+    stack, given, evaluation = await evaluated_new(ports, caller, request, UNMADE)
+    await require_free(ports, caller, stack.name)
+    if (most := most_stacks(ports.limits, caller)) is not None:
+        require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
+
+    def view() -> tuple[StackView, Sequence[ResourceView], str | None]:
+        outputs = tuple(evaluation.outputs(RecordedReferences()))
+        masking = masking_of(evaluation)
+        views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
+        made = of_create(given, evaluation) if fingerprint else None
+        return stack_view(stack, evaluation, outputs), views, made
+
+    return await ports.workers.compute(view)
+
+
+def _views(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
+    """The resources of a stack to be; after each, those of the nested stack behind it."""
+    facts = RecordedReferences()
+    needed = reverse(evaluation.dependencies)
+    views = []
+    for name in evaluation.names:
+        row = row_to_be(ports, stack, evaluation, name)
+        attributes = attributes_to_be(evaluation.definition(name, facts))
+        view = resource_view(stack, row, needed.get(name, ()), attributes)
+        child = evaluation.children.get(name)
+        if child is None:
+            views.append(view)
+            continue
+        inner = replace(stack, name=f"{stack.name}-{name}", parent_resource=name)
+        views += [replace(view, nested=inner.address), *_views(ports, inner, child)]
+    return views

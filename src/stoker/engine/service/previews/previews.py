@@ -1,0 +1,106 @@
+"""Previews of requests: evaluated and planned like any other, and never recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stoker.engine.execution.observe.preview_tree import Premises, foresee
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.views import PlanView, ResourceView, StackView
+from stoker.engine.service.previews.create_previews import preview_create
+from stoker.engine.service.previews.update_previews import UpdatePreviews
+from stoker.engine.service.requests.evaluate import evaluated_update
+from stoker.engine.service.requests.plan_fingerprints import of_delete, of_update
+from stoker.engine.service.stack_access.guards import require_there
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.views.property_changes import masking_over
+from stoker.kernel.addresses import StackAddress
+from stoker.template.evaluate.evaluation import Evaluation
+
+
+class Previews:
+    """Previews of creates, updates and deletes, for a caller.
+
+    The ``fingerprint``, with which a request accepts the plan, is optional: it takes an eighth of
+    the time of the plan.
+    """
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._finder = finder
+
+    async def create(
+        self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
+    ) -> tuple[StackView, Sequence[ResourceView], str | None]:
+        """Return the stack and the resources that a create would make."""
+        return await preview_create(self._ports, caller, request, fingerprint=fingerprint)
+
+    async def update(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
+        unhealthy: frozenset[str] = frozenset(),
+        fingerprint: bool = False,
+    ) -> PlanView:
+        """The plan of an update, if asked for with its nested stacks.
+
+        ``unhealthy`` holds the physical ids of objects that are to be marked unhealthy before it:
+        such a plan cannot be accepted, as the marks change the stack.
+        """
+        stack = await self._finder.at(caller, address)
+        plan, _, _ = await self.planned(
+            caller,
+            stack,
+            request,
+            show_nested=show_nested,
+            unhealthy=unhealthy,
+            fingerprint=fingerprint,
+        )
+        return plan
+
+    async def planned(
+        self,
+        caller: Caller,
+        stack: Stack,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
+        unhealthy: frozenset[str] = frozenset(),
+        fingerprint: bool = True,
+    ) -> tuple[PlanView, Input, Evaluation]:
+        """Return the same, with the input of the update and its evaluation."""
+        ports = self._ports
+        tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
+        given, evaluation = await evaluated_update(ports, caller, stack, request)
+        stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+        foreseen = await foresee(
+            stack_rows, given, evaluation, Premises(unhealthy, request.converge)
+        )
+        masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
+        previews = UpdatePreviews(ports, masking, show_nested=show_nested)
+        changes = await previews.changes(foreseen)
+        if tree is None:
+            return PlanView(tuple(changes)), given, evaluation
+        accepted = foreseen.decisions
+        made = await ports.workers.compute(lambda: of_update(given, accepted, tree))
+        return PlanView(tuple(changes), made), given, evaluation
+
+    async def delete(
+        self, caller: Caller, address: StackAddress, *, fingerprint: bool = False
+    ) -> PlanView:
+        """The plan of a delete, with nested stacks."""
+        ports = self._ports
+        stack = await self._finder.at(caller, address)
+        require_there(stack)
+        tree = await ports.store.tree(stack.id) if fingerprint else None
+        stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+        masking = await masking_over(stack_rows, [])
+        previews = UpdatePreviews(ports, masking, show_nested=True)
+        changes = tuple(await previews.deletes(stack_rows))
+        return PlanView(changes, None if tree is None else of_delete(tree))

@@ -1,0 +1,193 @@
+"""What an update, or a delete, would do to each resource of a stack, and of those nested in it.
+
+The plans say it (:mod:`stoker.engine.execution.observe.preview_tree`); here they become lines to
+be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stoker.engine.execution.observe.preview_tree import Foreseen, foresee_delete
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.plans import Change, Node, Reason, Step
+from stoker.engine.model.records import Resource, Stack, is_nested
+from stoker.engine.model.views import ChangeView
+from stoker.engine.service.impossible_changes import require_possible
+from stoker.engine.service.stack_access.presenters import resource_view, row_to_be
+from stoker.engine.service.stack_access.resource_positions import positions_of
+from stoker.engine.service.views.plan_order import Place, places
+from stoker.engine.service.views.property_changes import Compared, compared
+from stoker.kernel.masking import Masking
+from stoker.kernel.values import replace
+from stoker.template.definition import DeletionPolicy
+from stoker.template.evaluate.evaluation import Evaluation
+
+_CHANGES = {
+    Change.CREATE: "added",
+    Change.CONTINUE: "added",
+    Change.UPDATE: "updated",
+    Change.REPLACE: "replaced",
+    Change.TAKE_UP: "replaced",
+    Change.LATER: "updated",
+    Change.KEEP: "unchanged",
+}
+CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
+
+
+class UpdatePreviews:
+    """The lines of plans, with secrets masked; ``show_nested`` adds those of nested stacks."""
+
+    def __init__(self, ports: Ports, masking: Masking, *, show_nested: bool) -> None:
+        self._ports = ports
+        self._masking = masking
+        self._show_nested = show_nested
+
+    async def changes(self, foreseen: Foreseen, above: tuple[str, ...] = ()) -> list[ChangeView]:
+        """Return the changes of a stack's resources, each followed by those in its nested stack.
+
+        Raises DiagnosticError for changes that no cloud carries out.
+        """
+        if not above:
+            await self._ports.workers.compute(lambda: require_possible(foreseen))
+        stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
+        lines = await self._ports.workers.compute(lambda: self._lines(foreseen, above))
+        found = []
+        for name in evaluation.names:
+            line, row = lines[name], stack_rows.current.get(name)
+            found.append(line)
+            if not self._show_nested:
+                continue
+            if name in foreseen.nested:
+                found += await self.changes(foreseen.nested[name], line.path)
+            elif line.change in ("added", "replaced"):
+                found += self._added(stack_rows.stack, evaluation, name, line.path)
+            if line.change == "replaced" and row is not None:
+                found += await self._below_deleted(row, line.path)
+        gone = [
+            row for row in stack_rows.current.values() if row.name not in evaluation.dependencies
+        ]
+        return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
+
+    async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
+        """What a delete of a stack does."""
+        plan = await foresee_delete(stack_rows)
+        rows = list(stack_rows.current.values())
+        return await self._gone(stack_rows.stack, rows, places(plan), ())
+
+    def _lines(self, foreseen: Foreseen, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
+        stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
+        planned = {node.name: node for node in foreseen.plan.nodes(Step.APPLY)}
+        differences, order = compared(foreseen, self._masking), places(foreseen.plan)
+        told = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
+        where = positions_of(evaluation, told)
+        found = {}
+        for name in evaluation.names:
+            node, row = planned.get(name), stack_rows.current.get(name)
+            if row is None:
+                row = row_to_be(self._ports, stack_rows.stack, evaluation, name)
+            line = self._line(stack_rows.stack, row, "unchanged", Reason.SAME, above)
+            if node is not None:
+                line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
+            if line.change == "replaced":
+                made = replace(line.resource, type_name=evaluation.type_names[name])
+                line = replace(line, resource=made)
+            if is_nested(row) or line.cause == Reason.NESTED:
+                line = replace(line, inside=_inside(foreseen, name))
+            found[name] = replace(line, position=where[name]) if name in where else line
+        return found
+
+    def _line(
+        self, stack: Stack, row: Resource, change: str, cause: Reason, above: tuple[str, ...]
+    ) -> ChangeView:
+        view = resource_view(stack, row, ())
+        if self._masking:
+            view = replace(view, properties=self._masking.data(view.properties))
+        retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
+        return ChangeView(
+            view,
+            change,
+            cause,
+            path=(*above, row.name),
+            keeps_object=retained,
+            holds_data=not retained and self._holds_data(row),
+        )
+
+    def _holds_data(self, row: Resource) -> bool:
+        type_ = self._ports.types.find(row.implementation)
+        saved = row.deletion_policy == DeletionPolicy.SNAPSHOT
+        has_object = row.physical_id is not None and not saved
+        return has_object and type_ is not None and type_.holds_data(row.properties)
+
+    def _added(
+        self, stack: Stack, evaluation: Evaluation, name: str, above: tuple[str, ...]
+    ) -> list[ChangeView]:
+        """The resources of a nested stack that there will be."""
+        child = evaluation.children.get(name)
+        if child is None:
+            return []
+        inner = replace(stack, id="None", name=f"{stack.name}-{name}", parent_resource=name)
+        changes = []
+        for below in child.names:
+            shown = row_to_be(self._ports, inner, child, below)
+            line = self._line(inner, shown, "added", Reason.NEW, above)
+            changes.append(line)
+            changes += self._added(inner, child, below, line.path)
+        return changes
+
+    async def _gone(
+        self,
+        stack: Stack,
+        rows: list[Resource],
+        order: Mapping[str, Place],
+        above: tuple[str, ...],
+    ) -> list[ChangeView]:
+        """The resources of a stack that go; after each, those of its nested stack."""
+        changes = []
+        for row in rows:
+            line = self._line(stack, row, "deleted", Reason.NOT_WANTED, above)
+            changes.append(_placed(line, order.get(row.name)))
+            changes += await self._below_deleted(row, line.path) if self._show_nested else []
+        return changes
+
+    async def _below_deleted(self, row: Resource, path: tuple[str, ...]) -> list[ChangeView]:
+        """The resources of a nested stack that goes."""
+        child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
+        if child is None or row.deletion_policy == DeletionPolicy.RETAIN:
+            return []
+        rows = await self._ports.store.resources(child.id)
+        current = [below for below in rows if below.replaced_by is None]
+        return await self._gone(child, current, {}, path)
+
+
+def _of_node(line: ChangeView, node: Node, place: Place | None, differs: Compared) -> ChangeView:
+    return replace(
+        _placed(line, place),
+        change=_CHANGES[node.change],
+        cause=node.reason,
+        forcing=node.forcing,
+        changed_properties=differs.changes,
+        interruptions=differs.interruptions,
+        may_force=differs.may_force,
+    )
+
+
+def _telling(node: Node, differs: Compared | None) -> str | None:
+    """The property whose line tells most of a change."""
+    names = [*node.forcing]
+    if differs is not None:
+        names += [*differs.may_force, *(change.name for change in differs.changes)]
+    return next(iter(names), None)
+
+
+def _placed(line: ChangeView, place: Place | None) -> ChangeView:
+    return line if place is None else replace(line, step=place.step, after=place.after)
+
+
+def _inside(foreseen: Foreseen, name: str) -> str:
+    """What happens in the nested stack of a resource."""
+    below = foreseen.nested.get(name)
+    if below is None:
+        return UNKNOWN
+    return CHANGES if below.has_changes else SAME

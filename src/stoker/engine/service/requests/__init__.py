@@ -1,0 +1,1 @@
+"""Requests that start an operation: evaluate them, fetch their files, record them."""

@@ -1,0 +1,197 @@
+"""From a request to its input and its evaluation, with everything checked that can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Action, Input, Stack, Status
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.planning.constraints import constraint_diagnostics
+from stoker.engine.planning.evaluations import Documents, evaluation_at
+from stoker.engine.planning.permissions import require_types
+from stoker.engine.planning.sizes import require_resources
+from stoker.engine.service.requests.fetch import Judged, judged, with_fetched
+from stoker.engine.service.requests.inputs import input_of, input_of_document
+from stoker.engine.service.stack_access.availability import require_services
+from stoker.kernel.addresses import STACK_NAME
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import BAD_REQUEST, NotFoundError, ValidationError, name_taken
+from stoker.kernel.values import replace
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.parameters.parameters import immutable_changes
+
+NewStack = tuple[Stack, Input, Evaluation]
+"""A stack that is not recorded, what it is to be, and what that means."""
+
+
+async def evaluated(
+    ports: Ports,
+    stack: Stack,
+    request: StackRequest,
+    old: Input | None = None,
+    earlier: Evaluation | None = None,
+) -> Judged:
+    """Return the input that a request gives a stack, and diagnostics about it.
+
+    ``old`` is the stack's input, if the request keeps some of it; ``earlier`` is the evaluation of
+    the stack's input in any case.
+    """
+    input_id = ports.ids.uuid()
+
+    def judge() -> tuple[Documents, Judged]:
+        given, documents = input_of(input_id, stack.id, request, old)
+        return documents, judged(ports, stack, given, documents, earlier, {})
+
+    documents, found = await ports.workers.compute(judge)
+    return await with_fetched(ports, stack, documents, found, earlier)
+
+
+async def evaluated_new(
+    ports: Ports,
+    caller: Caller,
+    request: StackRequest,
+    stack_id: str | None = None,
+    old: Input | None = None,
+) -> NewStack:
+    """The stack that a create would make, its input and its evaluation, fully checked.
+
+    ``old`` is the input of another stack that this one replaces.
+    """
+    name = _check_name(request.name)
+    stack = new_stack(ports, caller, name, request, stack_id)
+    found = await evaluated(ports, stack, request, old)
+    try:
+        await _check(ports, caller, stack, found)
+    except Exception:
+        # the first thing to say of a name that is taken, whatever else is wrong
+        await require_free(ports, caller, name)
+        raise
+    stack = replace(stack, description=description_of(found.evaluation))
+    return stack, found.given, found.evaluation
+
+
+async def evaluated_in_review(
+    ports: Ports, caller: Caller, stack: Stack, request: StackRequest
+) -> tuple[Input, Evaluation]:
+    """The input and the evaluation of a stack that is recorded and not made, fully checked."""
+    found = await evaluated(ports, stack, request)
+    await _check(ports, caller, stack, found)
+    return found.given, found.evaluation
+
+
+async def evaluated_adopt(
+    ports: Ports, caller: Caller, request: StackRequest, document: str
+) -> NewStack:
+    """Return the same for a stack from a document, for all that the request does not say."""
+    stack_id = ports.ids.uuid()
+    old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
+    over = replace(request, existing=True, tags=request.tags or tags)
+    stack, given, evaluation = await evaluated_new(ports, caller, over, stack_id, old)
+    return stack, replace(given, adopted=old.adopted), evaluation
+
+
+async def require_free(ports: Ports, caller: Caller, name: str) -> None:
+    """Raise AlreadyExistsError for the name of a live stack; the transaction that records one does
+    so, too.
+    """
+    if await ports.store.find_stack(caller.project_id, name) is not None:
+        raise name_taken(name)
+
+
+async def evaluated_update(
+    ports: Ports, caller: Caller, stack: Stack, request: StackRequest
+) -> tuple[Input, Evaluation]:
+    """The input that an update would give the stack, and its evaluation, fully checked."""
+    try:
+        old, earlier = await _before(ports, stack, request)
+    except NotFoundError:
+        # Another update has ended since the stack was read, and the input before it was dropped.
+        current = await ports.store.stack(stack.id)
+        if current is None or current.input_id == stack.input_id:
+            raise
+        stack = current
+        old, earlier = await _before(ports, stack, request)
+    found = await evaluated(ports, stack, request, old, earlier)
+    evaluation = found.evaluation
+
+    def changes() -> Sequence[Diagnostic]:
+        return immutable_changes(
+            evaluation.resolved.declarations, earlier.parameters, evaluation.parameters
+        )
+
+    if fixed := await ports.workers.compute(changes):
+        raise DiagnosticError(fixed)
+    await _check(ports, caller, stack, found)
+    return found.given, evaluation
+
+
+async def _before(
+    ports: Ports, stack: Stack, request: StackRequest
+) -> tuple[Input | None, Evaluation]:
+    """Return the input that the request keeps values of, and the evaluation that it changes."""
+    old = await ports.store.input(stack.input_id) if request.existing else None
+    return old, await evaluation_at(ports, stack, stack.input_id)
+
+
+async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> None:
+    """Raise the errors that can be found before anything is done."""
+    evaluation, findings = found.evaluation, found.findings
+    findings.raise_errors()
+    require_types(ports.policy, caller, evaluation)
+    most = ports.limits.resources_per_stack
+    if most >= 0:
+        require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
+    await require_services(ports, stack, evaluation)
+    asked = ports.clouds.check
+    findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
+    findings.raise_errors()
+
+
+def new_stack(
+    ports: Ports, caller: Caller, name: str, request: StackRequest, stack_id: str | None = None
+) -> Stack:
+    """A stack as a create request asks for it, not recorded."""
+    now = ports.clock.now()
+    return Stack(
+        id=ports.ids.uuid() if stack_id is None else stack_id,
+        project_id=caller.project_id,
+        name=name,
+        action=Action.INIT,
+        status=Status.COMPLETE,
+        reason="",
+        created_at=now,
+        input_id="",
+        user_id=caller.user_id,
+        user_name=caller.user_name,
+        credentials={"token": caller.token, "project_id": caller.project_id},
+        timeout_mins=request.timeout_mins,
+        disable_rollback=request.disable_rollback is not False,
+        tags=request.tags or (),
+    )
+
+
+def description_of(evaluation: Evaluation) -> str:
+    """The description of a template, as it is shown."""
+    return str(evaluation.template.description or "No description")
+
+
+def _check_name(name: str | None) -> str:
+    if name is None:
+        raise ValidationError("No stack name specified", BAD_REQUEST)
+    if not STACK_NAME.fullmatch(name):
+        raise DiagnosticError(
+            [
+                Diagnostic(
+                    code="invalid-stack-name",
+                    message=f'Invalid stack name "{name[:80]}": it must contain only alphanumeric'
+                    ' or "_-." characters, must start with alpha and have 255 characters at most',
+                )
+            ]
+        )
+    return name
+
+
+def _resources_in(evaluation: Evaluation) -> int:
+    """Return the number of resources, nested ones included as far as they are known."""
+    return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

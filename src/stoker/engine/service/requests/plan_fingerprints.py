@@ -1,0 +1,172 @@
+"""Fingerprints of plans that were shown to a user, and requests that accept them.
+
+A plan holds as long as three things are unchanged: the input, the decisions about all resources,
+and the state of all stacks of the tree. The decisions are made again for the request; the stacks
+are checked again in the transaction that records it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.engine.execution.observe.preview_tree import Premises, foresee
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.accepted import Accepted
+from stoker.engine.model.interfaces import Inside, Ports
+from stoker.engine.model.plans import Change
+from stoker.engine.model.records import Input, Stack, Status, TreeState
+from stoker.engine.model.requests import StackRequest
+from stoker.kernel import long_json
+from stoker.kernel.errors import PlanOutdatedError, ValidationError
+from stoker.template.evaluate.evaluation import Evaluation
+
+NO_UPDATES = "No updates are to be performed."
+"""Clients of AWS compare the whole message."""
+_LENGTH = 32
+"""Characters of each part."""
+_ADVICE = "Make a new plan"
+_OTHER_INPUT = "template, files, environment or parameters differ from those of the plan"
+_OTHER_STATE = "the stack has changed, or was signalled, since the plan was made"
+_OTHER_DECISIONS = "the plan would be different now"
+_PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
+"""What is wrong where a part of a fingerprint differs."""
+
+
+class Agreement(Struct, frozen=True):
+    """A plan that a request has accepted."""
+
+    stack_id: str
+    tree: TreeState
+    accepted: Accepted | None = None
+    """What an update may do."""
+
+
+def require_agreed(inside: Inside, agreement: Agreement | None) -> None:
+    """Raise PlanOutdatedError if anybody has driven the stack, or one below it, since."""
+    if agreement is not None and inside.tree(agreement.stack_id) != agreement.tree:
+        raise _outdated(_OTHER_STATE)
+
+
+def of_update(given: Input, accepted: Accepted, tree: TreeState) -> str | None:
+    """The fingerprint of the plan of an update; None while something is under way."""
+    return None if tree.open else _joined([_input(given), _state(tree), accepted.as_data()])
+
+
+def of_create(given: Input, evaluation: Evaluation) -> str:
+    """The fingerprint of the plan of a create."""
+    return _joined([_input(given), None, to_be(evaluation).as_data()])
+
+
+def of_delete(tree: TreeState) -> str | None:
+    """The fingerprint of the plan of a delete; None while something is under way."""
+    return None if tree.open else _joined([None, _state(tree), "delete"])
+
+
+def still_holds(fingerprint: str, tree: TreeState) -> bool:
+    """Return whether the stacks are as they were when the plan of an update was made."""
+    return not tree.open and fingerprint.split(".")[1:2] == [_digest(_state(tree))]
+
+
+def same_input(one: Input, other: Input) -> bool:
+    """Return whether two inputs give a stack the same."""
+    return _input(one) == _input(other)
+
+
+async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
+    """Raise ValidationError for an update that changes nothing in a stack that is COMPLETE."""
+    if stack.status is not Status.COMPLETE or stack.requested is not None:
+        return
+    has_policy = (request.stack_policy, request.policy_meanwhile) != (None, None)
+    if has_policy or (request.tags or ()) != stack.tags:
+        return
+    old = await ports.store.input(stack.input_id)
+    if await ports.workers.compute(lambda: same_input(given, old)):
+        raise ValidationError(NO_UPDATES)
+
+
+def to_be(evaluation: Evaluation) -> Accepted:
+    """Return the changes of a create: it makes all resources, also of nested stacks."""
+    nested = {name: to_be(child) for name, child in evaluation.children.items()}
+    return Accepted(dict.fromkeys(evaluation.names, Change.CREATE), nested)
+
+
+async def agreed_update(
+    ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
+) -> Agreement | None:
+    """Return the plan that an update with a fingerprint accepts, or None. Raises
+    PlanOutdatedError.
+    """
+    fingerprint = request.plan_fingerprint
+    if fingerprint is None:
+        return None
+    tree = _at_rest(stack, await ports.store.tree(stack.id))
+    stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+    plans = await foresee(stack_rows, given, evaluation, Premises(converge=request.converge))
+    accepted = plans.decisions
+    found = await ports.workers.compute(lambda: of_update(given, accepted, tree))
+    _require_same(fingerprint, found)
+    return Agreement(stack.id, tree, accepted)
+
+
+async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> Agreement | None:
+    """The same for a delete."""
+    if fingerprint is None:
+        return None
+    tree = _at_rest(stack, await ports.store.tree(stack.id))
+    _require_same(fingerprint, of_delete(tree))
+    return Agreement(stack.id, tree)
+
+
+def require_create(fingerprint: str, given: Input, evaluation: Evaluation) -> None:
+    """Raise PlanOutdatedError unless the fingerprint is that of this create."""
+    _require_same(fingerprint, of_create(given, evaluation))
+
+
+def _require_same(accepted: str, found: str | None) -> None:
+    """Raise PlanOutdatedError unless two fingerprints are equal, ValidationError for a malformed
+    one.
+    """
+    assert found is not None
+    given, now = accepted.split("."), found.split(".")
+    if len(given) != len(now) or any(len(part) != _LENGTH for part in given):
+        raise ValidationError("plan_fingerprint is not that of a plan")
+    for part, is_now, what in zip(given, now, _PARTS, strict=True):
+        if part != is_now:
+            raise _outdated(what)
+
+
+def _at_rest(stack: Stack, tree: TreeState) -> TreeState:
+    if tree.open:
+        raise _outdated(f"an operation on the stack {stack.name} has not ended")
+    return tree
+
+
+def _outdated(what: str) -> PlanOutdatedError:
+    return PlanOutdatedError(f"Nothing was changed: {what}. {_ADVICE}")
+
+
+def _joined(parts: Sequence[Any]) -> str:
+    return ".".join(_digest(part) for part in parts)
+
+
+def _input(given: Input) -> list[Any]:
+    return [given.template, given.parameters, given.environment, given.files]
+
+
+def _state(tree: TreeState) -> list[Any]:
+    return sorted(tree.fencing_tokens.items())
+
+
+def _digest(value: Any) -> str:
+    digest = hashlib.sha256()
+    for piece in long_json.pieces(value, _written):
+        digest.update(piece.encode())
+    return digest.hexdigest()[:_LENGTH]
+
+
+_written = json.JSONEncoder(default=str, sort_keys=True).encode

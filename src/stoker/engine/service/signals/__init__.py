@@ -1,0 +1,1 @@
+"""Signals, and reports of software deployments."""

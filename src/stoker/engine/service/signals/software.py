@@ -1,0 +1,244 @@
+"""Software configs and deployments, for a caller.
+
+They belong to a project. What a deployment is about to become is judged in the transaction that
+records it; if it is one of a stack's resource, the stack is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from stoker.engine.execution.calls.publish import publish
+from stoker.engine.execution.calls.server_metadata import deployments_of
+from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.requests import Caller, Page
+from stoker.engine.service.signals.reports import MOST_TRIES, ConcurrentUpdateError
+from stoker.kernel.errors import (
+    INVALID_RESTRICTED_ACTION,
+    NOT_FOUND,
+    LimitExceededError,
+    NotFoundError,
+    ValidationError,
+)
+from stoker.kernel.json_tree import weigh
+from stoker.kernel.values import replace
+from stoker.schema.software import (
+    Deployment,
+    SoftwareChange,
+    SoftwareConfig,
+    checked_inputs,
+    checked_outputs,
+)
+
+
+class Software:
+    """Configs and deployments of a caller's project; admins see all that they name."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._store = ports.store.software
+
+    async def create_config(self, caller: Caller, given: Mapping[str, Any]) -> SoftwareConfig:
+        """Record a config; ``given`` has fields of one. Raises ValidationError for inputs and
+        outputs.
+        """
+        config = SoftwareConfig(
+            id=self._ports.ids.uuid(),
+            project_id=caller.project_id,
+            created_at=self._ports.clock.now(),
+            name=given.get("name"),
+            group=given.get("group"),
+            config=given.get("config"),
+            inputs=checked_inputs(given.get("inputs") or ()),
+            outputs=checked_outputs(given.get("outputs") or ()),
+            options=given.get("options") or {},
+        )
+        most = self._ports.limits.configs_per_project
+
+        def guard(inside: Inside) -> None:
+            _require_room(caller, "software configs", inside.count_configs, most)
+            self._require_bytes(caller, inside, config)
+
+        await self._commit(SoftwareChange(configs=(config,)), guard)
+        return config
+
+    async def config(self, caller: Caller, config_id: Any) -> SoftwareConfig:
+        """One config."""
+        found = None
+        if isinstance(config_id, str):
+            found = await self._store.config(_scope(caller), config_id)
+        if found is None:
+            raise _no_config(config_id)
+        return found
+
+    async def configs(
+        self, caller: Caller, page: Page, *, all_projects: bool
+    ) -> Sequence[SoftwareConfig]:
+        """The configs of the caller's project, or of all, without their content."""
+        return await self._store.list_configs(None if all_projects else caller.project_id, page)
+
+    async def delete_config(self, caller: Caller, config_id: str) -> None:
+        """Drop a config. Raises ValidationError for one that deployments refer to."""
+        await self.config(caller, config_id)
+
+        def guard(inside: Inside) -> None:
+            if not inside.has_config(config_id):
+                raise _no_config(config_id)
+            if inside.is_deployed(config_id):
+                raise ValidationError(
+                    f"Software config with id {config_id} can not be deleted as it is referenced."
+                    " Delete the deployments that refer to it first",
+                    INVALID_RESTRICTED_ACTION,
+                )
+
+        await self._commit(SoftwareChange(dropped=(config_id,)), guard)
+
+    async def create_deployment(self, caller: Caller, given: Mapping[str, Any]) -> Deployment:
+        """Record a deployment; ``given`` has fields of one."""
+        config = await self.config(caller, given.get("config_id"))
+        deployment = Deployment(
+            id=self._ports.ids.uuid(),
+            project_id=caller.project_id,
+            created_at=self._ports.clock.now(),
+            config_id=config.id,
+            server_id=given["server_id"],
+            action=given.get("action"),
+            status=given.get("status"),
+            reason=given.get("reason"),
+            input_values=given.get("input_values") or {},
+        )
+        most = self._ports.limits.deployments_per_project
+
+        def guard(inside: Inside) -> None:
+            _require_room(caller, "software deployments", inside.count_deployments, most)
+            self._require_bytes(caller, inside, deployment)
+            _require_config(inside, config.id)
+
+        await self._commit(SoftwareChange(deployments=(deployment,)), guard)
+        await publish(self._ports, deployment.project_id, deployment.server_id)
+        return deployment
+
+    async def deployment(self, caller: Caller, deployment_id: str) -> Deployment:
+        """One deployment."""
+        found = await self._store.deployment(_scope(caller), deployment_id)
+        if found is None:
+            raise _no_deployment(deployment_id)
+        return found
+
+    async def deployments(
+        self, caller: Caller, server_id: str | None, page: Page
+    ) -> Sequence[Deployment]:
+        """The deployments of the caller's project, to one server or to all."""
+        return await self._store.list_deployments(caller.project_id, server_id, page)
+
+    async def update_deployment(
+        self, caller: Caller, deployment_id: str, changes: Mapping[str, Any]
+    ) -> Deployment:
+        """Change fields of a deployment, and tell whoever waits for it."""
+        if "config_id" in changes:
+            await self.config(caller, changes["config_id"])
+        for _ in range(MOST_TRIES):
+            known = await self.deployment(caller, deployment_id)
+            changed = replace(known, **changes, updated_at=self._ports.clock.now())
+
+            def guard(inside: Inside, known: Deployment = known, new: Deployment = changed) -> None:
+                if inside.deployment(known.id) != known:
+                    raise ConcurrentUpdateError
+                if new.config_id != known.config_id:
+                    _require_config(inside, new.config_id)
+                self._require_bytes(caller, inside, new)
+
+            try:
+                await self._commit(SoftwareChange(deployments=(changed,)), guard, known.stack_id)
+            except ConcurrentUpdateError:
+                continue
+            await publish(self._ports, known.project_id, known.server_id)
+            return changed
+        raise LimitExceededError(
+            f"{deployment_id} is being changed too often at once; send it again"
+        )
+
+    async def delete_deployment(self, caller: Caller, deployment_id: str) -> None:
+        """Drop a deployment."""
+        known = await self.deployment(caller, deployment_id)
+
+        def guard(inside: Inside) -> None:
+            if inside.deployment(deployment_id) is None:
+                raise _no_deployment(deployment_id)
+
+        await self._commit(SoftwareChange(dropped=(deployment_id,)), guard, known.stack_id)
+        await publish(self._ports, known.project_id, known.server_id)
+
+    async def metadata(self, caller: Caller, server_id: str) -> Sequence[SoftwareConfig]:
+        """The configs of a server's deployments, in their order.
+
+        Stack users see those of the server that they were made for, and none of others.
+        """
+        project_id = caller.project_id
+        if caller.is_stack_user:
+            owner = await self._owner_of(caller, server_id)
+            if owner is None:
+                return ()
+            project_id = owner
+        return await deployments_of(self._ports, project_id, server_id)
+
+    async def _owner_of(self, caller: Caller, server_id: str) -> str | None:
+        """The project of the server that a stack user was made for."""
+        for project_id in await self._store.projects_of_users(caller.project_id):
+            for row in await self._store.standing_for(project_id, server_id):
+                if row.data.get("user_id") == caller.user_id:
+                    return project_id
+        return None
+
+    def _require_bytes(
+        self, caller: Caller, inside: Inside, new: SoftwareConfig | Deployment
+    ) -> None:
+        """Raise LimitExceededError where the project may not keep the new record."""
+        most = self._ports.limits.software_bytes_per_project
+        if caller.is_admin or most < 0:
+            return
+        _, _, octets = weigh(structs.asdict(new), octets=most, keys=True)
+        size = inside.software_size(new.project_id) + octets
+        if size > most:
+            raise LimitExceededError(
+                f"The software configs and deployments of this project would have {size} bytes"
+                f" together, the limit is {most} (max_software_size_per_tenant). Delete some of"
+                " them"
+            )
+
+    async def _commit(
+        self,
+        change: SoftwareChange,
+        guard: Callable[[Inside], None],
+        stack_id: str | None = None,
+    ) -> None:
+        await self._ports.store.commit(Append(stack_id or "", software=change, guard=guard))
+
+
+def _scope(caller: Caller) -> str | None:
+    return None if caller.is_admin else caller.project_id
+
+
+def _require_room(caller: Caller, what: str, count: Callable[[str], int], most: int) -> None:
+    if caller.is_admin or most < 0:
+        return
+    if count(caller.project_id) >= most:
+        raise LimitExceededError(
+            f"You have reached the maximum {what} per tenant, {most}. Delete some of this project"
+        )
+
+
+def _require_config(inside: Inside, config_id: str) -> None:
+    if not inside.has_config(config_id):
+        raise _no_config(config_id)
+
+
+def _no_config(config_id: Any) -> NotFoundError:
+    return NotFoundError(f"Software config with id {str(config_id)[:255]} not found", NOT_FOUND)
+
+
+def _no_deployment(deployment_id: str) -> NotFoundError:
+    return NotFoundError(f"Deployment with id {deployment_id[:255]} not found", NOT_FOUND)

@@ -1,0 +1,1 @@
+"""Finding a stack, and the checks that a caller has to pass."""

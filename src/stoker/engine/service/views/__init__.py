@@ -1,0 +1,1 @@
+"""Requests that read stacks, resources, events and drift."""

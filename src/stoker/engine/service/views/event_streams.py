@@ -1,0 +1,167 @@
+"""Events as they happen, for clients that keep a connection open.
+
+A stream buffers nothing: unread events are in the store, and are read when the client takes more.
+It is woken by commits, and polls now and then for those of other processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from stoker.engine.model.interfaces import Change, Observer, Ports, StoreError
+from stoker.engine.model.records import Stack, Status
+from stoker.engine.model.requests import Caller, EventQuery, Page
+from stoker.engine.model.views import EventView, StackView
+from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.stack_access.presenters import event_view, stack_view
+from stoker.engine.service.views.queries import Queries
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import LimitExceededError
+from stoker.kernel.values import replace
+
+MOST, MOST_OF_PROJECT = 500, 100
+"""Streams that are open."""
+AT_ONCE = 100
+"""Events that are read at a time."""
+HEARTBEAT = 10.0
+"""Seconds after which a stream without events sends a sign of life."""
+LONGEST = 600.0
+"""Seconds after which a stream ends, and its client has to show a valid token again."""
+_PAUSE = 0.05
+"""Seconds in which what happens is collected."""
+
+
+class Told(Struct, frozen=True):
+    """One message of a stream; neither field set is a sign of life."""
+
+    events: Sequence[EventView] = ()
+    end: StackView | None = None
+    """The stack at rest: nothing more comes."""
+
+
+@dataclass(slots=True)
+class _Stream:
+    """One client that listens."""
+
+    query: EventQuery
+    """The events that were not sent yet."""
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    listens_to: frozenset[str] = frozenset()
+    """Stacks."""
+    begun: bool = False
+    """Something was sent, at least a sign of life."""
+
+
+class EventStreams(Observer):
+    """All streams of a process."""
+
+    def __init__(self, ports: Ports, finder: Finder, views: Queries) -> None:
+        self._ports = ports
+        self._finder = finder
+        self._views = views
+        self._open: Counter[str] = Counter()
+        """By project."""
+        self._listening: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        """By stack, whom to wake."""
+        self._closing = False
+        ports.store.observe(self)
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """Wake the streams of the stacks that it is about."""
+        if self._listening:
+            self.hear({change.stack_id, *(event.stack_id for event in change.events)})
+
+    def hear(self, stack_ids: Iterable[str]) -> None:
+        """There are events of these stacks."""
+        for stack_id in stack_ids:
+            for news in self._listening.get(stack_id, ()):
+                news.set()
+
+    def close(self) -> None:
+        """End all streams: their clients continue elsewhere, or later."""
+        self._closing = True
+        for listening in self._listening.values():
+            for news in listening:
+                news.set()
+
+    async def follow(
+        self, caller: Caller, address: StackAddress, query: EventQuery, *, until_end: bool
+    ) -> AsyncIterator[Told]:
+        """The events after the marker of a query, oldest first, then those that happen.
+
+        With ``until_end`` the last message is the stack, once its operations have ended. Raises
+        NotFoundError, and LimitExceededError where too many streams are open.
+        """
+        self._enter(caller.project_id)
+        stream = _Stream(query)
+        ends_at = asyncio.get_running_loop().time() + LONGEST
+        try:
+            while not self._closing and asyncio.get_running_loop().time() < ends_at:
+                stream.news.clear()
+                try:
+                    told = await self._next(caller, address, stream, until_end=until_end)
+                except StoreError as fault:
+                    if not (fault.passing and stream.begun):
+                        raise
+                    told = Told()  # missed events are sent later
+                stream.begun = True
+                yield told
+                if told.end is not None:
+                    return
+                if not told.events:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(stream.news.wait(), HEARTBEAT)
+                    await asyncio.sleep(_PAUSE)
+        finally:
+            self._listen(stream, {})
+            self._open[caller.project_id] -= 1
+
+    async def _next(
+        self, caller: Caller, address: StackAddress, stream: _Stream, *, until_end: bool
+    ) -> Told:
+        """Return the next message."""
+        stack = await self._finder.at(caller, address)
+        known = {each.id: each async for each in self._views.tree(stack, stream.query.nested_depth)}
+        self._listen(stream, known)
+        if told := await self._read(stack, known, stream.query):
+            stream.query = replace(stream.query, page=Page(marker=told[-1].id))
+            return Told(told)
+        if until_end and not _is_busy(stack):
+            return Told(end=stack_view(stack))
+        return Told()
+
+    def _enter(self, project_id: str) -> None:
+        if self._open[project_id] >= MOST_OF_PROJECT or self._open.total() >= MOST:
+            raise LimitExceededError("Too many streams of events are open; end some, or try later.")
+        self._open[project_id] += 1
+
+    def _listen(self, stream: _Stream, known: Mapping[str, Stack]) -> None:
+        for stack_id in stream.listens_to - known.keys():
+            self._listening[stack_id].discard(stream.news)
+            if not self._listening[stack_id]:
+                del self._listening[stack_id]
+        for stack_id in known:
+            self._listening[stack_id].add(stream.news)
+        stream.listens_to = frozenset(known)
+
+    async def _read(
+        self, stack: Stack, known: Mapping[str, Stack], query: EventQuery
+    ) -> list[EventView]:
+        # after an event that was tidied away comes all that is left
+        page = Page(limit=AT_ONCE, marker=query.page.marker, descending=False)
+        found = await self._ports.store.events(list(known), replace(query, page=page))
+        root = stack.address if query.nested_depth else None
+        ports = self._ports
+        return [event_view(known[event.stack_id], event, ports, root) for event in found]
+
+
+def _is_busy(stack: Stack) -> bool:
+    """Return whether something is done to a stack, or about to be."""
+    waits = stack.requested is not None and stack.deleted_at is None
+    return waits or stack.status is Status.IN_PROGRESS

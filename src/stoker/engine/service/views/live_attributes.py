@@ -1,0 +1,140 @@
+"""Live attributes of objects, for requests that show a stack.
+
+Heat resolves attributes on request. So does this service, as long as the reads are cheap: few
+objects, for a short time, once for all requests within some seconds, and never while the stack is
+being changed. An answer has either only live attributes, or only recorded ones with a note.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.observe.preparation import ask_beside
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource, Stack, Status
+from stoker.engine.planning.facts import ShownFacts, exists
+from stoker.engine.service.views.live_values import refreshed
+from stoker.kernel.clock import isoformat
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import ManagedType, Observes, Reads, can
+from stoker.template.definition import Output
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
+
+MOST = 20
+"""Objects that one answer reads."""
+LONGEST = 2.0
+"""Seconds that an answer waits for them."""
+KEPT = 5.0
+"""Seconds for which what was read is shown again."""
+
+_Key = tuple[str, int, frozenset[str]]
+
+
+class Shown(Struct, frozen=True):
+    """Rows with their attributes as they are now, or as they are recorded."""
+
+    rows: Mapping[str, Resource]
+    """By name: those that were asked for."""
+    note: str | None = None
+    """That and why some are only recorded, and since when."""
+
+
+class LiveAttributes:
+    """Reads attributes for those who look."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._kept: dict[_Key, tuple[float, asyncio.Future[Mapping[str, Any] | str]]] = {}
+        """Readings under way or done: when they count no more, and attributes or what was wrong."""
+
+    async def of(self, stack_rows: StackRows, names: Iterable[str]) -> Shown:
+        """Return the rows of these names with the live attributes of their objects."""
+        rows = {name: stack_rows.current[name] for name in names if name in stack_rows.current}
+        live = [row for row in rows.values() if _is_live(stack_rows, row)]
+        if not live:
+            return Shown(rows)
+        read = await self._read(stack_rows, live)
+        if isinstance(read, str):
+            since = isoformat(min(row.updated_at for row in live))
+            return Shown(rows, f"as recorded at {since}: {read}")
+        fresh = {
+            row.name: replace(row, attributes={**row.attributes, **read[row.id]}) for row in live
+        }
+        return Shown({**rows, **fresh})
+
+    async def outputs(self, stack_rows: StackRows, evaluation: Evaluation) -> list[Output]:
+        """Return the outputs of a stack; each with a note if its value may be old."""
+
+        def used() -> set[str]:
+            facts = RecordedReferences()
+            evaluation.outputs(facts)
+            return set(facts.attributes)
+
+        shown = await self.of(stack_rows, await self._ports.workers.compute(used))
+
+        def compute() -> list[Output]:
+            current = {**stack_rows.current, **shown.rows}
+            rows = {name: refreshed(stack_rows, row) for name, row in current.items()}
+            outputs = evaluation.outputs(ShownFacts(rows, stack_rows.reference_of))
+            return [replace(output, note=shown.note) for output in outputs]
+
+        return await self._ports.workers.compute(compute)
+
+    async def _read(self, stack_rows: StackRows, rows: list[Resource]) -> Mapping[str, Any] | str:
+        """Attributes by row, or why they were not read."""
+        stack = stack_rows.stack
+        if _is_moving(stack):
+            return "the stack is being changed"
+        if len(rows) > MOST:
+            return f"{len(rows)} objects are more than the {MOST} that are read for an answer"
+        now = asyncio.get_running_loop().time()
+        self._kept = {key: kept for key, kept in self._kept.items() if kept[0] > now}
+        key = (stack.id, stack.fencing_token, frozenset(row.id for row in rows))
+        if key not in self._kept:
+            reading = asyncio.ensure_future(self._ask(stack_rows, rows, now + LONGEST))
+            self._kept[key] = (now + KEPT, reading)
+        # who goes away takes nothing from others who wait for the same
+        return await asyncio.shield(self._kept[key][1])
+
+    async def _ask(
+        self, stack_rows: StackRows, rows: list[Resource], until: float
+    ) -> Mapping[str, Any] | str:
+        ask, faults = ask_beside(stack_rows, until), self._ports.faults
+        works = [_work(stack_rows, row) for row in rows]
+        asked = (ask(row, work) for row, work in zip(rows, works, strict=True))
+        read = await asyncio.gather(*asked, return_exceptions=True)
+        for answer in read:
+            if isinstance(answer, TimeoutError):
+                return f"there was no answer within {LONGEST:.0f} seconds"
+            if isinstance(answer, Exception):
+                return faults.describe(answer)
+        now = await self._ports.store.stack(stack_rows.stack.id)
+        if now is None or _is_moving(now) or now.fencing_token != stack_rows.stack.fencing_token:
+            return "the stack is being changed"
+        return {row.id: answer for row, answer in zip(rows, read, strict=True)}
+
+
+def _is_moving(stack: Stack) -> bool:
+    return stack.status is Status.IN_PROGRESS or stack.requested is not None
+
+
+def _is_live(stack_rows: StackRows, row: Resource) -> bool:
+    """Return whether there is an object whose attributes others may have changed."""
+    type_ = stack_rows.type_of(row)
+    if not isinstance(type_, ManagedType) or row.physical_id is None or not exists(row):
+        return False
+    return can(type_, Observes) and can(type_, Reads)
+
+
+def _work(stack_rows: StackRows, row: Resource) -> Work:
+    type_ = stack_rows.type_of(row)
+    assert isinstance(type_, ManagedType)
+    assert can(type_, Reads)
+    return Work(type_, type_.read, row.properties)

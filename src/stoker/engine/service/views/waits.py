@@ -1,0 +1,170 @@
+"""Why resources of an operation under way are not there yet: what each of them waits for.
+
+The plan that is stored says what comes first; the rows say what has begun, and with what. It takes
+time in proportion to the plan, and is computed on a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.type_caller import TRIED_AGAIN
+from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.steps.hooks import hook_of, pause_reason
+from stoker.engine.model.plans import Change, Node, Phase, Plan, Step
+from stoker.engine.model.records import Operation, Resource, Status
+from stoker.engine.model.views import CauseKind
+from stoker.engine.service.views.plan_order import firsts
+from stoker.schema.resource_type import can
+from stoker.schema.resource_type.capabilities import CountsSignals
+
+_NAMED = 5
+"""Resources that a text names."""
+_PLAIN = ("", "state changed")
+"""Reasons that say nothing."""
+
+
+class Waiting(Struct, frozen=True):
+    """What one resource waits for."""
+
+    name: str
+    kind: CauseKind
+    text: str
+    row: Resource | None = None
+    """None for one that has no row yet."""
+    waits_for: tuple[str, ...] = ()
+    signals: tuple[int, int] | None = None
+    hook: str | None = None
+
+
+def waits(stack_rows: StackRows, operation: Operation) -> Iterator[Waiting]:
+    """What the resources of an operation wait for: first those that have begun."""
+    rows = stack_rows.rows.values()
+    begun = [row for row in rows if row.status is Status.IN_PROGRESS or hook_of(row) is not None]
+    for row in begun:
+        yield _of_begun(stack_rows, row)
+    if operation.plan is not None:
+        names = {row.name for row in begun}
+        for waiting in _Walk(stack_rows, operation, operation.plan).not_begun():
+            if waiting.name not in names:
+                yield waiting
+
+
+def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
+    hook = hook_of(row)
+    if hook is not None:
+        return Waiting(row.name, CauseKind.HOOK, pause_reason(hook), row, hook=hook)
+    if row.nested_id is not None:
+        text = "its nested stack has not finished"
+        return Waiting(row.name, CauseKind.NESTED, text, row)
+    type_ = stack_rows.type_of(row)
+    if can(type_, CountsSignals):
+        counted = type_.counted_signals(make_call(stack_rows, row, type_))
+        text = f"{counted[0]} of {counted[1]} signals received"
+        return Waiting(row.name, CauseKind.SIGNAL, text, row, signals=counted)
+    if row.reason.endswith(TRIED_AGAIN):
+        return Waiting(row.name, CauseKind.RETRY, row.reason, row)
+    if row.reason not in _PLAIN:
+        return Waiting(row.name, CauseKind.CLOUD, row.reason, row)
+    service = None if type_ is None else type_.service_for(row.properties)
+    if service is None:
+        return Waiting(row.name, CauseKind.CLOUD, f"its {row.action} is in progress", row)
+    load = stack_rows.ports.workers.load(service)
+    sent = row.physical_id is not None or bool(row.asked)
+    if load.pause > 0:
+        text = f"the {service} service asked for a pause, which lasts another {load.pause:.0f} s"
+    elif load.waiting and not sent:
+        text = (
+            f"the {service} service is limited to {load.places} calls at once now;"
+            f" {load.waiting} more are queued"
+        )
+    else:
+        text = f"the {service} service has not answered yet"
+        return Waiting(row.name, CauseKind.CALL, text, row)
+    return Waiting(row.name, CauseKind.GATE, text, row)
+
+
+class _Walk:
+    """How far the plan of an operation has come, by the rows."""
+
+    def __init__(self, stack_rows: StackRows, operation: Operation, plan: Plan) -> None:
+        self._rows = stack_rows
+        self._operation = operation
+        self._plan = plan
+        self._wanted = {node.name for node in plan.nodes(Step.APPLY)}
+
+    def not_begun(self) -> Iterator[Waiting]:
+        """What those wait for that have not begun; phases after the present one wait for it."""
+        present = True
+        for phase in self._plan.phases:
+            done = self._done(phase)
+            left = {node.key: node for node in phase.nodes if node.key not in done}
+            before = firsts(phase) if present else {}
+            for node in left.values():
+                if node.change in (Change.PAUSE, Change.KEEP):
+                    continue
+                if present:
+                    first = [left[key] for key in before.get(node.key, ()) if key in left]
+                    yield from self._waiting(node, self._row_of(node, phase), first)
+                elif node.name not in self._wanted:
+                    text = "it is removed once everything else is in place"
+                    yield Waiting(node.name, CauseKind.ORDER, text, self._row_of(node, phase))
+            present = present and not left
+
+    def _waiting(
+        self, node: Node, row: Resource | None, first: Sequence[Node]
+    ) -> Iterator[Waiting]:
+        if row is not None and _failed_in(row, self._operation):
+            return
+        names = sorted({each.name for each in first if each.change is not Change.PAUSE})
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            text = f"waits for {', '.join(names[:_NAMED])}{more}"
+            yield Waiting(node.name, CauseKind.DEPENDENCY, text, row, tuple(names))
+        elif first:
+            text = f"there is a pause of {self._plan.pause:.0f} s between two batches"
+            yield Waiting(node.name, CauseKind.PAUSE, text, row)
+
+    def _row_of(self, node: Node, phase: Phase) -> Resource | None:
+        if phase.step is Step.APPLY:
+            return self._rows.current.get(node.name)
+        return self._rows.rows.get(node.key)
+
+    def _done(self, phase: Phase) -> set[str]:
+        done: set[str] = set()
+        sorter = phase.sorter()
+        nodes = {node.key: node for node in phase.nodes}
+        while ready := sorter.get_ready():
+            for key in ready:
+                if self._is_done(nodes[key], phase, done):
+                    done.add(key)
+                sorter.done(key)
+        return done
+
+    def _is_done(self, node: Node, phase: Phase, done: set[str]) -> bool:
+        if node.change is Change.PAUSE:
+            return node.dependencies <= done and self._is_over(node)
+        if node.change is Change.KEEP:
+            return node.dependencies <= done
+        row = self._row_of(node, phase)
+        if phase.step is Step.REMOVE:
+            # what may have had to go and stays has no part in the phase
+            return row is None or (row.name in self._wanted and row.replaced_by is None)
+        return (
+            row is not None
+            and row.operation_id == self._operation.id
+            and row.status is Status.COMPLETE
+        )
+
+    def _is_over(self, pause: Node) -> bool:
+        current, now = self._rows.current, self._rows.ports.clock.now()
+        changed = [current[name].updated_at for name in pause.dependencies if name in current]
+        return max(changed, default=0.0) + self._plan.pause <= now
+
+
+def _failed_in(row: Resource, operation: Operation) -> bool:
+    """Return whether the row has failed since the operation was asked for."""
+    return row.status is Status.FAILED and row.updated_at >= operation.created_at

@@ -1,0 +1,1 @@
+"""Metrics, traces and the delays of the event loop."""

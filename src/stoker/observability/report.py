@@ -1,0 +1,121 @@
+"""What the service says of itself, to operators and to Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from stoker import __version__
+from stoker.engine.model.interfaces import StoreError
+from stoker.kernel.clock import Clock
+from stoker.kernel.load import Load
+from stoker.observability.counts import Counts
+
+_PATIENCE = 5.0
+"""Seconds after which a database that says nothing counts as out of reach."""
+
+
+class Work(Struct, frozen=True):
+    """What a process drives, and how the work is shared."""
+
+    driven: int
+    """Stacks that this process drives at the moment."""
+    due: int
+    """Stacks that could be driven now, and wait for an engine."""
+    engines_up: int
+    engines_down: int
+    """Those of the last day that report no more."""
+
+
+class StoreState(Protocol):
+    """The state of a store."""
+
+    async def open_operations(self) -> Mapping[str, tuple[int, float]]:
+        """By status: how many operations have not ended, and when the oldest one was accepted."""
+
+    async def size(self) -> int:
+        """Bytes of the database."""
+
+
+@dataclass(slots=True)
+class Report:
+    """Puts together what others know. Lives on the event loop."""
+
+    counts: Counts
+    clock: Clock
+    store: StoreState
+    commits: Callable[[], tuple[int, float]]
+    """How many transactions there were, and how many seconds they took."""
+    loads: Callable[[], Mapping[str, Load]]
+    """By service of the cloud."""
+    pauses: Callable[[], Mapping[str, Any]]
+    reencrypting: Callable[[], bool]
+    work: Callable[[], Awaitable[Work]]
+    connections: dict[str, Callable[[], int]] = field(default_factory=dict)
+    """By interface."""
+
+    async def metrics(self) -> str:
+        """The text that Prometheus reads. Raises StoreError, or TimeoutError."""
+        exposition = await asyncio.to_thread(_exposition)
+        transactions, seconds = self.commits()
+        async with asyncio.timeout(_PATIENCE):
+            open_, size = await self._open_operations(), await self.store.size()
+            work = await self.work()
+        snapshot = exposition.Snapshot(
+            open_operations=open_,
+            database_bytes=size,
+            transactions=transactions,
+            transaction_seconds=seconds,
+            loads=self.loads(),
+            connections=self._connections(),
+            pauses=self.pauses(),
+            work=work,
+            texts_left=self.reencrypting(),
+        )
+        text: str = await asyncio.to_thread(exposition.exposition, self.counts, snapshot)
+        return text
+
+    async def details(self) -> Mapping[str, Any]:
+        """What an operator wants to know at a glance; ``fault`` says what does not work."""
+        told: dict[str, Any] = {
+            "version": __version__,
+            "event_loop": self.pauses(),
+            "connections": self._connections(),
+            "cloud": {
+                service: {"places": load.places, "waiting": load.waiting, "pause": load.pause}
+                for service, load in self.loads().items()
+            },
+            "reencrypting": self.reencrypting(),
+        }
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                open_, size = await self._open_operations(), await self.store.size()
+                work = await self.work()
+        except (StoreError, TimeoutError) as fault:
+            return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}
+        operations = {
+            status: {"count": count, "oldest_seconds": round(age, 1)}
+            for status, (count, age) in open_.items()
+        }
+        database = {"bytes": size}
+        return {**told, "operations": operations, "database": database, "work": asdict(work)}
+
+    async def _open_operations(self) -> Mapping[str, tuple[int, float]]:
+        now = self.clock.now()
+        found = await self.store.open_operations()
+        return {status: (count, max(now - first, 0.0)) for status, (count, first) in found.items()}
+
+    def _connections(self) -> dict[str, int]:
+        return {interface: count() for interface, count in self.connections.items()}
+
+
+def _exposition() -> ModuleType:
+    """Loaded with the first request for it: it takes a tenth of a second."""
+    return importlib.import_module("stoker.observability.exposition")

@@ -1,0 +1,98 @@
+"""AWS::EC2::VPCGatewayAttachment: leads the routes of a virtual private cloud outside."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import ROUTERS
+from stoker.resources.base import declare
+from stoker.resources.base.network_order import Others
+from stoker.resources.shared.ec2 import external_network, table_mark
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+
+_TABLE = "AWS::EC2::RouteTable"
+_ATTACHED = "way out of a virtual private cloud"
+_BEFORE = "before"
+"""Key of the data: the route tables that had a gateway before the create."""
+
+
+def _has(table: Object) -> bool:
+    return bool(table.get("external_gateway_info"))
+
+
+def _tables(call: Call) -> list[Object]:
+    mark = table_mark(call.properties["VpcId"])
+    found = ROUTERS.select(call.cloud, description=mark)
+    return [router for router in found if router.get("description") == mark]
+
+
+class VPCGatewayAttachment(ManagedType):
+    """Gives the route tables of a virtual private cloud a gateway."""
+
+    type_name = "AWS::EC2::VPCGatewayAttachment"
+    description = "Attaches a virtual private cloud to the way out."
+    service = "network"
+    unique = True
+    finds_own = True
+    shares = frozenset({_ATTACHED})
+
+    properties = {
+        "InternetGatewayId": declare.string("Id of the internet gateway."),
+        "VpcId": declare.string("Id of the virtual private cloud.", required=True),
+        "VpnGatewayId": declare.string("Not available.", implemented=False),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Give all route tables a gateway. Those that have one are recorded, and keep it."""
+        if _BEFORE not in call.data:
+            is_ours = call.shared.issuperset(self.parts(call))
+            before = [] if is_ours else [each["id"] for each in _tables(call) if _has(each)]
+            return Wait(after=0.0, data={**call.data, _BEFORE: before})
+        network = external_network(call.cloud)
+        for table in _tables(call):
+            gateway = {"network_id": network}
+            ROUTERS.update(call.cloud, table["id"], {"external_gateway_info": gateway})
+        return Done(call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        """Take the gateways away, unless another resource attaches the same cloud."""
+        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
+            before = call.data.get(_BEFORE, ())
+            for table in [each for each in _tables(call) if each["id"] not in before]:
+                ROUTERS.update(call.cloud, table["id"], {"external_gateway_info": {}})
+        return Done()
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The way out of the virtual private cloud."""
+        return {f"{_ATTACHED} {call.properties['VpcId']}"}
+
+    def find(self, call: Call) -> str | None:
+        """The attachment, if all route tables have a gateway."""
+        tables = _tables(call)
+        attached = tables and all(table.get("external_gateway_info") for table in tables)
+        return call.physical_name if attached else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The attachment as it was made, if no route table is without a gateway."""
+        tables = _tables(call)
+        detached = any(not table.get("external_gateway_info") for table in tables)
+        return None if detached else dict(call.properties)
+
+    def check(self, call: Call) -> Outcome:
+        """Return whether all route tables have a gateway."""
+        if self.live(call) is None:
+            return Failed(f"route tables of {call.properties['VpcId']} have no gateway")
+        return Done()
+
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
+        """The route tables of the virtual private cloud."""
+        wanted = properties.get("VpcId")
+        return frozenset(
+            name
+            for name, (type_name, theirs) in others.items()
+            if type_name == _TABLE and theirs.get("VpcId") == wanted
+        )

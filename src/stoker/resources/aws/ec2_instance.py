@@ -1,0 +1,247 @@
+"""AWS::EC2::Instance: a server of the compute service, in CloudFormation's words.
+
+Whatever is done to an instance is done to the server that its properties describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collections import SERVERS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
+from stoker.resources.base import declare
+from stoker.resources.nova.server.properties import PROPERTIES as OF_SERVER
+from stoker.resources.nova.server.server import Server
+from stoker.resources.shared.instances import LAUNCH, TAGS, by_key, volume_findings
+from stoker.schema.properties import Attribute, Finder, Type
+from stoker.schema.resource_type import Call, ManagedType, Outcome
+
+_SERVER = Server()
+_NO_ADDRESS = "0.0.0.0"  # noqa: S104 - what an instance without an address shows
+_WORDS: Mapping[str, frozenset[str]] = {
+    "InstanceType": frozenset({"flavor"}),
+    "NetworkInterfaces": frozenset({"networks"}),
+    "SubnetId": frozenset({"networks"}),
+    "Tags": frozenset({"metadata"}),
+}
+"""The properties that can change in place, and those of the server that change with them."""
+_TOLD = {
+    "AvailabilityZone": "availability_zone",
+    "ImageId": "image",
+    "InstanceType": "flavor",
+    "KeyName": "key_name",
+}
+"""Properties that the server tells as they are."""
+_UNAVAILABLE = (
+    "DisableApiTermination", "PlacementGroupName", "PrivateIpAddress",
+)  # fmt: skip
+
+
+class Instance(ManagedType):
+    """A server. ``PublicIp`` is a floating IP where the server has one, else its first address."""
+
+    type_name = "AWS::EC2::Instance"
+    description = "A server, in CloudFormation's words."
+    service = "compute"
+    physical_name_limit = 53
+    properties = {
+        **LAUNCH,
+        **{name: declare.string("Not available.", implemented=False) for name in _UNAVAILABLE},
+        "AvailabilityZone": declare.string("Availability zone of the instance."),
+        "ImageId": declare.by_name("glance.image", "Image", required=True),
+        "InstanceType": declare.by_name(
+            "nova.flavor", "Flavor", required=True, update_allowed=True
+        ),
+        "Monitoring": declare.boolean("Not available.", implemented=False),
+        "NetworkInterfaces": declare.sequence(
+            "Ports of the instance: ids, or maps of NetworkInterfaceId and DeviceIndex.",
+            update_allowed=True,
+        ),
+        "SecurityGroupIds": declare.sequence("Security groups, by id."),
+        "SourceDestCheck": declare.boolean("Not available.", implemented=False),
+        "SubnetId": declare.string(
+            "Subnet in which the instance gets an address.",
+            update_allowed=True,
+            finder=Finder("network", "subnet"),
+        ),
+        "Tags": replace(TAGS, update_allowed=True),
+        "Tenancy": declare.choice(["dedicated", "default"], "Not available.", implemented=False),
+        "Volumes": declare.records(
+            "Volumes that are attached to the instance.",
+            default=[],
+            entries={
+                "Device": declare.string("Name of the device, as /dev/vdc.", required=True),
+                "VolumeId": declare.checked("cinder.volume", "The volume.", required=True),
+            },
+        ),
+    }
+    attributes = {
+        "AvailabilityZone": Attribute("Availability zone of the instance.", Type.STRING),
+        "PrivateDnsName": Attribute("Fixed address of the instance.", Type.STRING),
+        "PrivateIp": Attribute("Fixed address of the instance.", Type.STRING),
+        "PublicDnsName": Attribute("Address by which the instance is reached.", Type.STRING),
+        "PublicIp": Attribute("Address by which the instance is reached.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Ports first, then the server, then wait until it is active."""
+        return _SERVER.create(_of_server(call))
+
+    def update(self, call: Call) -> Outcome:
+        """Change flavor, networks and tags in place."""
+        return _SERVER.update(_of_server(call))
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the server, then the ports that were made for it."""
+        return _SERVER.delete(_of_server(call))
+
+    def find(self, call: Call) -> str | None:
+        """The server with the token in its name."""
+        return _SERVER.find(_of_server(call))
+
+    def sweep(self, call: Call) -> Sequence[str]:
+        """Remove servers that carry the token and are not the one on record."""
+        return _SERVER.sweep(_of_server(call))
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties of the server, in these words."""
+        server = _SERVER.live(_of_server(call))
+        if server is None:
+            return None
+        told = {own: server[name] for own, name in _TOLD.items() if name in server}
+        told["Tags"] = [{"Key": key, "Value": text} for key, text in server["metadata"].items()]
+        if call.properties.get("NetworkInterfaces"):
+            told["NetworkInterfaces"] = _interfaces(call.properties, server["networks"])
+        elif call.properties.get("SubnetId"):
+            told["SubnetId"] = next((each.get("subnet") for each in server["networks"]), None)
+        return told
+
+    def check(self, call: Call) -> Outcome:
+        """Return whether the server is active."""
+        return _SERVER.check(call)
+
+    def suspend(self, call: Call) -> Outcome:
+        """Put the server to rest."""
+        return _SERVER.suspend(call)
+
+    def resume(self, call: Call) -> Outcome:
+        """Let the server run again."""
+        return _SERVER.resume(call)
+
+    def release(self, call: Call) -> Outcome:
+        """Let go of ports that a replacement needs."""
+        return _SERVER.release(_of_server(call))
+
+    def reclaim(self, call: Call) -> Outcome:
+        """Take them again."""
+        return _SERVER.reclaim(_of_server(call))
+
+    def snapshot(self, call: Call) -> Outcome:
+        """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+        return _SERVER.snapshot(call)
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """Addresses and zone of the live server."""
+        server = SERVERS.get(call.cloud, call.object_id)
+        private, public = _addresses(server)
+        return {
+            "AvailabilityZone": server.get("OS-EXT-AZ:availability_zone"),
+            "PrivateDnsName": private,
+            "PrivateIp": private,
+            "PublicDnsName": public,
+            "PublicIp": public,
+            "show": server,
+        }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Ports bring their security groups along; a volume is made from a snapshot."""
+        found = []
+        for name in ("SecurityGroups", "SecurityGroupIds"):
+            if properties.get(name) and properties.get("NetworkInterfaces"):
+                message = f"{name} cannot be given together with NetworkInterfaces"
+                found.append(Diagnostic("invalid-server", message, (name,)))
+        return [*found, *volume_findings(properties)]
+
+
+def _of_server(call: Call) -> Call:
+    """The call in the server's words."""
+    changed = frozenset[str]().union(*(_WORDS.get(name, ()) for name in call.update.changed))
+    previous = call.update.previous
+    update = replace(
+        call.update, previous=_server(previous) if previous else previous, changed=changed
+    )
+    return replace(call, properties=_server(call.properties), update=update)
+
+
+def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties of the server that an instance is."""
+    groups = [*(wanted.get("SecurityGroupIds") or ()), *(wanted.get("SecurityGroups") or ())]
+    return {
+        **{name: declared.default for name, declared in OF_SERVER.items()},
+        "availability_zone": wanted.get("AvailabilityZone"),
+        "block_device_mapping_v2": _devices(wanted),
+        "flavor": wanted.get("InstanceType"),
+        "image": wanted.get("ImageId"),
+        "key_name": wanted.get("KeyName"),
+        "metadata": by_key(wanted.get("Tags")),
+        "networks": _networks(wanted),
+        "scheduler_hints": by_key(wanted.get("NovaSchedulerHints")) or None,
+        "security_groups": groups,
+        "user_data": wanted.get("UserData") or "",
+    }
+
+
+def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The named ports by their index, or a port in the subnet; None leaves it to the cloud."""
+    ports = [
+        (int(entry.get("DeviceIndex") or 0), entry.get("NetworkInterfaceId"))
+        if isinstance(entry, Mapping)
+        else (index, entry)
+        for index, entry in enumerate(wanted.get("NetworkInterfaces") or ())
+    ]
+    if ports:
+        return [{"port": port} for _, port in sorted(ports, key=lambda each: each[0])]
+    return [{"subnet": wanted["SubnetId"]}] if wanted.get("SubnetId") else None
+
+
+def _interfaces(wanted: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The ports of the server; as they were given where they are these."""
+    ports = [each["port"] for each in live]
+    named = [each["port"] for each in _networks(wanted) or ()]
+    return list(wanted["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
+
+
+def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The volumes, those that are made and those that are only attached."""
+    made = [
+        {
+            "device_name": entry["DeviceName"],
+            "snapshot_id": entry["Ebs"]["SnapshotId"],
+            "volume_size": entry["Ebs"].get("VolumeSize"),
+            "delete_on_termination": entry["Ebs"]["DeleteOnTermination"],
+            "boot_index": -1,
+        }
+        for entry in wanted.get("BlockDeviceMappings") or ()
+    ]
+    attached = [
+        {
+            "device_name": entry["Device"],
+            "volume_id": entry["VolumeId"],
+            "delete_on_termination": False,
+            "boot_index": -1,
+        }
+        for entry in wanted.get("Volumes") or ()
+    ]
+    return made + attached
+
+
+def _addresses(server: Mapping[str, Any]) -> tuple[str, str]:
+    """The first fixed address, and the floating one where there is one."""
+    listed = [item for items in (server.get("addresses") or {}).values() for item in items]
+    fixed = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") != "floating"]
+    floating = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") == "floating"]
+    private = next(iter(fixed), _NO_ADDRESS)
+    return private, next(iter(floating), private)

@@ -1,0 +1,78 @@
+"""AWS::EC2::NetworkInterface: a port, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import PORTS, SUBNETS
+from stoker.clouds.security_groups import group_ids, named_groups
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource, renamed
+from stoker.resources.shared.ec2 import TAGS
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+
+
+class NetworkInterface(RestResource):
+    """A port of a subnet."""
+
+    type_name = "AWS::EC2::NetworkInterface"
+    description = "A network interface that an instance can use."
+    service = "network"
+    collection = PORTS
+    bears_name = True
+    marker = ""
+
+    properties = {
+        "Description": declare.string("Description of the interface."),
+        "GroupSet": declare.sequence("Security groups, by name or id.", update_allowed=True),
+        "PrivateIpAddress": declare.string("Address of the interface."),
+        "SourceDestCheck": declare.boolean("Not available.", implemented=False),
+        "SubnetId": declare.by_name("neutron.subnet", "Subnet", required=True),
+        "Tags": TAGS,
+    }
+    attributes = {
+        "PrivateIpAddress": Attribute("Address of the interface.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The address and the description."""
+        address = {"ip_address": properties.get("PrivateIpAddress")}
+        given = renamed({"subnet_id": properties.get("SubnetId"), **address})
+        own = {"fixed_ips": [given] if given else None}
+        return renamed({**own, "description": properties.get("Description")})
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields, the network of the subnet, and the groups by their ids."""
+        body = super().creation_body(call)
+        body["network_id"] = SUBNETS.get(call.cloud, call.properties["SubnetId"])["network_id"]
+        groups = call.properties.get("GroupSet")
+        if groups is not None:
+            body["security_groups"] = group_ids(call.cloud, groups)
+        return body
+
+    def changed_fields(self, call: Call) -> Object:
+        """The groups, or the project's own where none are given any more."""
+        groups = call.properties.get("GroupSet")
+        return {"security_groups": group_ids(call.cloud, groups or ["default"])}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """Return its subnet, its groups, and the address if one was given."""
+        fixed = (found.get("fixed_ips") or [{}])[0]
+        groups = call.properties.get("GroupSet")
+        told = {
+            "SubnetId": fixed.get("subnet_id"),
+            "PrivateIpAddress": fixed.get("ip_address"),
+            "Description": found.get("description"),
+        }
+        if groups is not None:
+            told["GroupSet"] = named_groups(call.cloud, groups, found["security_groups"])
+        return told
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The address."""
+        fixed = found.get("fixed_ips") or [{}]
+        return {"PrivateIpAddress": fixed[0].get("ip_address")}

@@ -1,0 +1,39 @@
+"""AWS::EC2::RouteTable: the routes of subnets, in CloudFormation's words. It is a router."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import ROUTERS
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
+from stoker.resources.shared.ec2 import TAGS, table_mark
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class RouteTable(RestResource):
+    """A router for subnets of a virtual private cloud."""
+
+    type_name = "AWS::EC2::RouteTable"
+    description = "The routes of subnets of a virtual private cloud."
+    service = "network"
+    support = since("2014.1")
+    collection = ROUTERS
+    bears_name = True
+    marker = ""
+
+    properties = {
+        "Tags": TAGS,
+        "VpcId": declare.string("Id of the virtual private cloud.", required=True),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """Return a description with the virtual private cloud."""
+        return {"description": table_mark(properties["VpcId"])}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """Return its virtual private cloud."""
+        return {"VpcId": str(found.get("description")).removeprefix(table_mark(""))}

@@ -1,0 +1,127 @@
+"""AWS::EC2::SecurityGroup: a security group, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import SECURITY_GROUPS
+from stoker.clouds.security_groups import group_ids
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Extra, RestResource, renamed
+from stoker.resources.shared.security_group_rules import (
+    RULE,
+    applied,
+    bodies,
+    bring_to,
+    meaning,
+    noted,
+    own_meanings,
+    rule_part,
+)
+from stoker.schema.resource_type import Call, Outcome
+
+_RULE = {
+    "CidrIp": declare.string("Addresses of the other side, in CIDR notation."),
+    "FromPort": declare.string("Lowest port, or type of an ICMP message."),
+    "IpProtocol": declare.string("IP protocol, by name or number; -1 for any."),
+    "SourceSecurityGroupId": declare.string("Id of the group of the other side."),
+    "SourceSecurityGroupName": declare.string("Name of the group of the other side."),
+    "SourceSecurityGroupOwnerId": declare.string("Not available.", implemented=False),
+    "ToPort": declare.string("Highest port, or code of an ICMP message."),
+}
+_DIRECTIONS = {"SecurityGroupIngress": "ingress", "SecurityGroupEgress": "egress"}
+_ANY = "-1"
+
+
+def _in_network_words(call: Call, rule: Mapping[str, Any], direction: str) -> Object:
+    """A rule as the network service takes it."""
+    protocol = rule.get("IpProtocol")
+    group = rule.get("SourceSecurityGroupId") or rule.get("SourceSecurityGroupName")
+    prefix = rule.get("CidrIp")
+    ports = {}
+    if protocol is not None and str(protocol) != _ANY:
+        named = {"port_range_min": rule.get("FromPort"), "port_range_max": rule.get("ToPort")}
+        ports = {k: int(v) for k, v in named.items() if v is not None and str(v) != _ANY}
+    return renamed(
+        {
+            "direction": direction,
+            "ethertype": "IPv6" if prefix and ":" in prefix else "IPv4",
+            "protocol": None if str(protocol) == _ANY else protocol,
+            "remote_ip_prefix": prefix,
+            "remote_group_id": group_ids(call.cloud, [group])[0] if group else None,
+            **ports,
+        }
+    )
+
+
+def _set_rules(call: Call) -> None:
+    bring_to(call, _bodies(call, call.properties), _bodies(call, call.update.previous))
+
+
+def _bodies(call: Call, properties: Mapping[str, Any]) -> list[Object]:
+    rules = [
+        _in_network_words(call, rule, direction)
+        for name, direction in _DIRECTIONS.items()
+        for rule in properties.get(name) or ()
+    ]
+    return bodies(rules, call.object_id)
+
+
+class SecurityGroup(RestResource):
+    """A security group and its rules."""
+
+    type_name = "AWS::EC2::SecurityGroup"
+    description = "A security group and its rules."
+    service = "network"
+    shares = frozenset({RULE})
+    collection = SECURITY_GROUPS
+    bears_name = True
+    marker = ""
+    wire = {"GroupDescription": "description"}
+    extras = (Extra("SecurityGroupIngress", _set_rules), Extra("SecurityGroupEgress", _set_rules))
+
+    properties = {
+        "GroupDescription": declare.string("Description of the group.", required=True),
+        "SecurityGroupEgress": declare.records(
+            "What members may send. Everything if nothing is given.",
+            update_allowed=True,
+            entries=_RULE,
+        ),
+        "SecurityGroupIngress": declare.records(
+            "What members may receive.", update_allowed=True, entries=_RULE
+        ),
+        "VpcId": declare.string("Id of the virtual private cloud."),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The description."""
+        return renamed({"description": properties.get("GroupDescription")})
+
+    def update(self, call: Call) -> Outcome:
+        """Record which rules are added, then apply the changes."""
+        if call.update.changed.isdisjoint(_DIRECTIONS):
+            return super().update(call)
+        wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
+        return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The rules."""
+        if call.physical_id is None:
+            return ()
+        return {rule_part(body) for body in _bodies(call, call.properties)}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The description, and the rules as they were given where they mean the same."""
+        existing = found.get("security_group_rules") or []
+        told: dict[str, Any] = {"GroupDescription": found.get("description")}
+        for name, direction in _DIRECTIONS.items():
+            given = call.properties.get(name) or []
+            wanted = {meaning(_in_network_words(call, each, direction)): each for each in given}
+            present = [meaning(rule) for rule in existing if rule["direction"] == direction]
+            own = own_meanings(call)
+            surplus = [each for each in present if each in own and each not in wanted]
+            kept = [each for means, each in wanted.items() if means in present]
+            told[name] = [*kept, *({"IpProtocol": each[2]} for each in surplus)] or None
+        return told

@@ -1,0 +1,65 @@
+"""AWS::EC2::Subnet: a subnet of a virtual private cloud, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import SUBNETS
+from stoker.resources.base import declare
+from stoker.resources.base.rest import RestResource
+from stoker.resources.shared.ec2 import TAGS, connect, disconnect, router_of, routers_at
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+
+
+class Subnet(RestResource):
+    """A subnet, connected with the router of its virtual private cloud."""
+
+    type_name = "AWS::EC2::Subnet"
+    description = "A subnet of a virtual private cloud."
+    service = "network"
+    collection = SUBNETS
+    bears_name = True
+    marker = ""
+    wire = {"CidrBlock": "cidr", "VpcId": "network_id"}
+
+    properties = {
+        "AvailabilityZone": declare.string("Availability zone of the subnet."),
+        "CidrBlock": declare.string("Range of the addresses.", required=True),
+        "Tags": TAGS,
+        "VpcId": declare.string("Id of the virtual private cloud.", required=True),
+    }
+    attributes = {
+        "AvailabilityZone": Attribute("Availability zone of the subnet.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """Return its network and addresses; the service has no zone of a subnet."""
+        own = {name: properties.get(name) for name in self.wire}
+        return {**super().fields(own), "ip_version": 4}
+
+    def create(self, call: Call) -> Outcome:
+        """Make the subnet, then connect it with the router."""
+        outcome = super().create(call)
+        if call.physical_id is None:
+            made = outcome.physical_id
+            return outcome if made is None else Wait(after=0.0, physical_id=made)
+        if isinstance(outcome, Done) and not routers_at(call.cloud, call.physical_id):
+            router = router_of(call.cloud, call.properties["VpcId"])
+            if router is not None:
+                connect(call.cloud, router["id"], call.physical_id)
+        return outcome
+
+    def delete(self, call: Call) -> Outcome:
+        """Disconnect the subnet from its router, then remove it."""
+        if call.physical_id is not None:
+            for router in routers_at(call.cloud, call.physical_id):
+                disconnect(call.cloud, router, call.physical_id)
+        return super().delete(call)
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The zone as it was given."""
+        return {"AvailabilityZone": call.properties.get("AvailabilityZone")}

@@ -1,0 +1,57 @@
+"""AWS::EC2::VPC: a virtual private cloud, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import NETWORKS, ROUTERS
+from stoker.resources.base import declare
+from stoker.resources.base.rest import Readiness, RestResource
+from stoker.resources.shared.ec2 import TAGS, router_of
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+
+
+class VPC(RestResource):
+    """A network, and a router of the same name."""
+
+    type_name = "AWS::EC2::VPC"
+    description = "A virtual private cloud: a network with its router."
+    service = "network"
+    collection = NETWORKS
+    bears_name = True
+    marker = ""
+    readiness = Readiness(pending=frozenset({"BUILD"}))
+
+    properties = {
+        "CidrBlock": declare.string(
+            "Range of the addresses. Subnets say themselves which they have."
+        ),
+        "InstanceTenancy": declare.choice(
+            ["default", "dedicated"], "Not available.", default="default", implemented=False
+        ),
+        "Tags": TAGS,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """None but the name."""
+        return {}
+
+    def create(self, call: Call) -> Outcome:
+        """Make the network, then the router."""
+        outcome = super().create(call)
+        if call.physical_id is None:
+            made = outcome.physical_id
+            return outcome if made is None else Wait(after=0.0, physical_id=made)
+        if isinstance(outcome, Done) and router_of(call.cloud, call.physical_id) is None:
+            ROUTERS.create(call.cloud, {"name": call.physical_name})
+        return outcome
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the router, then the network."""
+        if call.physical_id is not None:
+            router = router_of(call.cloud, call.physical_id)
+            if router is not None:
+                ROUTERS.delete(call.cloud, router["id"])
+        return super().delete(call)

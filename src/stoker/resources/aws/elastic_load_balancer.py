@@ -1,0 +1,319 @@
+"""AWS::ElasticLoadBalancing::LoadBalancer: a load balancer with all its parts, in one object.
+
+It is in the network of its instances. They are members of each listener's pool, under their ids.
+Groups of instances find the pools in the data, and put members of their own beside these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.clouds.collection import Collection, Object
+from stoker.clouds.collections import PORTS, SUBNETS
+from stoker.clouds.kinds import KINDS
+from stoker.clouds.security_groups import group_ids, named_groups
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.errors import RequestError
+from stoker.kernel.values import replace
+from stoker.resources.base import declare
+from stoker.resources.base.rest import polling_pause
+from stoker.resources.shared.balanced_members import Balanced
+from stoker.resources.shared.instance_groups import GROUPED, POOLS
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+
+_LISTENERS = KINDS["load-balancer", "listener"]
+_TARGET = re.compile(r"(HTTP|HTTPS|SSL|TCP):(\d{1,5})(/.*)?")
+_MONITORS = {"SSL": "TLS-HELLO"}
+"""Kinds of health checks that have another name in the service."""
+_STEP = "step"
+"""Key of the progress: how many of the requests of an update have been sent."""
+
+
+class Balancers(Collection, frozen=True):
+    """Load balancers that go with all their parts."""
+
+    def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
+        """Remove a load balancer; False when there was none."""
+        return super().delete(cloud, object_id, params={"cascade": "true"}, **more)
+
+
+class _Place(Struct, frozen=True):
+    """Where the network has an instance."""
+
+    instance: str
+    address: str
+    subnet_id: str
+
+
+class LoadBalancer(Balanced):
+    """A load balancer, its listeners, and a pool of the instances for each."""
+
+    type_name = "AWS::ElasticLoadBalancing::LoadBalancer"
+    description = "An address whose traffic is spread over instances."
+    collection = Balancers(
+        "load_balancer",
+        "/lbaas/loadbalancers",
+        "loadbalancer",
+        "loadbalancers",
+        words="load balancer",
+    )
+    bears_name = True
+
+    properties = {
+        "AppCookieStickinessPolicy": declare.string("Not available.", implemented=False),
+        "AvailabilityZones": declare.sequence("Accepted without effect.", required=True),
+        "HealthCheck": declare.mapping(
+            "How instances that fail are recognised.",
+            entries={
+                "HealthyThreshold": declare.integer(
+                    "Checks that an instance passes before it is used again.", required=True
+                ),
+                "Interval": declare.integer("Seconds between checks.", required=True),
+                "Target": declare.string("What is asked, as HTTP:80/index.html.", required=True),
+                "Timeout": declare.integer("Seconds for an answer.", required=True),
+                "UnhealthyThreshold": declare.integer(
+                    "Checks that an instance fails before it is left out.", required=True
+                ),
+            },
+        ),
+        "Instances": declare.sequence(
+            "References of the instances, which are in one network.", update_allowed=True
+        ),
+        "LBCookieStickinessPolicy": declare.string("Not available.", implemented=False),
+        "Listeners": declare.records(
+            "What the load balancer listens to.",
+            required=True,
+            entries={
+                "InstancePort": declare.integer("Port of the instances.", required=True),
+                "LoadBalancerPort": declare.integer("Port of the address.", required=True),
+                "PolicyNames": declare.sequence("Not available.", implemented=False),
+                "Protocol": declare.choice(["TCP", "HTTP"], "Protocol of both.", required=True),
+                "SSLCertificateId": declare.string("Not available.", implemented=False),
+            },
+        ),
+        "SecurityGroups": declare.sequence(
+            "Security groups of the address, by name or id.", update_allowed=True
+        ),
+        "Subnets": declare.sequence("Not available.", implemented=False),
+    }
+    attributes = {
+        "CanonicalHostedZoneName": Attribute("The address.", Type.STRING),
+        "CanonicalHostedZoneNameID": Attribute("Always empty.", Type.STRING),
+        "DNSName": Attribute("The address.", Type.STRING),
+        "SourceSecurityGroup.GroupName": Attribute("Always empty.", Type.STRING),
+        "SourceSecurityGroup.OwnerAlias": Attribute("Always empty.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def reference(self, call: Call) -> Any:
+        """The name of the resource, as groups of instances name their load balancers."""
+        return call.name
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Each port is listened to once, and a check can be done."""
+        return [*_of_listeners(properties), *_of_check(properties.get("HealthCheck"))]
+
+    def alike(self, call: Call) -> list[Object]:
+        """The load balancer with the name of the resource."""
+        return self.collection.named(call.cloud, call.physical_name)
+
+    def creation_body(self, call: Call) -> Object:
+        """The load balancer with its parts. Raises RequestError without a network to be in."""
+        places = [_place(call.cloud, str(each)) for each in call.properties["Instances"] or ()]
+        body = {
+            "name": call.physical_name,
+            "vip_subnet_id": places[0].subnet_id if places else _only_subnet(call.cloud),
+            "listeners": [_listener(call, each, places) for each in call.properties["Listeners"]],
+        }
+        if call.properties["SecurityGroups"]:
+            body["vip_sg_ids"] = group_ids(call.cloud, call.properties["SecurityGroups"])
+        return body
+
+    def create(self, call: Call) -> Outcome:
+        """Make it with all its parts, and put on record where groups add their instances."""
+        outcome = super().create(call)
+        if not isinstance(outcome, Done):
+            return outcome
+        object_id = outcome.physical_id or call.object_id
+        pools = [
+            {"pool": pool_id, **_ports(call, listener)}
+            for listener, pool_id in _pools(call, object_id)
+        ]
+        return replace(outcome, data={**call.data, POOLS: pools})
+
+    def update(self, call: Call) -> Outcome:
+        """One request after the other: each makes the load balancer immutable for a while."""
+        outcome = self.judge(call, self.collection.get(call.cloud, call.object_id))
+        steps = list(self._steps(call))
+        done = int(call.progress.get(_STEP, 0))
+        if not isinstance(outcome, Done) or done >= len(steps):
+            return outcome
+        steps[done]()
+        return Wait(polling_pause(call), progress={_STEP: done + 1})
+
+    def _steps(self, call: Call) -> Iterator[Callable[[], Any]]:
+        """The requests of an update; each is safe to repeat."""
+        wanted, cloud = call.properties, call.cloud
+        if "SecurityGroups" in call.update.changed:
+            groups = {"vip_sg_ids": group_ids(cloud, wanted["SecurityGroups"] or ())}
+            yield partial(self.collection.update, cloud, call.object_id, groups)
+        if "Instances" in call.update.changed:
+            instances = [str(each) for each in wanted["Instances"] or ()]
+            before = map(str, call.update.previous.get("Instances") or ())
+            gone = sorted(set(before) - set(instances))
+            places = [_place(cloud, each) for each in instances]
+            for listener, pool_id in _pools(call, call.object_id):
+                if places:
+                    members = [_member(call, listener, each) for each in places]
+                    yield partial(_add_members, cloud, pool_id, members)
+                for instance in gone:
+                    yield partial(_remove_member, cloud, pool_id, instance)
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The address; what else a template for AWS may ask for is empty, as in Heat."""
+        empty = {name: "" for name in self.attributes if name != "show"}
+        address = found.get("vip_address")
+        return {**empty, "CanonicalHostedZoneName": address, "DNSName": address}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The instances that are members of every pool, but for those of groups, and the groups."""
+        told: dict[str, Any] = {}
+        given = call.properties["SecurityGroups"] or ()
+        if "vip_sg_ids" in found:
+            told["SecurityGroups"] = named_groups(call.cloud, given, found["vip_sg_ids"])
+        pools = [_members(pool["id"]).select(call.cloud) for pool in found.get("pools") or ()]
+        if pools:
+            own = [
+                {str(each["name"]) for each in pool if GROUPED not in (each.get("tags") or ())}
+                for pool in pools
+            ]
+            told["Instances"] = sorted(set.intersection(*own))
+        return told
+
+
+def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
+    """Each listener of the template with the pool that it has in the service."""
+    wanted = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
+    return [
+        (wanted[found["protocol_port"]], str(found["default_pool_id"]))
+        for found in _LISTENERS.select(call.cloud, loadbalancer_id=object_id)
+        if found["protocol_port"] in wanted and found.get("default_pool_id")
+    ]
+
+
+def _members(pool_id: str) -> Collection:
+    return Collection("load_balancer", f"/lbaas/pools/{pool_id}/members", "member", "members")
+
+
+def _add_members(cloud: Any, pool_id: str, members: Sequence[Object]) -> None:
+    where = _members(pool_id)
+    body, query = {"members": list(members)}, {"additive_only": "true"}
+    where.ask(cloud, "PUT", where.path, json=body, params=query)
+
+
+def _remove_member(cloud: Any, pool_id: str, instance: str) -> None:
+    where = _members(pool_id)
+    for found in where.named(cloud, instance):
+        where.delete(cloud, found["id"])
+
+
+def _place(cloud: Any, instance: str) -> _Place:
+    """Where an instance is. Raises RequestError for one without an address."""
+    for port in PORTS.select(cloud, device_id=instance):
+        for fixed in port.get("fixed_ips") or ():
+            return _Place(instance, fixed["ip_address"], fixed["subnet_id"])
+    raise RequestError(f'the network knows no address of the instance "{instance}"')
+
+
+def _only_subnet(cloud: Any) -> str:
+    """The subnet of a load balancer that has no instances yet. Raises RequestError."""
+    found = SUBNETS.select(cloud, project_id=cloud.current_project_id)
+    if len(found) != 1:
+        raise RequestError(
+            f"a load balancer without Instances is in the project's subnet, and there are"
+            f" {len(found)}: give it an instance"
+        )
+    return str(found[0]["id"])
+
+
+def _listener(call: Call, wanted: Mapping[str, Any], places: Sequence[_Place]) -> Object:
+    name = f"{call.physical_name}-{wanted['LoadBalancerPort']}"
+    pool: Object = {
+        "name": name,
+        "protocol": wanted["Protocol"],
+        "lb_algorithm": "ROUND_ROBIN",
+        "members": [_member(call, wanted, place) for place in places],
+    }
+    check = call.properties["HealthCheck"]
+    if check:
+        kind, _, path = _target(check["Target"])
+        pool["healthmonitor"] = {
+            "name": name,
+            "type": _MONITORS.get(kind, kind),
+            "delay": check["Interval"],
+            "timeout": check["Timeout"],
+            "max_retries": check["HealthyThreshold"],
+            "max_retries_down": check["UnhealthyThreshold"],
+            **({"url_path": path} if path else {}),
+        }
+    return {
+        "name": name,
+        "protocol": wanted["Protocol"],
+        "protocol_port": wanted["LoadBalancerPort"],
+        "default_pool": pool,
+    }
+
+
+def _member(call: Call, listener: Mapping[str, Any], place: _Place) -> Object:
+    return {
+        "name": place.instance,
+        "address": place.address,
+        "subnet_id": place.subnet_id,
+        **_ports(call, listener),
+    }
+
+
+def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
+    """The ports of the members of a listener's pool."""
+    port, check = listener["InstancePort"], call.properties["HealthCheck"]
+    asked = _target(check["Target"])[1] if check else port
+    return {"protocol_port": port, **({"monitor_port": asked} if asked != port else {})}
+
+
+def _target(text: str) -> tuple[str, int, str]:
+    """Kind, port and path of what a check asks. Raises RequestError."""
+    found = _TARGET.fullmatch(text)
+    if found is None:
+        raise RequestError(_no_target(text))
+    return found[1], int(found[2]), found[3] or ""
+
+
+def _no_target(text: str) -> str:
+    return f'a target is PROTOCOL:PORT, with a path for HTTP, not "{text}"'
+
+
+def _of_listeners(properties: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    seen = set()
+    for index, listener in declare.records_in(properties.get("Listeners")):
+        port = listener.get("LoadBalancerPort")
+        if isinstance(port, int) and port in seen:
+            message = f"another listener has the port {port} already"
+            yield Diagnostic("same-port", message, ("Listeners", index, "LoadBalancerPort"))
+        seen.add(port if isinstance(port, int) else None)
+
+
+def _of_check(check: Any) -> Iterator[Diagnostic]:
+    if not isinstance(check, Mapping):
+        return
+    target, interval, timeout = (check.get(name) for name in ("Target", "Interval", "Timeout"))
+    if isinstance(target, str) and not _TARGET.fullmatch(target):
+        yield Diagnostic("bad-target", _no_target(target), ("HealthCheck", "Target"))
+    if isinstance(interval, int) and isinstance(timeout, int) and timeout >= interval:
+        message = "Interval must be larger than Timeout"
+        yield Diagnostic("bad-interval", message, ("HealthCheck", "Interval"))

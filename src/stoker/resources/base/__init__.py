@@ -1,0 +1,1 @@
+"""The registry of resource types, and the declaration of their properties."""

@@ -1,0 +1,1 @@
+"""Parts that types of several services have in common."""

@@ -1,0 +1,149 @@
+"""Watch rules as resources: common parts of their types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.base import declare
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.support import deprecated, hidden
+from stoker.schema.unknown import Unknown
+from stoker.schema.watching import COMPARISONS, STATISTICS, WatchRule, WatchState
+
+_LONGEST_NAME = 255
+"""As the CloudWatch API takes them."""
+LONGEST_PERIOD = 86400
+MOST_PERIODS = 100
+_SIZES = ("Bytes", "Kilobytes", "Megabytes", "Gigabytes", "Terabytes")
+_BITS = ("Bits", "Kilobits", "Megabits", "Gigabits", "Terabits")
+UNITS = (
+    "Seconds", "Microseconds", "Milliseconds", *_SIZES, *_BITS, "Percent", "Count",
+    *(f"{each}/Second" for each in (*_SIZES, *_BITS, "Count")), "None",
+)  # fmt: skip
+_NUMBERS: Mapping[str, tuple[float, float]] = {
+    "EvaluationPeriods": (1, MOST_PERIODS),
+    "Period": (1, LONGEST_PERIOD),
+    "Threshold": (float("-inf"), float("inf")),
+}
+"""Properties that are numbers, written as texts, with their bounds."""
+
+
+def _actions(when: str) -> Property:
+    return declare.sequence(f"References of what is signalled {when}.", update_allowed=True)
+
+
+class MetricAlarm(ManagedType):
+    """Nothing is made in the cloud: the engine looks after the rule."""
+
+    support = hidden(
+        "10.0.0",
+        deprecated("2015.1"),
+        "Use another alarm, such as OS::Aodh::GnocchiResourcesAlarm.",
+    )
+    properties = {
+        "AlarmActions": _actions("when the state becomes alarm"),
+        "AlarmDescription": declare.string("Description of the alarm.", update_allowed=True),
+        "ComparisonOperator": declare.choice(
+            list(COMPARISONS),
+            "How the statistic is compared with the threshold.",
+            required=True,
+            update_allowed=True,
+        ),
+        "Dimensions": declare.sequence("Maps of Name and Value that measurements must have."),
+        "EvaluationPeriods": declare.string(
+            "Number of periods in a row that make an alarm.", required=True, update_allowed=True
+        ),
+        "InsufficientDataActions": _actions("when nothing is measured any more"),
+        "MetricName": declare.string("The metric that is watched.", required=True),
+        "Namespace": declare.string("Namespace of the metric.", required=True),
+        "OKActions": _actions("when the state becomes normal"),
+        "Period": declare.string(
+            "Seconds over which the statistic is computed.", required=True, update_allowed=True
+        ),
+        "Statistic": declare.choice(
+            list(STATISTICS), "What is computed.", required=True, update_allowed=True
+        ),
+        "Threshold": declare.string(
+            "What the statistic is compared with.", required=True, update_allowed=True
+        ),
+        "Units": declare.choice(list(UNITS), "Unit of the metric.", update_allowed=True),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Nothing to create."""
+        return Done(physical_id=call.physical_name)
+
+    def update(self, call: Call) -> Outcome:
+        """Nothing to do: the next look is by the new rule."""
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing to remove."""
+        return Done()
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Numbers within their bounds, names as long as measurements have them, dimensions."""
+        found = [
+            Diagnostic("bad-name", f"{name} has up to {_LONGEST_NAME} characters, no NUL", (name,))
+            for name in ("MetricName", "Namespace")
+            if isinstance(properties.get(name), str) and not _is_name(properties[name])
+        ]
+        for name, (least, most) in _NUMBERS.items():
+            text = properties.get(name)
+            if text is None or isinstance(text, Unknown) or _is_number(text, least, most):
+                continue
+            bounds = "" if name == "Threshold" else f" from {least:.0f} to {most:.0f}"
+            message = f"{name} ({text}) must be a number{bounds}"
+            found.append(Diagnostic("bad-number", message, (name,)))
+        for index, entry in enumerate(_listed(properties.get("Dimensions"))):
+            if not isinstance(entry, Unknown | Mapping) or (
+                isinstance(entry, Mapping) and not {"Name", "Value"} <= entry.keys()
+            ):
+                message = "a dimension is a map of Name and Value"
+                found.append(Diagnostic("bad-dimension", message, ("Dimensions", index)))
+        return found
+
+    def rule(self, call: Call) -> WatchRule:
+        """The rule that the properties describe."""
+        wanted = call.properties
+        return WatchRule(
+            namespace=wanted["Namespace"],
+            metric=wanted["MetricName"],
+            dimensions={
+                str(entry["Name"]): str(entry["Value"]) for entry in wanted["Dimensions"] or ()
+            },
+            period=int(float(wanted["Period"])),
+            periods=int(float(wanted["EvaluationPeriods"])),
+            statistic=wanted["Statistic"],
+            comparison=wanted["ComparisonOperator"],
+            threshold=float(wanted["Threshold"]),
+            actions={
+                WatchState.ALARM: wanted["AlarmActions"] or (),
+                WatchState.NORMAL: wanted["OKActions"] or (),
+                WatchState.NODATA: wanted["InsufficientDataActions"] or (),
+            },
+            description=wanted["AlarmDescription"] or "",
+            unit=wanted["Units"],
+        )
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _LONGEST_NAME and "\0" not in text
+
+
+def _is_number(text: Any, least: float, most: float) -> bool:
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    if not math.isfinite(number) or not least <= number <= most:
+        return False
+    return math.isinf(least) or number.is_integer()
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []

@@ -1,0 +1,102 @@
+"""Quotas of a project: limits of a service that are set, and go back to the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources.base import declare
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.support import SUPPORTED, SupportStatus
+
+PROJECT = declare.by_name("keystone.project", "Project", required=True)
+
+_LIMITS = "quota"
+"""The kind of parts that the limits of a project are."""
+
+
+def limit(words: str, support: SupportStatus = SUPPORTED) -> Property:
+    """How many of something a project may have; -1 for any number."""
+    return declare.at_least(
+        -1, f"How many {words} there may be, or -1.", update_allowed=True, support=support
+    )
+
+
+class ProjectQuota(ManagedType):
+    """The limits of one project at a service. They have no id: it is the generated name."""
+
+    unique = True
+    finds_own = True
+    shares = frozenset({_LIMITS})
+    proxy: ClassVar[str]
+    """Attribute of the connection that speaks to the service."""
+    path: ClassVar[str]
+    """The project follows."""
+    key: ClassVar[str]
+    """Name around the limits in a body."""
+    wire: ClassVar[Mapping[str, str]] = {}
+    """Property -> field, where their names differ."""
+    attributes = {"show": declare.SHOW}
+
+    def create(self, call: Call) -> Outcome:
+        """Set the limits."""
+        self._set(call)
+        return Done(call.physical_name)
+
+    def update(self, call: Call) -> Outcome:
+        """Set the limits that are given now; the service keeps the others."""
+        self._set(call)
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        """Go back to the defaults, unless another resource sets the limits of the project too."""
+        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
+            with gone_is_fine():
+                self._ask(call, "DELETE")
+        return Done()
+
+    def parts(self, call: Call) -> Collection[str]:
+        """The limits of the project at the service."""
+        return {f"{_LIMITS} {self.path}/{call.properties['project']}"}
+
+    def find(self, call: Call) -> str | None:
+        """The limits, if they are as they should be."""
+        found = self._present(call)
+        return call.physical_name if self._wanted(call).items() <= found.items() else None
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The limits as the service tells them."""
+        return {"show": self._present(call)}
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The limits that are in force."""
+        found = self._present(call)
+        names = {name: self.wire.get(name, name) for name in self.properties}
+        told = {name: found[field] for name, field in names.items() if field in found}
+        return {**told, "project": call.properties["project"]}
+
+    def check(self, call: Call) -> Outcome:
+        """Return whether the service still tells of the project."""
+        self._present(call)
+        return Done()
+
+    def _wanted(self, call: Call) -> Object:
+        return {
+            self.wire.get(name, name): value
+            for name, value in call.properties.items()
+            if name != "project" and value is not None
+        }
+
+    def _present(self, call: Call) -> Object:
+        answer = self._ask(call, "GET")
+        return dict(answer.get(self.key) or {})
+
+    def _set(self, call: Call) -> None:
+        self._ask(call, "PUT", json={self.key: self._wanted(call)})
+
+    def _ask(self, call: Call, method: str, **more: Any) -> Object:
+        path = f"{self.path}/{call.properties['project']}"
+        return send(getattr(call.cloud, self.proxy), method, path, **more)

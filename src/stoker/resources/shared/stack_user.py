@@ -1,0 +1,33 @@
+"""As whom servers log in to the cloud: a stack user, in the project of all stack users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.clouds.credentials import UserPassword
+from stoker.resources.shared.temp_url import endpoint
+from stoker.schema.resource_type import Call
+
+
+def user(call: Call) -> dict[str, Any]:
+    """As whom a server logs in to the cloud, and where."""
+    return {
+        "user_id": call.data.get("user_id"),
+        "password": call.data.get("password"),
+        "auth_url": _auth_url(call),
+        "project_id": call.data.get("project_id") or call.stack.user_project_id,
+        "region_name": call.stack.region,
+    }
+
+
+def login(call: Call) -> UserPassword | None:
+    """The same as the connection to the cloud wants it; None where there is no such user."""
+    known = user(call)
+    if not known["user_id"]:
+        return None
+    return UserPassword(known["user_id"], known["password"], known["project_id"])
+
+
+def _auth_url(call: Call) -> str:
+    address = endpoint(call, "identity").rstrip("/")
+    return address if address.endswith("/v3") else f"{address}/v3"

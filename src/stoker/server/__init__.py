@@ -1,0 +1,1 @@
+"""One process of the service, assembled from its parts."""

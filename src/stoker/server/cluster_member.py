@@ -1,0 +1,134 @@
+"""The wiring of one of many processes that share the work on a database."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from stoker.api.ports import EngineView
+from stoker.concurrency.background import Background
+from stoker.dispatch.leader_tasks import Duties, Duty
+from stoker.dispatch.lease import HeartbeatTenure
+from stoker.dispatch.notifications import Hear, News
+from stoker.dispatch.procrastinate import TENURE, Procrastinate
+from stoker.dispatch.turns import Turns
+from stoker.engine.model.interfaces import Ports, StoreError
+from stoker.kernel.log import Log
+from stoker.kernel.values import replace
+from stoker.observability.report import Work
+from stoker.server.scheduling import Driving
+from stoker.store.ownership.cluster_tables import Members
+from stoker.store.ownership.engines import EngineRecord
+
+log = Log(__name__)
+
+REPORT = 5.0
+"""Seconds between two reports of an engine."""
+FORGOTTEN_AFTER = 86_400.0
+MEASURED_EVERY = 60.0  # seconds between two reads of the server's clock
+LOOK_AGAIN = 600.0
+"""Seconds between polls of a nested stack. Its end is notified by the commit that records it."""
+
+
+class Member(Driving):
+    """Work of one process together with the others."""
+
+    def __init__(
+        self, members: Members, ports: Ports, name: str, host: str, *, drives: bool
+    ) -> None:
+        """``drives`` says whether it takes turns, or only asks for them."""
+        limits = replace(ports.limits, second_look=LOOK_AGAIN)
+        tenure = HeartbeatTenure(TENURE)
+        self.ports = replace(ports, limits=limits, tenure=tenure if drives else ports.tenure)
+        self.dispatcher = self._turns = Turns(self.ports, members.turns)
+        self._members = members
+        now = members.clock.now()
+        self._own = EngineRecord(name, host, os.getpid(), now, now)
+        self._procrastinate: Procrastinate | None = None
+        if drives:
+            self._procrastinate = Procrastinate(
+                members.conninfo,
+                members.turns,
+                tenure,
+                lambda: ports.store.latency,
+            )
+        self._duties: Duties | None = None
+        self._news: News | None = None
+        self._background = Background(self._look_after)
+        self._share: Callable[[int], None] = lambda among: None
+
+    async def start(
+        self,
+        duties: Sequence[Duty],
+        heard_by: Mapping[str, Hear],
+        share: Callable[[int], None],
+    ) -> None:
+        """Start to receive notifications, and to take turns."""
+        self._share = share
+        turns: Mapping[str, Hear] = {
+            "turn": lambda about, own: self._hear([(id_, None) for id_ in about], own),
+            "end": lambda about, own: self._hear(zip(about[::2], about[1::2], strict=True), own),
+            "due": lambda about, own: self._hear((), own),
+        }
+        self._news = News(
+            self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
+        )
+        await self._news.start()
+        if self._procrastinate is not None:
+            await self._report()
+            await self._procrastinate.start(self._turns)
+            self._duties = Duties(self._members.duties, duties)
+            self._duties.start()
+        self._background.start()
+
+    def _hear(self, news: Iterable[tuple[str, str | None]], own: bool) -> None:
+        """Let drivers hear of their stacks, and an engine that there are turns to take."""
+        self._turns.hear(news, known=own)
+        if self._procrastinate is not None:
+            self._procrastinate.hear()
+
+    async def close(self) -> None:
+        """End, and release the stacks that are driven here."""
+        await self._background.close()
+        if self._procrastinate is not None:
+            await self._procrastinate.close()
+            await self._members.engines.leave(self._own.id)
+        if self._duties is not None:
+            await self._duties.close()
+        if self._news is not None:
+            await self._news.close()
+
+    async def engines(self) -> Sequence[EngineView]:
+        """All engines that have reported within a day."""
+        now = self._members.clock.now()
+        return [
+            EngineView(e.id, e.id, e.host, e.created_at, e.updated_at, e.is_up(now))
+            for e in await self._members.engines.all()
+        ]
+
+    async def work(self) -> Work:
+        """Return the driven and the waiting stacks."""
+        due, engines = await self._members.turns.due(), await self.engines()
+        up = sum(each.up for each in engines)
+        return Work(self._turns.under_way, due, up, len(engines) - up)
+
+    async def _report(self) -> None:
+        await self._members.engines.tell(replace(self._own, updated_at=self._members.clock.now()))
+
+    async def _look_after(self) -> None:
+        """Send reports, and read those of the others and the server's clock."""
+        since_measured = 0.0
+        while True:
+            try:
+                if self._procrastinate is not None:
+                    await self._report()
+                self._share(sum(each.up for each in await self.engines()))
+                if (since_measured := since_measured + REPORT) >= MEASURED_EVERY:
+                    since_measured = 0.0
+                    await self._members.measure()
+                    now = self._members.clock.now()
+                    await self._members.engines.forget(now - FORGOTTEN_AFTER)
+            except StoreError as fault:
+                log.warning("not reported", reason=str(fault))
+            await asyncio.sleep(REPORT)

@@ -1,0 +1,74 @@
+"""Scheduling of stacks in a process: on its own, or together with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from stoker.api.own_engine import OwnEngine
+from stoker.api.ports import Engines
+from stoker.dispatch.in_process import InProcess
+from stoker.dispatch.leader_tasks import Duty
+from stoker.engine.model.interfaces import Dispatcher, Ports
+from stoker.observability.report import Work
+
+Hear = Callable[[Sequence[str], bool], None]
+"""Handles the ids of notifications; the flag says whether this process has sent them."""
+
+
+class Driving(Protocol):
+    """Drives stacks, or lets other processes drive them."""
+
+    ports: Ports
+    dispatcher: Dispatcher
+    engines: Engines
+
+    async def start(
+        self,
+        duties: Sequence[Duty],
+        heard_by: Mapping[str, Hear],
+        share: Callable[[int], None],
+    ) -> None:
+        """Start.
+
+        ``duties`` run in exactly one process; ``heard_by`` maps kinds of notifications to handlers,
+        and ``share`` is called with the number of engines.
+        """
+
+    async def work(self) -> Work:
+        """Return the load of this process and the number of engines. Raises StoreError."""
+
+    async def close(self) -> None:
+        """End, and release the driven stacks for other processes, or for the next start."""
+
+
+class Alone(Driving):
+    """One process for everything."""
+
+    def __init__(self, ports: Ports, host: str) -> None:
+        self.ports = ports
+        self.dispatcher = self._dispatch = InProcess(ports)
+        self.engines = OwnEngine(ports.clock, ports.ids, host)
+        self._duties: Sequence[Duty] = ()
+
+    async def start(
+        self,
+        duties: Sequence[Duty],
+        heard_by: Mapping[str, Hear],
+        share: Callable[[int], None],
+    ) -> None:
+        """Resume the work that an earlier process left unfinished."""
+        await self._dispatch.recover()
+        self._duties = duties
+        for duty in duties:
+            duty.start()
+
+    async def work(self) -> Work:
+        """Return the load of the only process: nothing waits."""
+        return Work(self._dispatch.under_way, due=0, engines_up=1, engines_down=0)
+
+    async def close(self) -> None:
+        """Stop driving; everything stays as it is stored."""
+        await self._dispatch.close()
+        for duty in self._duties:
+            await duty.close()

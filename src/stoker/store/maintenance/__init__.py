@@ -1,0 +1,1 @@
+"""Purging, copying, inspecting and encrypting a database anew."""

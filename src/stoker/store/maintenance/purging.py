@@ -1,0 +1,123 @@
+"""Deletes rows past their retention: deleted stacks, and the history of those that remain.
+
+Each function deletes a bounded number of rows, so that the only writer is never blocked for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from stoker.store.maintenance.tidying import ID_AND_CONTENTS, drop_inputs
+from stoker.store.read.queries import OPEN
+from stoker.store.schema import tables
+from stoker.store.sql.rows import dicts
+
+STACKS_AT_ONCE = 2
+"""With a thousand events each."""
+EVENTS_AT_ONCE = 2_000
+OPERATIONS_AT_ONCE = 500
+
+_OF_STACK = (
+    tables.resources,
+    tables.events,
+    tables.signals,
+    tables.operations,
+    tables.snapshots,
+    tables.change_sets,
+    tables.protections,
+    tables.detections,
+    tables.exports,
+)
+"""Tables whose rows belong to a stack, inputs aside."""
+_BEFORE: sa.BindParameter[float] = sa.bindparam("before")
+
+
+def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
+    """Stacks that were deleted before a time, the first ones first.
+
+    A nested stack stays while a snapshot of the stack around it may bring it back.
+    """
+    stacks, parts = tables.stacks.c, tables.snapshot_parts.c
+    kept = sa.exists().where(parts.nested_id == stacks.id)
+    return (
+        sa.select(stacks.id)
+        .where(stacks.deleted_at < _BEFORE, ~kept, *conditions)
+        .order_by(stacks.deleted_at)
+        .limit(STACKS_AT_ONCE)
+    )
+
+
+def _oldest_events() -> sa.Select[tuple[int]]:
+    """Return the numbers of the oldest events, without those after a time.
+
+    Numbers grow with time: if none of the first is that old, no other is read. Clients find hooks
+    by their events, so the events of resources that wait at a hook stay.
+    """
+    events, resources = tables.events.c, tables.resources.c
+    waits = sa.exists().where(
+        resources.id == events.resource_id, sa.type_coerce(resources.hook, sa.Text) != "{}"
+    )
+    about_hook = events.reason.like("%paused until Hook%")
+    first = sa.select(events.number, events.time).where(~sa.and_(about_hook, waits))
+    rows = first.order_by(events.number).limit(EVENTS_AT_ONCE).subquery()
+    return sa.select(rows.c.number).where(rows.c.time < _BEFORE)
+
+
+def _old_operations() -> sa.Delete:
+    """Old operations that have ended, but for those that one which has not ended refers to."""
+    operations = tables.operations
+    is_open = operations.c.status.in_(OPEN)
+    first = (
+        sa.select(operations.c.number, operations.c.created_at)
+        .where(~is_open)
+        .order_by(operations.c.number)
+        .limit(OPERATIONS_AT_ONCE)
+        .subquery()
+    )
+    above = operations.alias("above").c
+    needed = [
+        sa.select(column).where(above.status.in_(OPEN), column.is_not(None))
+        for column in (above.parent_operation, above.cancels)
+    ]
+    return operations.delete().where(
+        operations.c.number.in_(sa.select(first.c.number).where(first.c.created_at < _BEFORE)),
+        operations.c.id.not_in(sa.union_all(*needed)),
+    )
+
+
+_DELETED_STACKS = _deleted_stacks()
+_DELETED_IN_PROJECT = _deleted_stacks(tables.stacks.c.project_id == sa.bindparam("project"))
+_OLD_OPERATIONS = _old_operations()
+_OLD_EVENTS = tables.events.delete().where(tables.events.c.number.in_(_oldest_events()))
+
+
+def deleted_stacks(
+    connection: sa.Connection, before: float, project_id: str | None = None
+) -> Sequence[str]:
+    """The ids of a bite of stacks that were deleted before a time, of one project or of all."""
+    values = {"before": before, "project": project_id}
+    if project_id is None:
+        return [row.id for row in connection.execute(_DELETED_STACKS, {"before": before})]
+    return [row.id for row in connection.execute(_DELETED_IN_PROJECT, values)]
+
+
+def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
+    """Delete stacks with all their rows; rows shared with other stacks stay."""
+    snapshots, parts = tables.snapshots.c, tables.snapshot_parts
+    taken = sa.select(snapshots.id).where(snapshots.stack_id.in_(stack_ids))
+    connection.execute(parts.delete().where(parts.c.snapshot_id.in_(taken)))
+    for table in _OF_STACK:
+        connection.execute(table.delete().where(table.c.stack_id.in_(stack_ids)))
+    inputs = ID_AND_CONTENTS.where(tables.inputs.c.stack_id.in_(stack_ids))
+    drop_inputs(connection, list(dicts(connection.execute(inputs))))
+    connection.execute(tables.stacks.delete().where(tables.stacks.c.id.in_(stack_ids)))
+
+
+def purge_history(connection: sa.Connection, before: float) -> int:
+    """Delete a bite of the events and ended operations that are older than a time; how many."""
+    old = {"before": before}
+    return sum(
+        connection.execute(statement, old).rowcount for statement in (_OLD_EVENTS, _OLD_OPERATIONS)
+    )

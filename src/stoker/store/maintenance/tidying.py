@@ -1,0 +1,99 @@
+"""Deletes unneeded rows, so that a stack updated for years stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from stoker.store.records.content_rows import hold_contents
+from stoker.store.schema.tables import contents, event_sinks, imports, inputs
+from stoker.store.sql.compiled import found, prepared
+from stoker.store.sql.rows import Row
+
+OPERATIONS_KEPT = 20
+"""Ended operations of a stack that are kept."""
+_CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
+ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
+"""What :func:`drop_inputs` has to know of inputs."""
+# as text: SQLAlchemy takes longer to put such statements together than they take to execute, and
+# the first change of a stack in each process would wait for that
+_OLD_OPERATIONS = sa.text(
+    "DELETE FROM operations WHERE stack_id = :stack AND status NOT IN ('WAITING', 'RUNNING')"
+    " AND number <= (SELECT number FROM operations WHERE stack_id = :stack"
+    " ORDER BY number DESC LIMIT 1 OFFSET :operations)"
+    # part of an operation of the parent, which looks at it while that is under way
+    " AND (parent_operation IS NULL"
+    " OR parent_operation NOT IN"
+    " (SELECT id FROM operations WHERE status IN ('WAITING', 'RUNNING')))"
+    " AND id NOT IN (SELECT cancels FROM operations"
+    " WHERE status IN ('WAITING', 'RUNNING') AND cancels IS NOT NULL)"
+)
+"""Ended operations of a stack, but for the newest ones and those that others still refer to."""
+_OLD_INPUTS = sa.text(
+    "SELECT id, template, text, environment, files FROM inputs"
+    " WHERE stack_id = :stack AND id NOT IN ("
+    "SELECT input_id FROM stacks WHERE id = :stack"
+    # what the stack last fully was, which a failed change can be rolled back to
+    " UNION ALL SELECT good_input_id FROM stacks WHERE id = :stack AND good_input_id IS NOT NULL"
+    " UNION ALL SELECT input_id FROM snapshots WHERE stack_id = :stack"
+    " UNION ALL SELECT input_id FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND input_id IS NOT NULL"
+    " UNION ALL SELECT back_to FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND back_to IS NOT NULL"
+    " UNION ALL SELECT back_to FROM operations WHERE back_to IS NOT NULL"
+    " AND id IN (SELECT cancels FROM operations"
+    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING')))"
+)
+"""Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
+_OLD_EVENTS = sa.text(
+    "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT number FROM events"
+    " WHERE stack_id = :stack ORDER BY number DESC LIMIT 1 OFFSET :events)"
+)
+_LARGE_EVENTS = sa.text(
+    "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT max(number) FROM"
+    " (SELECT number, sum(size) OVER (ORDER BY number DESC) AS newer FROM events"
+    " WHERE stack_id = :stack) AS summed WHERE newer > :size)"
+)
+"""Deletes the oldest events of a stack: those older than the newest events of ``size`` bytes."""
+EVENTS_SIZE = 64 * 1024 * 1024
+"""Bytes of the properties in the events of a stack that are kept, as they are stored."""
+_USED = sa.text(
+    "SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE template = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE text = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE environment = contents.hash)"
+    " UNION SELECT hash FROM contents WHERE hash IN :hashes"
+    " AND EXISTS (SELECT 1 FROM inputs WHERE files = contents.hash)"
+).bindparams(sa.bindparam("hashes", expanding=True))
+"""Those of the contents that an input still has; each of its columns has an index of its own."""
+
+
+def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
+    """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
+    old = {"stack": stack_id, "operations": OPERATIONS_KEPT}
+    prepared(connection, _OLD_OPERATIONS).execute(connection, old)
+    drop_inputs(connection, found(connection, _OLD_INPUTS, stack=stack_id))
+    old = {"stack": stack_id, "events": events}
+    prepared(connection, _OLD_EVENTS).execute(connection, old)
+    old = {"stack": stack_id, "size": EVENTS_SIZE}
+    prepared(connection, _LARGE_EVENTS).execute(connection, old)
+
+
+def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
+    """Delete inputs, given with id and contents, and contents that no other input has."""
+    if not gone:
+        return
+    ids = [row["id"] for row in gone]
+    connection.execute(inputs.delete().where(inputs.c.id.in_(ids)))
+    connection.execute(event_sinks.delete().where(event_sinks.c.input_id.in_(ids)))
+    connection.execute(imports.delete().where(imports.c.input_id.in_(ids)))
+    named = (row[column.name] for row in gone for column in _CONTENTS)
+    hashes = {value for value in named if value is not None}
+    # Wait for transactions that use these contents, then check again.
+    hold_contents(connection, hashes)
+    unused = hashes - set(connection.execute(_USED, {"hashes": list(hashes)}).scalars())
+    if unused:
+        connection.execute(contents.delete().where(contents.c.hash.in_(unused)))

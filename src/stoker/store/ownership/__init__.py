@@ -1,0 +1,1 @@
+"""Which engine works on which stack."""

@@ -1,0 +1,174 @@
+"""Take-overs of stacks, and the count of those without progress.
+
+A stack whose operation kills its engine, or makes every driver fail, is taken over again and again.
+Its operation makes no progress: no event of a resource or of the stack is written between two
+take-overs. If only the engine was killed, there is progress.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, FencedError
+from stoker.engine.model.records import Input, Open, Operation, Stack, Taken, foremost
+from stoker.store.read import queries, reads
+from stoker.store.schema.tables import events, stacks
+from stoker.store.sql import rows
+from stoker.store.sql.compiled import RowsOf, prepared
+from stoker.store.sql.encryption import Cipher
+
+_STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
+_FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", None, sa.String)
+
+
+def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]) -> Any:
+    # signals come whether or not anybody drives the stack
+    last = (
+        sa.select(events.c.number)
+        .where(events.c.stack_id == stack, events.c.action != "SIGNAL")
+        .order_by(events.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    counted = stacks.c.take_ups
+    in_vain = sa.and_(
+        stacks.c.taken_for == foremost,
+        sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
+    )
+    # one statement: two that take at the same time must not be given the same fencing token
+    return (
+        stacks.update()
+        .where(stacks.c.id == stack)
+        .values(
+            fencing_token=stacks.c.fencing_token + 1,
+            take_ups=sa.case(
+                (sa.not_(in_vain), 1),
+                (in_vain.is_(None), 1),
+                (counted < COUNTED_AT_ONCE, counted + 1),
+                else_=counted,
+            ),
+            taken_for=foremost,
+            taken_event=last,
+        )
+    )
+
+
+def _taking_all() -> Any:
+    """The same for a list of stacks. Everybody locks them in the order of their ids."""
+    lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "foremost"))
+    given = sa.func.unnest(*lists).table_valued("stack", "foremost").render_derived("given")
+    held = sa.select(given).join(stacks, stacks.c.id == given.c.stack).order_by(stacks.c.id)
+    locked = held.with_for_update(of=stacks).subquery("locked")
+    return _taking(locked.c.stack, locked.c.foremost)
+
+
+_TAKE, _TAKE_ALL = _taking(_STACK, _FOREMOST), _taking_all()
+_TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
+
+
+Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
+"""Has stacks driven that many engines share: changes that were written, and whether messages are
+to leave."""
+
+
+class Take(Struct, frozen=True):
+    """Taking a stack over, which is done together with others."""
+
+    stack_id: str
+
+
+def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
+    """The same for new stacks, which the changes bring with their operations."""
+    new = [
+        _named(stack_id, [op for op in change.operations if op.stack_id == stack_id])
+        for change in changes
+        for stack_id in change.taken
+    ]
+    if new:
+        _raise_tokens(connection, new)
+
+
+def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Taken]:
+    """Raise the fencing token of each that has something to do; returns these, by id.
+
+    To take another one over would disturb who relies on its rest.
+    """
+    queues = queries.QUEUE.find(connection, set(stack_ids))
+    wanted = [stack_id for stack_id in sorted(queues) if queues[stack_id]]
+    if not wanted:
+        return {}
+    named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
+    _raise_tokens(connection, named)
+    # The tokens cannot have risen since: this transaction has locked the rows.
+    found = [row for some in _TAKEN.find(connection, wanted).values() for row in some]
+    stacks_ = [rows.to_stack(row, cipher, None) for row in found]
+    new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
+    first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
+    return {each.id: Taken(each, *first.get(each.id, ())) for each in stacks_}
+
+
+def _first_operations(
+    connection: sa.Connection, ids: Sequence[str], cipher: Cipher
+) -> dict[str, tuple[Operation, Input | None]]:
+    """Return operations with their inputs, by stack, except unreadable ones.
+
+    A separate read of those raises the reason.
+    """
+    operations = reads.OPERATION.find(connection, ids)
+    given = [row for some in operations.values() for row in some]
+    wanted = reads.INPUT.find(connection, {row["input_id"] for row in given} - {None})
+    contents: Mapping[str, Any] = {}
+    with contextlib.suppress(Exception):
+        every = [row for some in wanted.values() for row in some]
+        contents = reads.contents_of(connection, every, cipher)
+    first = {}
+    for row in given:
+        with contextlib.suppress(Exception):
+            some = wanted.get(row["input_id"], ())
+            reached = [rows.to_input(each, contents, cipher) for each in some]
+            first[row["stack_id"]] = rows.to_operation(row, cipher), next(iter(reached), None)
+    return first
+
+
+def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
+    """Take stacks: on a server with one statement, as each is a round trip."""
+    if connection.dialect.name == "sqlite":
+        prepared(connection, _TAKE).execute(connection, *named)
+    else:
+        lists = {name: [each[name] for each in named] for name in ("stack", "foremost")}
+        prepared(connection, _TAKE_ALL).execute(connection, lists)
+
+
+def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
+    first = foremost(open_)
+    return {"stack": stack_id, "foremost": None if first is None else first.id}
+
+
+def count(connection: sa.Connection, stack: Stack) -> None:
+    """One more. Raises FencedError."""
+    _set(connection, stack, take_ups=stacks.c.take_ups + 1)
+
+
+def forget(connection: sa.Connection, stack: Stack) -> None:
+    """None so far. Raises FencedError."""
+    _set(connection, stack, take_ups=0)
+
+
+def hand_over(connection: sa.Connection, stack: Stack) -> None:
+    """Release the stack after driving without failure. Raises FencedError."""
+    _set(connection, stack, take_ups=0, handed_over=stack.fencing_token)
+
+
+def _set(connection: sa.Connection, stack: Stack, **values: object) -> None:
+    statement = (
+        stacks.update()
+        .where(stacks.c.id == stack.id, stacks.c.fencing_token == stack.fencing_token)
+        .values(**values)
+    )
+    if connection.execute(statement).rowcount != 1:
+        raise FencedError(stack.id)

@@ -1,0 +1,96 @@
+"""Locks for the stacks of a database: for one exclusive service, or for engines that share them.
+
+Fencing tokens keep engines from harming each other's stacks; these locks refuse the start of
+services that do not know each other. For a file of SQLite the lock of the data directory does so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import StoreError
+from stoker.kernel.log import Log
+from stoker.store.sql.foreign import UnusableDatabaseError
+from stoker.store.sql.postgresql import Lock, place_of
+from stoker.store.sql.session_lock import SessionLock
+
+log = Log(__name__)
+
+PATIENCE = 5.0
+"""Seconds for which an engine that has just ended may still have the lock."""
+EVERY = 5.0
+"""Seconds between two checks of the lock."""
+
+
+class EngineLock:
+    """The lock of one process. All methods may be called for any database."""
+
+    def __init__(self, database: sa.Engine, *, shared: bool = False) -> None:
+        """``shared`` is for processes of an installation with many."""
+        self._database = database
+        # A service of an earlier release holds only the first lock, and may run beside engines
+        # that share the work, which replace it.
+        locks = (Lock.MEMBERS,) if shared else (Lock.ENGINE, Lock.MEMBERS)
+        self._lock = SessionLock(database, locks, shared=shared)
+        self._looking = threading.Lock()
+        self._released = False
+
+    @property
+    def _is_needed(self) -> bool:
+        return self._database.dialect.name == "postgresql"
+
+    def acquire(self, patience: float = PATIENCE) -> None:
+        """Take the lock. Raises :class:`UnusableDatabaseError` where another engine keeps it."""
+        deadline = time.monotonic() + patience
+        while self._is_needed:
+            try:
+                return self._take()
+            except UnusableDatabaseError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+        return None
+
+    def hold(self) -> None:
+        """Make sure that the lock is ours still, or again after its connection was lost.
+
+        Raises UnusableDatabaseError where another engine has it, and StoreError.
+        """
+        with self._looking:
+            # A thread may still check after the end of the service. The lock would not be released.
+            if not self._released and not self._lock.is_held():
+                self._take()
+                log.warning(
+                    "the connection that holds the lock of this engine was lost; it is restored"
+                )
+
+    async def lost(self, every: float = EVERY) -> str:
+        """Return once another engine has the lock: the reason, in words."""
+        while self._is_needed:
+            await asyncio.sleep(every)
+            try:
+                await asyncio.to_thread(self.hold)
+            except StoreError:
+                continue  # no other service can acquire it meanwhile
+            except UnusableDatabaseError as taken:
+                return str(taken)
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
+    def release(self) -> None:
+        """Let others have it, for good."""
+        with self._looking:
+            self._released = True
+            self._lock.release()
+
+    def _take(self) -> None:
+        """Try once."""
+        if not self._lock.take():
+            raise UnusableDatabaseError(
+                f"a service uses the database {place_of(self._database.url)} already"
+                f" ({self._lock.holder()}); use it or end it, or name another database"
+            )

@@ -1,0 +1,70 @@
+"""Fair shares: a project with many requests waits longer for each than one with few."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+
+from stoker.store.schema.tables import stacks
+
+TURNS = 50.0
+"""Turns in a second that a project may ask for without falling behind."""
+_LOWEST = 1_000_000
+_PROJECTS = 10_000
+"""Projects whose requests are remembered."""
+_PROJECT_OF = sa.select(stacks.c.id, stacks.c.project_id)
+
+
+class Behind:
+    """Backlog of projects that ask for more than ``rate`` things a second."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._behind: dict[str, tuple[float, float]] = {}
+        """By project: by how many things it is behind, and when that was so."""
+
+    def of(self, project_id: str) -> float:
+        """By how many things."""
+        return self._now(project_id, time.monotonic())
+
+    def add(self, project_id: str, number: int = 1) -> None:
+        """Count requests of a project."""
+        now = time.monotonic()
+        if len(self._behind) >= _PROJECTS:
+            self._behind = {
+                project: entry
+                for project, entry in self._behind.items()
+                if self._now(project, now) > 0
+            }
+        self._behind[project_id] = self._now(project_id, now) + number, now
+
+    def _now(self, project_id: str, now: float) -> float:
+        behind, at = self._behind.get(project_id, (0.0, now))
+        return max(behind - (now - at) * self._rate, 0.0)
+
+
+class Shares:
+    """Recent requests of projects in one process. The store's writing thread uses it."""
+
+    def __init__(self) -> None:
+        self._behind = Behind(TURNS)
+
+    def priorities(
+        self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]
+    ) -> list[int]:
+        """The priority of a turn of each of the stacks: the higher, the earlier.
+
+        ``known`` are projects of stacks, which need not be asked for.
+        """
+        project_of = dict(known)
+        if others := [stack_id for stack_id in stack_ids if stack_id not in known]:
+            select = _PROJECT_OF.where(stacks.c.id.in_(others))
+            project_of.update({row.id: row.project_id for row in connection.execute(select)})
+        return [self._next(project_of.get(stack_id, "")) for stack_id in stack_ids]
+
+    def _next(self, project_id: str) -> int:
+        behind = self._behind.of(project_id)
+        self._behind.add(project_id)
+        return -min(int(behind), _LOWEST)

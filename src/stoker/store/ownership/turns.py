@@ -1,0 +1,205 @@
+"""Turns of stacks that are due, as jobs of Procrastinate in the database of the stacks.
+
+A turn is requested in the transaction of its change. A turn that waits already is updated by that,
+so that no engine starts it before this transaction ends: it would not see the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import Change
+from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.store.ownership.fair_share import Shares
+from stoker.store.schema.jobs import QUEUE, TASK
+from stoker.store.sql.compiled import prepared
+from stoker.store.sql.databases import for_writing
+from stoker.store.sql.postgresql import Lock
+from stoker.store.sql.runners import Runner
+from stoker.store.sql.transactions import in_transaction
+
+Result = TypeVar("Result")
+
+CHANNEL, EVENTS = "stoker_news", "stoker_events"
+"""Channels of notifications between processes. A line has the sender, the kind, and ids."""
+_IN_A_LINE = 100
+"""Ids in one line, which a server limits to 8,000 bytes. An even number, as some are pairs.
+
+A process of an earlier release reads the first line, and the others within two seconds.
+"""
+_JOBS = f"procrastinate_queue_v1#{QUEUE}"
+_DEFER = sa.text(
+    "INSERT INTO procrastinate_jobs"
+    " (queue_name, task_name, priority, lock, queueing_lock, args, scheduled_at)"
+    " SELECT :queue, :task, asked.priority, asked.id, asked.id,"
+    " jsonb_build_object('stack_id', asked.id),"
+    " CASE WHEN :at = 0 THEN now() ELSE to_timestamp(:at) END"
+    " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS asked(id, priority)"
+    " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = asked.id"
+    " AND operations.status IN ('WAITING', 'RUNNING'))"
+    " ORDER BY asked.id"
+    " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
+    # the earlier of the two; none means immediately
+    " CASE WHEN EXCLUDED.scheduled_at IS NULL OR procrastinate_jobs.scheduled_at IS NULL THEN NULL"
+    " ELSE least(procrastinate_jobs.scheduled_at, EXCLUDED.scheduled_at) END"
+)
+_CONSUME = sa.text(
+    "DELETE FROM procrastinate_jobs WHERE id IN (SELECT id FROM procrastinate_jobs"
+    " WHERE lock = ANY(CAST(:ids AS text[])) AND status = 'todo'"
+    " AND (scheduled_at IS NULL OR scheduled_at <= now()) ORDER BY lock FOR UPDATE)"
+    " RETURNING lock"
+)
+_TELL = sa.text(
+    "SELECT pg_notify(channel, told)"
+    " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
+)
+_NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
+"""Has engines of earlier releases look for jobs."""
+_NOT_DRIVEN = sa.text(
+    "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
+    " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
+    " AND status IN ('todo', 'doing') AND (status = 'doing' OR scheduled_at IS NULL"
+    " OR scheduled_at <= greatest(now(), to_timestamp(operations.deadline))))"
+)
+"""A turn later than the operation's deadline counts as none. It was scheduled by a wrong clock."""
+_DUE = sa.text(
+    "SELECT count(*) FROM procrastinate_jobs AS due WHERE queue_name = :queue AND status = 'todo'"
+    " AND (scheduled_at IS NULL OR scheduled_at <= now())"
+    # Notifications about a stack in a turn are for the engine of that turn.
+    " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')"
+).bindparams(queue=QUEUE)
+_OLDER_ENGINE = sa.text(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = :lock AND granted"
+    " AND mode = 'ExclusiveLock' AND database ="
+    " (SELECT oid FROM pg_database WHERE datname = current_database())"
+).bindparams(lock=Lock.ENGINE.value)
+
+
+class SqlTurns(TurnQueue):
+    """Turns in a PostgreSQL; ``teller`` is the name of the notifying process."""
+
+    def __init__(self, engine: sa.Engine, runner: Runner, shares: Shares, teller: str) -> None:
+        self._engine = for_writing(engine)
+        self._runner = runner
+        self._shares = shares
+        self._teller = teller
+
+    def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
+        """Request turns for the written changes, and notify all processes.
+
+        ``messages`` says whether there are messages to send.
+        """
+        told = [news_of(change) for change in changes]
+        asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
+        ended = dict.fromkeys(pair for news in told for pair in news.ended)
+        ids = sorted({*asked, *(parent_id for parent_id, _ in ended)})
+        if ids:
+            known = {each.id: each.project_id for change in changes for each in change.stacks}
+            self._defer(connection, ids, 0.0, known)
+        seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
+        lines = _lines("turn", list(asked))
+        lines += _lines("end", [id_ for pair in ended for id_ in pair])
+        events = _lines("events", list(seen))
+        if any(change.watches.kept for change in changes):
+            lines.append("watches")
+        if messages:
+            lines.append("messages")
+        self._notify(connection, lines, events, due=bool(ids))
+
+    def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
+        """Notify all processes, in lines of a kind and ids."""
+        self._notify(connection, lines)
+
+    def _notify(
+        self,
+        connection: sa.Connection,
+        lines: Sequence[str],
+        events: Sequence[str] = (),
+        *,
+        due: bool = False,
+    ) -> None:
+        """Have lines leave with the commit; ``due`` says whether some are of turns."""
+        news = [(CHANNEL, f"{self._teller} {line}") for line in lines]
+        news += [(EVENTS, f"{self._teller} {line}") for line in events]
+        if due:
+            news.append(_NEW_JOB)
+        if news:
+            channels, told = map(list, zip(*news, strict=True))
+            prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
+
+    def _defer(
+        self,
+        connection: sa.Connection,
+        ids: Sequence[str],
+        at: float,
+        known: Mapping[str, str],
+    ) -> None:
+        priorities = self._shares.priorities(connection, ids, known)
+        values = {
+            "queue": QUEUE,
+            "task": TASK,
+            "ids": list(ids),
+            "priorities": priorities,
+            "at": at,
+        }
+        prepared(connection, _DEFER).execute(connection, values)
+
+    async def _write(self, work: Callable[[sa.Connection], Result]) -> Result:
+        return await self._runner.write(lambda: in_transaction(self._engine, work))
+
+    async def schedule(self, stack_id: str, at: float) -> None:
+        """Have a turn of the stack at a time (0: now), unless one is due before."""
+        await self.schedule_all([stack_id], at)
+
+    async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
+        """The same for several."""
+        ids = sorted(stack_ids)
+
+        def schedule(connection: sa.Connection) -> None:
+            self._defer(connection, ids, at, {})
+            if not at:
+                self._notify(connection, ["due"], due=True)
+
+        await self._write(schedule)
+
+    async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
+        """Take away the turns of these stacks that are due; returns the stacks that had one."""
+        ids = {"ids": list(stack_ids)}
+
+        def consume(connection: sa.Connection) -> set[str]:
+            return set(connection.execute(_CONSUME, ids).scalars())
+
+        return await self._write(consume) if stack_ids else set()
+
+    async def not_driven(self) -> Collection[str]:
+        """Stacks with an open operation for which no turn is running, or due by its deadline."""
+
+        def not_driven(connection: sa.Connection) -> set[str]:
+            return set(connection.execute(_NOT_DRIVEN).scalars())
+
+        return await self._runner.read(lambda: in_transaction(self._engine, not_driven))
+
+    async def due(self) -> int:
+        """Return the number of stacks that wait for an engine."""
+
+        def due(connection: sa.Connection) -> int:
+            return int(connection.execute(_DUE).scalar_one())
+
+        return await self._runner.read(lambda: in_transaction(self._engine, due))
+
+    async def is_driven_by_one(self) -> bool:
+        """Return whether an engine of an earlier release without turns drives the stacks."""
+        return await self._runner.read(lambda: in_transaction(self._engine, self.one_drives))
+
+    def one_drives(self, connection: sa.Connection) -> bool:
+        """The same, asked in a transaction."""
+        return connection.execute(_OLDER_ENGINE).first() is not None
+
+
+def _lines(kind: str, about: Sequence[str]) -> list[str]:
+    """Return few lines for many ids, as each one wakes the listeners."""
+    some = (about[begin : begin + _IN_A_LINE] for begin in range(0, len(about), _IN_A_LINE))
+    return [" ".join((kind, *each)) for each in some]

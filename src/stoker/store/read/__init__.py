@@ -1,0 +1,1 @@
+"""Reads, several of which share a transaction."""

@@ -1,0 +1,1 @@
+"""Rows beside those of stacks, resources and events."""

@@ -1,0 +1,163 @@
+"""The rows of change sets and of the protections of stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import structs
+
+from stoker.engine.model.change_sets import (
+    ChangeSet,
+    ChangeSetChange,
+    ChangeSetInside,
+    ChangeSetReads,
+    Detection,
+    DetectionReads,
+    Protection,
+    ProtectionReads,
+)
+from stoker.kernel.json_text import dumps, loads
+from stoker.store.read.group_read import Reading
+from stoker.store.records.client_tokens import ClientTokensInTransaction
+from stoker.store.records.exports import ExportsInTransaction
+from stoker.store.schema import tables
+from stoker.store.sql import rows
+from stoker.store.sql.bulk import insert
+from stoker.store.sql.encryption import Cipher
+
+_sets, _protections, _detections = tables.change_sets, tables.protections, tables.detections
+DETECTIONS_KEPT = 20
+"""Of each stack; older ones go when new ones come."""
+_LARGE = ("request", "shown")
+_SMALL = tuple(
+    column for column in _sets.c if column.name not in _LARGE and column is not _sets.c.number
+)
+
+
+class SqlChangeSets(Reading, ChangeSetReads):
+    """Change sets in a relational database."""
+
+    async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
+        """Return those of a stack, oldest first, without their large columns."""
+        select = sa.select(*_SMALL).where(_sets.c.stack_id == stack_id).order_by(_sets.c.number)
+        return await self._read(
+            lambda connection: [ChangeSet(**row) for row in rows.dicts(connection.execute(select))]
+        )
+
+    async def named(self, stack_id: str, name: str) -> ChangeSet | None:
+        """The change set of a stack that has a name, or an id."""
+        select = sa.select(*_SMALL, *(_sets.c[name] for name in _LARGE)).where(
+            _sets.c.stack_id == stack_id, sa.or_(_sets.c.name == name, _sets.c.id == name)
+        )
+
+        def query(connection: sa.Connection) -> ChangeSet | None:
+            for row in rows.dicts(connection.execute(select)):
+                large = {name: self._cipher.decrypt(row[name]) for name in _LARGE}
+                return ChangeSet(**{**row, **large})
+            return None
+
+        return await self._read(query)
+
+
+class SqlProtections(Reading, ProtectionReads):
+    """Protections of stacks, in a relational database."""
+
+    async def protection(self, stack_id: str) -> Protection:
+        """That of a stack."""
+        return await self._read(lambda connection: _protection(connection, stack_id))
+
+
+class SqlDetections(Reading, DetectionReads):
+    """Detections of drift in a relational database."""
+
+    async def detection(self, detection_id: str) -> Detection | None:
+        """One detection."""
+        return await self._found(_detections.c.id == detection_id)
+
+    async def latest(self, stack_id: str) -> Detection | None:
+        """The newest one of a stack that has found something."""
+        return await self._found(
+            _detections.c.stack_id == stack_id,
+            _detections.c.ended_at.is_not(None),
+            _detections.c.fault == "",
+        )
+
+    async def _found(self, *which: sa.ColumnElement[bool]) -> Detection | None:
+        columns = [column for column in _detections.c if column is not _detections.c.number]
+        select = sa.select(*columns).where(*which).order_by(_detections.c.number.desc()).limit(1)
+
+        def query(connection: sa.Connection) -> Detection | None:
+            for row in rows.dicts(connection.execute(select)):
+                return Detection(**{**row, "found": self._cipher.decrypt(row["found"])})
+            return None
+
+        return await self._read(query)
+
+
+class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction, ChangeSetInside):
+    """Change sets and protections for guards."""
+
+    def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
+        """The names of a stack's change sets, with the operation that carries each out."""
+        select = sa.select(_sets.c.name, _sets.c.operation_id).where(_sets.c.stack_id == stack_id)
+        return {row.name: row.operation_id for row in self._connection.execute(select)}
+
+    def protection(self, stack_id: str) -> Protection:
+        """Return the protection of a stack. Read the stack first, which locks it."""
+        return _protection(self._connection, stack_id)
+
+
+def _protection(connection: sa.Connection, stack_id: str) -> Protection:
+    select = sa.select(_protections).where(_protections.c.stack_id == stack_id)
+    for row in rows.dicts(connection.execute(select)):
+        return Protection(stack_id, row["keeps"], loads(row["policy"]))
+    return Protection(stack_id)
+
+
+def write_change_sets(connection: sa.Connection, change: ChangeSetChange, cipher: Cipher) -> None:
+    """Write the changes of a commit to change sets."""
+    insert(connection, _sets, [_row(each, cipher) for each in change.new])
+    if change.executed is not None:
+        set_id, operation_id = change.executed
+        stack = sa.select(_sets.c.stack_id).where(_sets.c.id == set_id).scalar_subquery()
+        others = _sets.delete().where(
+            _sets.c.stack_id == stack, _sets.c.id != set_id, _sets.c.operation_id.is_(None)
+        )
+        connection.execute(others)
+        update = _sets.update().where(_sets.c.id == set_id)
+        connection.execute(update.values(operation_id=operation_id))
+    if change.dropped:
+        connection.execute(_sets.delete().where(_sets.c.id.in_(change.dropped)))
+
+
+def _row(record: ChangeSet, cipher: Cipher) -> dict[str, Any]:
+    row = {column.name: getattr(record, column.name) for column in _SMALL}
+    return {**row, **{name: cipher.encrypt(dict(getattr(record, name))) for name in _LARGE}}
+
+
+def write_protections(connection: sa.Connection, protections: Sequence[Protection]) -> None:
+    """Write protections of stacks."""
+    found = [
+        {"stack_id": each.stack_id, "keeps": each.keeps, "policy": dumps(dict(each.policy))}
+        for each in protections
+    ]
+    insert(connection, _protections, found, "stack_id")
+
+
+def write_detections(
+    connection: sa.Connection, detections: Sequence[Detection], cipher: Cipher
+) -> None:
+    """Write detections that have started or ended."""
+    for each in detections:
+        row = {**structs.asdict(each), "found": cipher.encrypt(dict(each.found))}
+        insert(connection, _detections, [row], "id")
+        newest = (
+            sa.select(_detections.c.number)
+            .where(_detections.c.stack_id == each.stack_id)
+            .order_by(_detections.c.number.desc())
+            .limit(DETECTIONS_KEPT)
+        )
+        old = _detections.c.number.not_in(newest)
+        connection.execute(_detections.delete().where(_detections.c.stack_id == each.stack_id, old))

@@ -1,0 +1,46 @@
+"""Operations by the tokens of the requests that made them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from stoker.engine.model.client_tokens import Asked, ClientTokenInside, ClientTokenReads
+from stoker.kernel.addresses import StackAddress
+from stoker.store.read import queries
+from stoker.store.read.group_read import Reading
+from stoker.store.records.lazy_flush import Looking
+from stoker.store.schema import tables
+
+_operations, _stacks = tables.operations, tables.stacks
+
+
+class SqlClientTokens(Reading, ClientTokenReads):
+    """Tokens of clients in a relational database."""
+
+    async def asked(self, project_id: str, text: str) -> Asked | None:
+        """The request that a client of the project has made with a token."""
+        return await self._read(lambda connection: _asked(connection, project_id, text))
+
+
+class ClientTokensInTransaction(Looking, ClientTokenInside):
+    """Client tokens for guards."""
+
+    def asked(self, project_id: str, text: str) -> Asked | None:
+        """The request of a project with a token."""
+        queries.lock_project(self._connection, project_id)
+        return _asked(self._connection, project_id, text)
+
+
+def _asked(connection: sa.Connection, project_id: str, text: str) -> Asked | None:
+    select = (
+        sa.select(_stacks.c.name, _stacks.c.id, _operations.c.client_digest)
+        .join(_stacks, _stacks.c.id == _operations.c.stack_id)
+        .where(
+            _operations.c.client_token == text,
+            _operations.c.client_digest.is_not(None),
+            _stacks.c.project_id == project_id,
+        )
+    )
+    for name, stack_id, digest in connection.execute(select):
+        return Asked(StackAddress(project_id, name, stack_id), digest)
+    return None

@@ -1,0 +1,111 @@
+"""The rows of exports, and of their use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.engine.model.exports import Export, ExportInside, ExportReads
+from stoker.engine.model.interfaces import OwnedWrite
+from stoker.store.read import queries
+from stoker.store.read.group_read import Reading
+from stoker.store.records.lazy_flush import Looking
+from stoker.store.schema import tables
+from stoker.store.sql import rows
+from stoker.store.sql.bulk import insert
+from stoker.store.sql.encryption import Cipher
+
+_exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks
+
+
+class SqlExports(Reading, ExportReads):
+    """Exports in a relational database."""
+
+    async def exports(
+        self, project_id: str, names: Iterable[str] | None = None
+    ) -> Sequence[Export]:
+        """The exports of a project, or those of these names, by name."""
+        return await self._read(
+            lambda connection: _found(connection, self._cipher, project_id, names)
+        )
+
+    async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """The names of the live stacks that use exports."""
+        return await self._read(lambda connection: _importers(connection, project_id, names))
+
+
+class ExportsInTransaction(Looking, ExportInside):
+    """Exports for guards."""
+
+    def exports(self, project_id: str) -> Mapping[str, Export]:
+        """The exports of a project by name."""
+        queries.lock_project(self._connection, project_id)
+        found = _found(self._connection, self._cipher, project_id, None)
+        return {each.name: each for each in found}
+
+    def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """The names of the live stacks that use exports."""
+        return _importers(self._connection, project_id, names)
+
+
+def _found(
+    connection: sa.Connection, cipher: Cipher, project_id: str, names: Iterable[str] | None
+) -> list[Export]:
+    select = sa.select(_exports).where(_exports.c.project_id == project_id)
+    if names is not None:
+        select = select.where(_exports.c.name.in_(list(names)))
+    return [
+        Export(**{**row, "value": cipher.decrypt(row["value"])["value"]})
+        for row in rows.dicts(connection.execute(select.order_by(_exports.c.name)))
+    ]
+
+
+def _importers(
+    connection: sa.Connection, project_id: str, names: Iterable[str]
+) -> dict[str, list[str]]:
+    select = (
+        sa.select(_imports.c.name, _stacks.c.name.label("stack"))
+        .distinct()
+        .join(_stacks, _stacks.c.id == _imports.c.stack_id)
+        .where(
+            _stacks.c.project_id == project_id,
+            _stacks.c.deleted_at.is_(None),
+            _imports.c.name.in_(list(names)),
+        )
+        .order_by(_stacks.c.name)
+    )
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, stack in connection.execute(select):
+        found[name].append(stack)
+    return found
+
+
+def write_exports(connection: sa.Connection, change: OwnedWrite, cipher: Cipher) -> None:
+    """Replace the exports of a stack, if the change has any."""
+    if change.exports is None:
+        return
+    connection.execute(_exports.delete().where(_exports.c.stack_id == change.stack_id))
+    found = [
+        {
+            "project_id": each.project_id,
+            "name": each.name,
+            "stack_id": each.stack_id,
+            "stack_name": each.stack_name,
+            "value": cipher.encrypt({"value": each.value}),
+        }
+        for each in change.exports
+    ]
+    insert(connection, _exports, found)
+
+
+def import_rows(inputs: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return the imports of inputs; those of nested stacks belong to the outer stack."""
+    return [
+        {"input_id": each.id, "stack_id": each.stack_id, "name": name}
+        for each in inputs
+        if not each.facade
+        for name in each.imports
+    ]

@@ -1,0 +1,195 @@
+"""The rows of messages to send, written in the transaction of the event that they report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import Change, OwnedWrite
+from stoker.engine.model.outgoing import (
+    Outbox,
+    Sink,
+    is_of_stack,
+    sink_message,
+    sinks_of,
+    stack_notification,
+)
+from stoker.engine.model.records import Channel, Event, Input, Message, Stack
+from stoker.kernel.log import Log
+from stoker.store.read.group_read import Reading
+from stoker.store.schema import tables
+from stoker.store.sql import rows
+from stoker.store.sql.bulk import insert
+from stoker.store.sql.compiled import prepared
+from stoker.store.sql.databases import for_writing
+from stoker.store.sql.encryption import Cipher
+from stoker.store.sql.runners import Runner
+from stoker.store.sql.transactions import in_transaction
+
+log = Log(__name__)
+_messages, _sinks, _stacks = tables.messages, tables.event_sinks, tables.stacks
+_IN_ORDER = sa.select(_messages).order_by(_messages.c.number)
+_ANY_SINK = sa.select(_sinks.c.number).limit(1)
+_FIELDS = ("id", "lane", "stack_id", "created_at", "number")
+
+
+class SqlOutbox(Reading, Outbox):
+    """Messages in a relational database."""
+
+    def __init__(
+        self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool
+    ) -> None:
+        """``notifies`` says whether anybody wants messages on the bus."""
+        super().__init__(engine, cipher, runner)
+        self._writing = for_writing(engine)
+        self._notifies = notifies
+        self._listeners: list[Callable[[], None]] = []
+        self.has_news = False
+        """Messages were added that were not announced."""
+
+    def listen(self, told: Callable[[], None]) -> None:
+        """Call ``told`` whenever a commit has added messages."""
+        self._listeners.append(told)
+
+    def tell(self) -> None:
+        """Announce added messages."""
+        if self.has_news:
+            self.has_news = False
+            self.hear()
+
+    def hear(self) -> None:
+        """Another process has added messages."""
+        for told in self._listeners:
+            told()
+
+    async def waiting(
+        self, channel: Channel, most: int, resting: Collection[str] = ()
+    ) -> Sequence[Message]:
+        """The oldest messages of a channel, but for some lanes."""
+        select = _IN_ORDER.where(_messages.c.channel == channel.value).limit(most)
+        if resting:
+            select = select.where(_messages.c.lane.not_in(resting))
+
+        def query(connection: sa.Connection) -> list[Message]:
+            return [self._message(row) for row in rows.dicts(connection.execute(select))]
+
+        return await self._read(query)
+
+    def _message(self, row: rows.Row) -> Message:
+        own = {name: row[name] for name in _FIELDS}
+        try:
+            body = self._cipher.decrypt(row["body"])
+        except Exception:
+            log.exception("message not readable; it is dropped", message=row["id"])
+            body = {}
+        return Message(**own, channel=Channel(row["channel"]), body=body)
+
+    async def delivered(self, messages: Sequence[Message]) -> None:
+        """Forget messages."""
+        numbers = [message.number for message in messages]
+        await self._write(_messages.delete().where(_messages.c.number.in_(numbers)))
+
+    async def trim(self, channel: Channel, kept: int) -> int:
+        """Forget all but the newest messages of a channel; how many were dropped."""
+        mine = _messages.c.channel == channel.value
+        newest_old = (
+            sa.select(_messages.c.number)
+            .where(mine)
+            .order_by(_messages.c.number.desc())
+            .offset(kept)
+            .limit(1)
+            .scalar_subquery()
+        )
+        return await self._write(_messages.delete().where(mine, _messages.c.number <= newest_old))
+
+    async def _write(self, statement: sa.Delete) -> int:
+        return await self._runner.write(
+            lambda: in_transaction(
+                self._writing, lambda connection: connection.execute(statement).rowcount
+            )
+        )
+
+    def add(self, connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
+        """Add the messages of changes, inside the transaction that has written them."""
+        events = [event for change in changes for event in change.events]
+        stacks = {stack.id: stack for change in changes for stack in change.stacks}
+        besides = [
+            message
+            for change in changes
+            if isinstance(change, OwnedWrite)
+            for message in change.notifications
+        ]
+        if events or besides:
+            self._add(connection, [*self._messages(connection, events, stacks), *besides], cipher)
+
+    def tell_of(self, connection: sa.Connection, events: Sequence[Event]) -> None:
+        """Add the messages of events that belong to no change."""
+        self._add(connection, self._messages(connection, events, {}), self._cipher)
+
+    def _add(self, connection: sa.Connection, messages: Sequence[Message], cipher: Cipher) -> None:
+        wanted = [each for each in messages if self._notifies or each.channel is not Channel.BUS]
+        if wanted:
+            self.has_news = True
+            insert(connection, _messages, [_row(message, cipher) for message in wanted])
+
+    def _messages(
+        self, connection: sa.Connection, events: Sequence[Event], stacks: Mapping[str, Stack]
+    ) -> list[Message]:
+        """Return the messages of events; ``stacks`` are those written with them."""
+        told = [
+            stack_notification(stacks.get(event.stack_id) or self._stack(connection, event), event)
+            for event in events
+            if self._notifies and is_of_stack(event)
+        ]
+        return told + _to_sinks(connection, events) if _has_sinks(connection) else told
+
+    def _stack(self, connection: sa.Connection, event: Event) -> Stack:
+        select = sa.select(_stacks).where(_stacks.c.id == event.stack_id)
+        [row] = rows.dicts(connection.execute(select))
+        return rows.to_stack(row, self._cipher, None)
+
+
+def _row(message: Message, cipher: Cipher) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "channel": message.channel.value,
+        "lane": message.lane,
+        "stack_id": message.stack_id,
+        "created_at": message.created_at,
+        "body": cipher.encrypt(message.body),
+    }
+
+
+def _has_sinks(connection: sa.Connection) -> bool:
+    """Return whether any environment has sinks: each commit asks, and nearly none has."""
+    return prepared(connection, _ANY_SINK).execute(connection, {}).first() is not None
+
+
+def _to_sinks(connection: sa.Connection, events: Sequence[Event]) -> list[Message]:
+    """The events of stacks whose environments have sinks, for each of these."""
+    columns = _sinks.c
+    select = (
+        sa.select(_stacks.c.id, _stacks.c.project_id, columns.type, columns.target, columns.ttl)
+        .join(_sinks, columns.input_id == _stacks.c.input_id)
+        .where(_stacks.c.id.in_({event.stack_id for event in events}))
+        .order_by(columns.number)
+    )
+    wanted: dict[str, list[tuple[str, Sink]]] = {}
+    for stack_id, project_id, type_, target, ttl in connection.execute(select):
+        sink = Sink(Channel(type_), target, ttl)
+        wanted.setdefault(stack_id, []).append((project_id, sink))
+    return [
+        sink_message(project_id, event, sink)
+        for event in events
+        for project_id, sink in wanted.get(event.stack_id, ())
+    ]
+
+
+def sink_rows(given: Input) -> list[dict[str, Any]]:
+    """The rows of the sinks of an input."""
+    return [
+        {"input_id": given.id, "type": sink.channel.value, "target": sink.target, "ttl": sink.ttl}
+        for sink in sinks_of(given.environment)
+    ]

@@ -1,0 +1,243 @@
+"""The rows of software configs and deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.model.records import Resource
+from stoker.engine.model.requests import Page
+from stoker.engine.model.software import SoftwareInside, SoftwareReads
+from stoker.kernel.errors import LimitExceededError
+from stoker.kernel.json_text import dumps, loads
+from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
+from stoker.store.read import queries
+from stoker.store.read.group_read import Reading
+from stoker.store.records.lazy_flush import Looking
+from stoker.store.schema import tables
+from stoker.store.sql import rows
+from stoker.store.sql.bulk import insert
+from stoker.store.sql.encryption import Cipher, plain_size
+
+Result = TypeVar("Result")
+_AT_ONCE = 500
+"""Ids in one statement."""
+_MOST_CONTENT = 16 * 1024 * 1024
+"""Stored bytes that one statement reads."""
+_CONTENT = ("config", "inputs", "outputs", "options")
+_STATE = ("action", "status", "reason", "input_values", "output_values")
+_configs, _deployments = tables.software_configs, tables.software_deployments
+_LISTED = sa.select(*(column for column in _configs.c if column is not _configs.c.content))
+"""Configs without their content, which no list shows."""
+
+
+class SqlSoftware(Reading, SoftwareReads):
+    """Configs and deployments in a relational database."""
+
+    async def _found_configs(self, select: sa.Select[Any]) -> list[SoftwareConfig]:
+        return await self._read(
+            lambda connection: [
+                _config(row, self._cipher) for row in rows.dicts(connection.execute(select))
+            ]
+        )
+
+    async def _found_deployments(self, select: sa.Select[Any]) -> list[Deployment]:
+        return await self._read(
+            lambda connection: [
+                _deployment(row, self._cipher) for row in rows.dicts(connection.execute(select))
+            ]
+        )
+
+    async def _require_short(self, select: sa.Select[Any], sized: sa.Table) -> None:
+        """Raise LimitExceededError for rows whose content is too long for one answer."""
+        size = sa.select(sa.func.sum(select.with_only_columns(sized.c.size).subquery().c.size))
+        found = await self._read(lambda connection: connection.execute(size).scalar_one())
+        if found is not None and found > _MOST_CONTENT:
+            raise LimitExceededError(
+                f"The deployments have more than {_MOST_CONTENT} bytes together, the limit of one"
+                " answer; list them in pages, with limit and marker"
+            )
+
+    async def config(self, project_id: str | None, config_id: str) -> SoftwareConfig | None:
+        """One config."""
+        one = sa.select(_configs).where(_configs.c.id == config_id)
+        found = await self._found_configs(_of_project(one, _configs, project_id))
+        return found[0] if found else None
+
+    async def configs(self, project_id: str, ids: Iterable[str]) -> Mapping[str, SoftwareConfig]:
+        """Those of the configs that there are, by id."""
+        wanted, found = sorted(set(ids)), {}
+        for begin in range(0, len(wanted), _AT_ONCE):
+            some = _configs.c.id.in_(wanted[begin : begin + _AT_ONCE])
+            select = _of_project(sa.select(_configs).where(some), _configs, project_id)
+            found.update({config.id: config for config in await self._found_configs(select)})
+        return found
+
+    async def list_configs(self, project_id: str | None, page: Page) -> Sequence[SoftwareConfig]:
+        """Configs without their content, oldest first."""
+        listed = _of_project(_LISTED, _configs, project_id)
+        return await self._found_configs(queries.in_pages(listed, _configs, page))
+
+    async def deployment(self, project_id: str | None, deployment_id: str) -> Deployment | None:
+        """One deployment."""
+        one = sa.select(_deployments).where(_deployments.c.id == deployment_id)
+        found = await self._found_deployments(_of_project(one, _deployments, project_id))
+        return found[0] if found else None
+
+    async def list_deployments(
+        self, project_id: str | None, server_id: str | None, page: Page
+    ) -> Sequence[Deployment]:
+        """Deployments, to one server or to all, oldest first."""
+        select = _of_project(sa.select(_deployments), _deployments, project_id)
+        if server_id is not None:
+            select = select.where(_deployments.c.server_id == server_id)
+        select = queries.in_pages(select, _deployments, page)
+        await self._require_short(select, _deployments)
+        return await self._found_deployments(select)
+
+    async def deployed(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
+        """The configs of a server's deployments, oldest first."""
+        of_server = _deployments.c.project_id == project_id, _deployments.c.server_id == server_id
+        select = (
+            sa.select(_configs)
+            .join(_deployments, _deployments.c.config_id == _configs.c.id)
+            .where(*of_server)
+            .order_by(_deployments.c.number)
+        )
+        await self._require_short(select, _configs)
+        return await self._found_configs(select)
+
+    async def standing_for(self, project_id: str, physical_id: str) -> Sequence[Resource]:
+        """The resources of a project's live stacks that stand for an object."""
+        stacks = tables.stacks.c
+        live = sa.select(stacks.id).where(
+            stacks.project_id == project_id, stacks.deleted_at.is_(None)
+        )
+        resources = tables.resources.c
+        select = sa.select(tables.resources).where(
+            resources.stack_id.in_(live), resources.physical_id == physical_id
+        )
+        return await self._read(
+            lambda connection: [
+                rows.to_resource(row, self._cipher)
+                for row in rows.dicts(connection.execute(select))
+            ]
+        )
+
+    async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
+        """The projects of the live stacks whose users are in a project of the user domain."""
+        stacks = tables.stacks.c
+        select = sa.select(stacks.project_id).distinct()
+        select = select.where(
+            stacks.user_project_id == user_project_id, stacks.deleted_at.is_(None)
+        )
+        return await self._read(
+            lambda connection: [str(found) for found in connection.execute(select).scalars()]
+        )
+
+
+class SoftwareInTransaction(Looking, SoftwareInside):
+    """Software configs and deployments for guards."""
+
+    def deployment(self, deployment_id: str) -> Deployment | None:
+        """One deployment, locked."""
+        one = sa.select(_deployments).where(_deployments.c.id == deployment_id).with_for_update()
+        for row in rows.dicts(self._connection.execute(one)):
+            return _deployment(row, self._cipher)
+        return None
+
+    def has_config(self, config_id: str) -> bool:
+        """Return whether there is the row; it is locked."""
+        one = sa.select(_configs.c.id).where(_configs.c.id == config_id).with_for_update()
+        return self._connection.execute(one).first() is not None
+
+    def is_deployed(self, config_id: str) -> bool:
+        """Return whether a deployment refers to the config."""
+        one = sa.select(_deployments.c.id).where(_deployments.c.config_id == config_id).limit(1)
+        return self._connection.execute(one).first() is not None
+
+    def count_configs(self, project_id: str) -> int:
+        """Return the number of configs; lock the project against new ones."""
+        return self._count(_configs, project_id)
+
+    def count_deployments(self, project_id: str) -> int:
+        """Return the number of deployments; lock the project against new ones."""
+        return self._count(_deployments, project_id)
+
+    def software_size(self, project_id: str) -> int:
+        """Return the bytes of configs and deployments; lock the project until the commit."""
+        queries.lock_project(self._connection, project_id)
+        sizes = (
+            self._connection.execute(
+                sa.select(sa.func.sum(table.c.size)).where(table.c.project_id == project_id)
+            ).scalar_one()
+            for table in (_configs, _deployments)
+        )
+        return sum(map(plain_size, sizes))
+
+    def _count(self, table: sa.Table, project_id: str) -> int:
+        queries.lock_project(self._connection, project_id)
+        select = sa.select(sa.func.count()).where(table.c.project_id == project_id)
+        return int(self._connection.execute(select).scalar_one())
+
+
+def write_software(connection: sa.Connection, change: SoftwareChange, cipher: Cipher) -> None:
+    """Record and drop the software of a change."""
+    configs = [_config_row(config, cipher) for config in change.configs]
+    insert(connection, _configs, configs, "id", keep=("project_id", "created_at"))
+    deployments = [_deployment_row(deployment, cipher) for deployment in change.deployments]
+    insert(connection, _deployments, deployments, "id", keep=("project_id", "created_at"))
+    if change.dropped:
+        connection.execute(_deployments.delete().where(_deployments.c.id.in_(change.dropped)))
+        used = sa.select(_deployments.c.config_id)
+        connection.execute(
+            _configs.delete().where(_configs.c.id.in_(change.dropped), _configs.c.id.not_in(used))
+        )
+
+
+def _of_project(select: sa.Select[Any], table: sa.Table, project_id: str | None) -> sa.Select[Any]:
+    return select if project_id is None else select.where(table.c.project_id == project_id)
+
+
+def _config_row(config: SoftwareConfig, cipher: Cipher) -> dict[str, Any]:
+    content = cipher.encrypt({name: getattr(config, name) for name in _CONTENT})
+    return {
+        "id": config.id,
+        "project_id": config.project_id,
+        "created_at": config.created_at,
+        "name": dumps(config.name),
+        "group": dumps(config.group),
+        "content": content,
+        "size": len(content),
+    }
+
+
+def _config(row: rows.Row, cipher: Cipher) -> SoftwareConfig:
+    content = cipher.decrypt(row["content"]) if "content" in row else {}
+    return SoftwareConfig(
+        id=row["id"],
+        project_id=row["project_id"],
+        created_at=row["created_at"],
+        name=loads(row["name"]),
+        group=loads(row["group"]),
+        **content,
+    )
+
+
+def _deployment_row(deployment: Deployment, cipher: Cipher) -> dict[str, Any]:
+    plain = ("id", "project_id", "stack_id", "config_id", "server_id", "created_at", "updated_at")
+    content = cipher.encrypt({name: getattr(deployment, name) for name in _STATE})
+    return {
+        **{name: getattr(deployment, name) for name in plain},
+        "content": content,
+        "size": len(content),
+    }
+
+
+def _deployment(row: rows.Row, cipher: Cipher) -> Deployment:
+    state = cipher.decrypt(row["content"])
+    unlike = ("number", "content", "size")
+    plain = {name: value for name, value in row.items() if name not in unlike}
+    return Deployment(**plain, **state)

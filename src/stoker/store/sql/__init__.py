@@ -1,0 +1,1 @@
+"""Databases, connections, transactions and encrypted columns."""

@@ -1,0 +1,134 @@
+"""Refuses databases of other programs, and those of another key.
+
+A ``heat.conf`` names Heat's own database. Its tables are checked first, and nothing is written to a
+database that is not ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from cryptography.exceptions import InvalidTag
+from cryptography.fernet import InvalidToken
+
+from stoker.store.schema import tables
+from stoker.store.sql.encryption import Cipher
+
+SUPPORTED = (
+    "SQLite (leave [database] connection empty for a file in the data directory) and PostgreSQL"
+    " (postgresql+psycopg://USER:PASSWORD@HOST/DATABASE)"
+)
+_DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql+psycopg")
+_OURS = frozenset({"contents", "inputs", "stacks"})
+_NO_TABLES = frozenset({"alembic_version", "sqlite_sequence", "sqlite_stat1"})
+_CHECK = "key_check"
+
+
+class UnusableDatabaseError(ValueError):
+    """The database cannot be used. The text has the reason and a remedy, in one line."""
+
+
+def require_supported(url: str) -> sa.URL:
+    """The URL of a database that this service can use; refuses others, and files of Heat's."""
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:
+        raise UnusableDatabaseError(
+            f"[database] connection is not the URL of a database; supported are {SUPPORTED}"
+        ) from None
+    backend = parsed.get_backend_name()
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in _DRIVERS:
+        named = parsed.drivername if backend in ("sqlite", "postgresql") else backend
+        raise UnusableDatabaseError(
+            f"[database] connection names a {named} database, as Heat's may be;"
+            f" supported are {SUPPORTED}. Stoker keeps a database of its own and never uses Heat's"
+        )
+    if backend == "sqlite" and parsed.database and Path(parsed.database).is_file():
+        require_own(_tables_of_file(Path(parsed.database)), parsed)
+    return parsed
+
+
+def require_own(found: set[str], url: sa.URL) -> None:
+    """Refuse a database that has tables, but none of ours."""
+    others = found - _NO_TABLES
+    if others and not others >= _OURS:
+        some = ", ".join(sorted(others)[:3])
+        raise UnusableDatabaseError(
+            f"the database {url.render_as_string(hide_password=True)} belongs to another program"
+            f" (it has the tables {some}); name an empty one in [database] connection, or leave it"
+            " empty"
+        )
+
+
+def _tables_of_file(path: Path) -> set[str]:
+    """The tables of a file that is not changed by looking."""
+    try:
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            return {str(name) for (name,) in rows}
+    except sqlite3.Error as error:
+        raise UnusableDatabaseError(
+            f"{path} cannot be read as an SQLite database: {error}"
+        ) from None
+
+
+def has_check(engine: sa.Engine) -> bool:
+    """Return whether the database knows which key it is encrypted with."""
+    return _value(engine) is not None
+
+
+def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
+    """Refuse a key other than that which the database is encrypted with; note that of a new one.
+
+    ``where`` says where the key comes from.
+    """
+    kept = _value(engine) or _sample(engine)
+    if kept is not None:
+        try:
+            cipher.decrypt(kept)
+        except (InvalidTag, InvalidToken, ValueError):
+            raise UnusableDatabaseError(
+                f"{where} is not the key that the database is encrypted with; bring the old key"
+                " back, or start with an empty database"
+            ) from None
+    if has_check(engine):
+        return
+    try:
+        with engine.begin() as connection:
+            connection.execute(tables.marks.insert(), _check_of(cipher))
+    except sa.exc.IntegrityError:  # another process was first, with this key or another
+        require_key(engine, cipher, where)
+
+
+def note_key(connection: sa.Connection, cipher: Cipher) -> None:
+    """Note that the stored texts are encrypted with the newest key of a cipher."""
+    connection.execute(tables.marks.delete().where(tables.marks.c.name == _CHECK))
+    connection.execute(tables.marks.insert(), _check_of(cipher))
+
+
+def _check_of(cipher: Cipher) -> dict[str, str]:
+    return {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
+
+
+def _value(engine: sa.Engine) -> str | None:
+    select = sa.select(tables.marks.c.value).where(tables.marks.c.name == _CHECK)
+    with engine.connect() as connection:
+        return _text(connection.execute(select).scalar())
+
+
+def _sample(engine: sa.Engine) -> str | None:
+    """Something that a release without this check has encrypted."""
+    select = sa.select(tables.contents.c.body).limit(1)
+    with engine.connect() as connection:
+        return _text(connection.execute(select).scalar())
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,321 @@
+"""Records to table rows and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from msgspec import Struct, structs
+
+from stoker.engine.model.interfaces import StoreError
+from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
+from stoker.engine.model.plans import Plan
+from stoker.engine.model.records import (
+    Action,
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.kernel.json_text import dumps, loads
+from stoker.kernel.log import Log
+from stoker.store.schema import tables
+from stoker.store.schema.tables import Kind, kind_of
+from stoker.store.sql.encryption import Cipher
+
+log = Log(__name__)
+
+Row = Mapping[str, Any] | sa.RowMapping
+
+_READ_ONLY = frozenset({"requested", "take_ups", "handed_over", "unreadable"})
+"""Fields that are no columns of their own, or that no record writes."""
+_UNREADABLE = "unreadable"
+"""Field of a record: the columns whose values could not be read."""
+
+
+def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
+    """The rows of a result as dicts, which are looked into faster than its own mappings."""
+    names = tuple(result.keys())
+    return (dict(zip(names, row, strict=True)) for row in result.fetchall())
+
+
+Record = Stack | Operation | Resource | Event | StoredSignal | Snapshot | SnapshotPart
+Kind_ = TypeVar("Kind_", bound=Record)
+
+
+def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
+    """The columns of a record."""
+    form, row = _form(type(record)), structs.asdict(record)
+    for name in form.not_written:
+        del row[name]
+    for name, write, empty in form.writes:
+        value = row[name]
+        if value:
+            row[name] = write(cipher, value)
+        elif value is not None:
+            row[name] = empty
+    if form.measured:
+        size = 0
+        for name in form.measured:
+            size += len(row[name] or "")
+        row["size"] = size
+    if isinstance(record, Stack):
+        live = record.deleted_at is None and record.parent_id is None
+        row["live_name"] = record.name if live else None
+    if isinstance(record, Operation):
+        del row["number"]
+        row["kind"] = record.kind
+    return row
+
+
+Convert = Callable[[Cipher, Any], Any]
+
+
+class Form(Struct, frozen=True):
+    """The storage of a record's fields, derived from its columns once for all rows."""
+
+    columns: Sequence[tuple[str, str]]
+    """Each field, and the name of its column in the database."""
+    not_written: Sequence[str]
+    """Fields that no record writes."""
+    writes: Sequence[tuple[str, Convert, str]]
+    """What makes its text of a field, where that is not the value itself; and the text of an empty
+    value. Of most rows, most fields are empty.
+    """
+    reads: Sequence[tuple[str, Convert, Any]]
+    """What makes a value of the text, where one is not the other; and what stands for a value that
+    cannot be read.
+    """
+    measured: Sequence[str]
+    """Encrypted fields of a table that records their length together."""
+
+
+_TABLES: Mapping[type[Struct], sa.Table] = {
+    Stack: tables.stacks,
+    Operation: tables.operations,
+    Resource: tables.resources,
+    Event: tables.events,
+    StoredSignal: tables.signals,
+    Snapshot: tables.snapshots,
+    SnapshotPart: tables.snapshot_parts,
+}
+_FORMS: dict[type[Struct], Form] = {}
+
+
+def _form(kind: type[Struct]) -> Form:
+    """Return the storage of a record's fields, from its table."""
+    if kind not in _FORMS:
+        columns = _TABLES[kind].c
+        statuses: Any = OperationStatus if kind is Operation else Status
+        names = [name for name in kind.__struct_fields__ if name not in _READ_ONLY]
+        forms = {name: _conversion(columns[name], statuses) for name in names}
+        _FORMS[kind] = Form(
+            [(name, columns[name].name) for name in names],
+            [name for name in kind.__struct_fields__ if name in _READ_ONLY],
+            [
+                (name, write, "[]" if isinstance(empty, tuple) else "{}")
+                for name, (write, _, empty) in forms.items()
+                if write is not None
+            ],
+            [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
+            [
+                name
+                for name in names
+                if "size" in columns and kind_of(columns[name]) is Kind.ENCRYPTED
+            ],
+        )
+    return _FORMS[kind]
+
+
+def _conversion(
+    column: sa.Column[Any], statuses: type[Status] | type[OperationStatus]
+) -> tuple[Convert | None, Convert | None, Any]:
+    match kind_of(column):
+        case Kind.ENCRYPTED:
+            return _encrypt, _decrypt, None if column.nullable else {}
+        case Kind.JSON:
+            return _dump, _load, None if column.nullable else {}
+        case Kind.LIST:
+            return _dump, _load_tuple, ()
+        case Kind.ACTION:
+            return None, _one_of(Action), Action.CHECK
+        case Kind.STATUS:
+            return None, _one_of(statuses), statuses.FAILED
+        case Kind.PLAN:
+            return _dump_plan, _load_plan, None
+        case Kind.REQUEST:
+            return _dump_request, _load_request, ChangeRequest()
+        case None:
+            return None, _bool if isinstance(column.type, sa.Boolean) else None, False
+
+
+def _bool(_: Cipher, value: Any) -> bool:
+    return bool(value)
+
+
+def _one_of(kind: type[StrEnum]) -> Convert:
+    members = {member.value: member for member in kind}
+    return lambda _, value: members[value]
+
+
+def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Kind_:
+    """Return the record of a row. Unreadable fields are empty, and named if the record can."""
+    form = _form(kind)
+    values = {name: row[column] for name, column in form.columns}
+    values.update(read_only)
+    unreadable: list[str] = []
+    for name, read, empty in form.reads:
+        try:
+            values[name] = read(cipher, values[name])
+        except StoreError:
+            raise  # the read was abandoned
+        except Exception:
+            if kind in _WHOLE:
+                raise
+            unreadable.append(name)
+            values[name] = empty
+    if unreadable and kind is not Event:
+        values[_UNREADABLE] = tuple(unreadable)
+    return kind(**values)
+
+
+_WHOLE: frozenset[type[Struct]] = frozenset((StoredSignal, Snapshot))
+"""What is of no use in parts."""
+
+
+def _encrypt(cipher: Cipher, value: Any) -> str:
+    return cipher.encrypt(value)
+
+
+def _decrypt(cipher: Cipher, text: str | None) -> Any:
+    return {} if text == "{}" else None if text is None else cipher.decrypt(text)
+
+
+def _dump(_: Cipher, value: Any) -> str:
+    return dumps(value if not isinstance(value, Mapping) else dict(value))
+
+
+def _load(_: Cipher, text: str | None) -> Any:
+    """Return the value of JSON, with shortcuts for the usual empty ones."""
+    if text is None or text == "{}":
+        return None if text is None else {}
+    return [] if text == "[]" else loads(text)
+
+
+def _dump_plan(_: Cipher, plan: Plan) -> str:
+    return dumps(plan.as_data())
+
+
+def _load_plan(_: Cipher, text: str | None) -> Plan | None:
+    return None if text is None else Plan.from_data(loads(text))
+
+
+def _dump_request(_: Cipher, request: Request) -> str:
+    return dumps(request_data(request))
+
+
+def _load_request(_: Cipher, text: str) -> Request:
+    return request_of(loads(text))
+
+
+def _load_tuple(_: Cipher, text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(loads(text))
+
+
+def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
+    """The stack of a row; ``requested`` is the action that waits for it."""
+    return _record(
+        Stack,
+        row,
+        cipher,
+        requested=None if requested is None else Action(requested),
+        take_ups=row["take_ups"],
+        handed_over=row["handed_over"],
+    )
+
+
+def to_operation(row: Row, cipher: Cipher) -> Operation:
+    """The operation of a row."""
+    return _record(Operation, row, cipher)
+
+
+def to_resource(row: Row, cipher: Cipher) -> Resource:
+    """The resource of a row."""
+    return _record(Resource, row, cipher)
+
+
+def to_event(row: Row, cipher: Cipher) -> Event:
+    """The event of a row."""
+    return _record(Event, row, cipher)
+
+
+def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
+    """Return the signal of a row; None if it cannot be decrypted."""
+    try:
+        return _record(StoredSignal, row, cipher)
+    except StoreError:
+        raise
+    except Exception:
+        log.exception("signal not readable", signal=row["id"])
+        return None
+
+
+def to_snapshot(row: Row, cipher: Cipher) -> Snapshot:
+    """The snapshot of a row."""
+    return _record(Snapshot, row, cipher)
+
+
+def to_snapshot_part(row: Row, cipher: Cipher) -> SnapshotPart:
+    """The part of a snapshot of a row."""
+    return _record(SnapshotPart, row, cipher)
+
+
+def to_input_rows(
+    record: Input, cipher: Cipher
+) -> tuple[dict[str, Any], dict[str, Callable[[], str]]]:
+    """Return the row of an input, and functions that encrypt its contents, by hash."""
+    values: dict[str, Any] = {
+        "template": record.template,
+        "environment": record.environment,
+        "files": record.files,
+    }
+    if record.text is not None:
+        values["text"] = record.text
+    hashed = {key: cipher.hashed(value) for key, value in values.items()}
+    row = {
+        "id": record.id,
+        "stack_id": record.stack_id,
+        "parameters": cipher.encrypt(record.parameters),
+        "template_file": record.template_file,
+        "facade": dumps(dict(record.facade)),
+        "adopted": _encrypt(cipher, dict(record.adopted)),
+        "imports": _encrypt(cipher, dict(record.imports)),
+        "text": None,
+        **{key: hash_ for key, (hash_, _) in hashed.items()},
+    }
+    return row, dict(hashed.values())
+
+
+def to_input(row: Row, contents: Mapping[str, Any], cipher: Cipher) -> Input:
+    """The input of a row; ``contents`` holds its contents by hash."""
+    return Input(
+        id=row["id"],
+        stack_id=row["stack_id"],
+        template=contents[row["template"]],
+        text=contents[row["text"]] if row["text"] else None,
+        parameters=cipher.decrypt(row["parameters"]),
+        environment=contents[row["environment"]],
+        files=contents[row["files"]],
+        template_file=row["template_file"],
+        facade=json.loads(row["facade"]),
+        adopted=_decrypt(cipher, row["adopted"]),
+        imports=_decrypt(cipher, row["imports"]),
+    )

@@ -1,0 +1,77 @@
+"""Locks of a session of PostgreSQL: the server takes them back when it ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from stoker.store.sql.faults import database_faults
+from stoker.store.sql.postgresql import SPACE, Lock
+
+_HOLDER = sa.text(
+    "SELECT application_name, client_addr FROM pg_stat_activity JOIN pg_locks USING (pid)"
+    " WHERE locktype = 'advisory' AND classid = :space AND objid = ANY(:locks) AND granted"
+    " AND pid != pg_backend_pid()"
+)
+
+
+class SessionLock:
+    """Some locks, by one process, with a session of their own. Blocking; raises StoreError."""
+
+    def __init__(self, database: sa.Engine, locks: Sequence[Lock], *, shared: bool = False) -> None:
+        """``shared`` locks may be held by many, as long as no session has them exclusively."""
+        self._database = database
+        self._locks = [lock.value for lock in locks]
+        functions = sa.func
+        self._take = (
+            functions.pg_try_advisory_lock_shared if shared else functions.pg_try_advisory_lock
+        )
+        self._connection: sa.Connection | None = None
+        self._asked = threading.Lock()
+        """One thread at a time asks: a release waits for a thread that acquires the locks."""
+
+    def take(self) -> bool:
+        """Return whether the locks are ours from now on."""
+        with self._asked, database_faults(), contextlib.ExitStack() as closing:
+            connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+            closing.callback(connection.close)
+            connection.detach()  # closed, it is not kept for others: that ends the session
+            locks = (sa.select(self._take(SPACE, lock)) for lock in self._locks)
+            if not all(connection.execute(lock).scalar_one() for lock in locks):
+                return False
+            closing.pop_all()
+            self._connection = connection
+            return True
+
+    def is_held(self) -> bool:
+        """Return whether the locks are still ours."""
+        with self._asked:
+            if self._connection is None:
+                return False
+            try:
+                self._connection.exec_driver_sql("SELECT 1")
+            except sa.exc.DBAPIError:
+                self._let_go()
+                return False
+            return True
+
+    def holder(self) -> str:
+        """Return a description of their holder."""
+        with database_faults(), self._database.connect() as connection:
+            values = {"space": SPACE, "locks": self._locks}
+            name, address = connection.execute(_HOLDER, values).first() or ("another process", None)
+        return f"{name}, from {address}" if address else str(name)
+
+    def release(self) -> None:
+        """Let others have them."""
+        with self._asked:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(sa.exc.DBAPIError):
+                self._connection.close()
+            self._connection = None

@@ -1,0 +1,282 @@
+"""Group commit: changes that become ready together share a transaction.
+
+Changes that arrive during a transaction go into the next one, so the cost of a commit is paid once
+for all that became ready in one turn of the loop. While several projects write, transactions are
+short and shared between them, so that no project waits for all changes of another one. Projects
+with few recent changes have priority, in transactions of their own. Their next change depends on
+the previous one, so the other projects pause shortly for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import Change, Observer, StoreError
+from stoker.engine.model.records import Taken
+from stoker.kernel.time_limit import project
+from stoker.store.ownership.acquire import Defer, Take, take
+from stoker.store.ownership.fair_share import Behind
+from stoker.store.records.outbox import SqlOutbox
+from stoker.store.sql.databases import for_writing
+from stoker.store.sql.encryption import Cipher
+from stoker.store.sql.runners import Runner
+from stoker.store.sql.timeouts import DatabaseTimeoutError, in_time
+from stoker.store.sql.transactions import in_transaction
+from stoker.store.write.change_writer import write
+
+_LATELY = 1.0
+"""Seconds for which the duration of a transaction predicts that of the next one."""
+
+LITTLE = 100
+"""Changes up to which a project has priority, beyond as many in each second."""
+LINGERS = 0.01
+"""Seconds for which the others wait for the next change of who comes first."""
+CREDIT = 0.1
+"""Seconds of priority in one go; then the other projects write for as long."""
+SHARE = 16
+"""What of one project a transaction has at most while others write, too."""
+MOST = 256
+"""Changes of one transaction at most, as the next one waits for it."""
+
+Result = TypeVar("Result")
+
+_What = Change | Take | Callable[[sa.Connection], Any]
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A change, the taking of a stack, or work that writes; and who waits for it."""
+
+    what: _What
+    done: asyncio.Future[Any]
+    since: float
+    too_late: DatabaseTimeoutError | None = None
+    """Set once the caller got this error: a change that has not started is then dropped."""
+
+
+Verdict = tuple[Any, Exception | None]
+"""What came of an entry: a result, or why nothing was written."""
+
+
+class GroupCommit:
+    """Writes changes, one transaction at a time."""
+
+    def __init__(
+        self,
+        engine: sa.Engine,
+        cipher: Cipher,
+        runner: Runner,
+        *,
+        notifies: bool,
+        defer: Defer | None = None,
+    ) -> None:
+        self._engine = for_writing(engine)
+        self._cipher = cipher
+        self._runner = runner
+        self._defer = defer
+        self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
+        self._pending: dict[str, deque[_Entry]] = {}
+        """By project, empty where that is not known; the one that is served next comes first."""
+        self._latest = ""
+        """The project that has written last, and when another one has."""
+        self._others_wrote_at = -_LATELY
+        self._behind = Behind(LITTLE)
+        self._credit = CREDIT
+        """Seconds for which those may still come first who have written little."""
+        self._first: Collection[str] = ()
+        """The projects that came first, while the others wait for what they write next."""
+        self._more = asyncio.Event()
+        """They have written something."""
+        self._flushing: asyncio.Task[None] | None = None
+        self.observers: list[Observer] = []
+        self.transactions = 0
+        self.seconds = 0.0
+        """That these transactions took."""
+        self._since: float | None = None
+        """Since when what is being written has waited."""
+        self._ended_at = self._took = 0.0
+        """When the latest transaction ended, and for how long what it wrote had waited by then."""
+
+    @property
+    def latency(self) -> float:
+        """The seconds that it lately took to write something, waiting included; 0 at rest."""
+        now = time.monotonic()
+        lately = self._took if now - self._ended_at < _LATELY else 0.0
+        waiting = [self._since or now, *(entries[0].since for entries in self._pending.values())]
+        return max(lately, now - min(waiting))
+
+    async def commit(self, change: Change) -> None:
+        """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
+        await self._enter(change)
+
+    async def run(self, work: Callable[[sa.Connection], Result]) -> Result:
+        """Run work that writes; return its result once that is durable.
+
+        An error that the work itself raises means that it has written nothing.
+        """
+        result: Result = await self._enter(work)
+        return result
+
+    async def take(self, stack_id: str) -> Taken | None:
+        """Raise the fencing token of a stack that has something to do; returns the stack."""
+        taken: Taken | None = await self._enter(Take(stack_id))
+        return taken
+
+    async def _enter(self, what: _What) -> Any:
+        now, project_id = time.monotonic(), project.get()
+        entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
+        self._pending.setdefault(project_id, deque()).append(entry)
+        if project_id in self._first:
+            self._more.set()
+        if project_id and project_id != self._latest:
+            if self._latest:
+                self._others_wrote_at = now
+            self._latest = project_id
+        if self._flushing is None:
+            self._flushing = asyncio.ensure_future(self._flush())
+        try:
+            return await in_time(entry.done)
+        except DatabaseTimeoutError as too_late:
+            entry.too_late = too_late
+            raise
+
+    async def _flush(self) -> None:
+        """Write pending entries until none is left: one transaction at a time."""
+        try:
+            # All entries that are ready in this turn of the loop join the first transaction.
+            await asyncio.sleep(0)
+            while self._pending:
+                begun_at, first = time.monotonic(), self._who_comes_first()
+                await self._write(self._next(first))
+                if first:
+                    await self._linger(first)
+                took = time.monotonic() - begun_at
+                self._credit = min(self._credit + (-took if first else took), CREDIT)
+        finally:
+            self._flushing = None
+
+    def _who_comes_first(self) -> Collection[str]:
+        """Projects that have written little, if there are others."""
+        known = [each for each in self._pending if each]
+        if len(known) < 2 or self._credit <= 0:
+            return ()
+        first = [each for each in known if self._behind.of(each) < LITTLE]
+        return first if len(first) < len(known) else ()
+
+    async def _linger(self, first: Collection[str]) -> None:
+        """Wait a moment for the next changes of these projects."""
+        self._more.clear()
+        if self._pending.keys().isdisjoint(first):
+            self._first = first
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._more.wait(), LINGERS)
+            self._first = ()
+
+    def _next(self, first: Collection[str]) -> list[_Entry]:
+        """Return the entries of the next transaction, only of the projects in ``first`` if any."""
+        alone = bool(first) or time.monotonic() - self._others_wrote_at > _LATELY
+        batch: list[_Entry] = []
+        for project_id in first or list(self._pending):
+            room = MOST - len(batch)
+            if not room:
+                break
+            entries = self._pending.pop(project_id)
+            share = room if alone or not project_id else min(SHARE, room)
+            some = [entries.popleft() for _ in range(min(share, len(entries)))]
+            self._behind.add(project_id, len(some))
+            batch += some
+            if entries:
+                self._pending[project_id] = entries
+        return batch
+
+    async def _write(self, batch: list[_Entry]) -> None:
+        def transaction() -> list[Verdict]:
+            try:
+                return self._transact(batch)
+            except StoreError:
+                raise
+            except Exception:  # noqa: BLE001 - told to the one whose change it is
+                # what cannot be written must not take with it what shares its transaction
+                return [self._transact_alone(entry) for entry in batch]
+
+        begun_at, self._since = time.monotonic(), min(entry.since for entry in batch)
+        try:
+            verdicts: list[Verdict] = await self._runner.write(transaction)
+        except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
+            verdicts = [(None, error)] * len(batch)
+        self.transactions += 1
+        self._ended_at = time.monotonic()
+        self._took, self._since = self._ended_at - self._since, None
+        self.seconds += self._ended_at - begun_at
+        for entry, (result, refused) in zip(batch, verdicts, strict=True):
+            if not entry.done.done():
+                if refused is None:
+                    entry.done.set_result(result)
+                else:
+                    entry.done.set_exception(refused)
+            certain = refused is None
+            if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
+                for observer in self.observers:
+                    observer.committed(entry.what, certain=certain)
+        self.outbox.tell()
+
+    def _transact(self, batch: list[_Entry]) -> list[Verdict]:
+        """Do all in one transaction: acquire stacks, run other work, then write the changes."""
+
+        def everything(connection: sa.Connection) -> list[Verdict]:
+            verdicts: list[Verdict] = [(None, entry.too_late) for entry in batch]
+            wanted = [(n, entry.what) for n, entry in enumerate(batch) if not entry.too_late]
+            changes = [(n, what) for n, what in wanted if isinstance(what, Change)]
+            takes = [(n, what.stack_id) for n, what in wanted if isinstance(what, Take)]
+            for n, taken in self._taken(connection, takes):
+                verdicts[n] = taken
+            for n, what in wanted:
+                if not isinstance(what, Change | Take):
+                    verdicts[n] = _worked(connection, what)
+            if changes:
+                some = [change for _, change in changes]
+                written = write(connection, some, self._cipher, self.outbox, self._defer)
+                for (n, _), refused in zip(changes, written, strict=True):
+                    verdicts[n] = None, refused
+            return verdicts
+
+        return in_transaction(self._engine, everything)
+
+    def _taken(
+        self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
+    ) -> Iterator[tuple[int, Verdict]]:
+        """Yield the result of each. Two requests for the same stack get tokens of their own."""
+        while takes:
+            together = {stack_id: n for n, stack_id in takes}
+            found = take(connection, together, self._cipher)
+            yield from ((n, (found.get(stack_id), None)) for stack_id, n in together.items())
+            takes = [(n, stack_id) for n, stack_id in takes if together[stack_id] != n]
+
+    def _transact_alone(self, entry: _Entry) -> Verdict:
+        try:
+            try:
+                [verdict] = self._transact([entry])
+            except sa.exc.IntegrityError:
+                # Another transaction took the name at the same time: the second try reports it.
+                [verdict] = self._transact([entry])
+        except Exception as error:  # noqa: BLE001 - the waiting caller must get it
+            return None, error
+        return verdict
+
+
+def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> Verdict:
+    try:
+        return work(connection), None
+    except (StoreError, sa.exc.SQLAlchemyError, sqlite3.Error, OSError):
+        raise
+    except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the work
+        return None, refused
