@@ -32,8 +32,8 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.service import Service, make_service
 from stoker.kernel.freeing import loading
 from stoker.resources.base.builtin_types import built_in
-from stoker.server.cluster_member import Member
-from stoker.server.scheduling import Alone, Driving
+from stoker.server.cluster_member import ClusterScheduler
+from stoker.server.scheduling import StackScheduler, StandaloneScheduler
 from stoker.store.opening import OpenStore
 
 KEY = "the key of all processes of a measurement"
@@ -53,18 +53,18 @@ _HOW_FAR = sa.text(
 @contextlib.asynccontextmanager
 async def process(
     url: str | None, *, drives: bool
-) -> AsyncIterator[tuple[OpenStore, Driving, Service]]:
+) -> AsyncIterator[tuple[OpenStore, StackScheduler, Service]]:
     """What one process of the service has, the APIs aside. Without a URL it is alone."""
     name = str(uuid.uuid4())
     with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
         member = None if url is None else name
         opened = OpenStore(url, Path(directory), KEY, member=member)
         ports = ports_on(opened.store, opened.clock)
-        driving: Driving
+        driving: StackScheduler
         if opened.members is None:
-            driving = Alone(ports, "bench")
+            driving = StandaloneScheduler(ports, "bench")
         else:
-            driving = Member(opened.members, ports, name, "bench", drives=drives)
+            driving = ClusterScheduler(opened.members, ports, name, "bench", drives=drives)
         service = make_service(driving.ports, driving.dispatcher)
         await driving.start([], {}, lambda among: None)
         try:

@@ -20,11 +20,11 @@ import sqlalchemy as sa
 from bench.database import PRIVATE, empty_database
 from bench.filling import DAY, LARGE, Size, fill
 from bench.report import Row, table
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.kernel.values import replace
-from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.fair_share import FairShares
 from stoker.store.ownership.turns import SqlTurns
 from stoker.store.read.state import SqlState
 from stoker.store.schema import tables
@@ -50,7 +50,7 @@ class Installation:
         cipher = ColumnCipher(KEY)
         self.store = SqlStore(database, cipher, runner)
         self.state = SqlState(database, cipher, runner)
-        self.turns = SqlTurns(database, runner, Shares(), "bench")
+        self.turns = SqlTurns(database, runner, FairShares(), "bench")
         self.now = time.time()
         with database.connect() as connection:
             self.stacks = int(
@@ -142,11 +142,11 @@ def work(here: Installation) -> Mapping[str, Work]:
             str(uuid4()), LARGE, f"new-{uuid4()}", Action.CREATE, Status.IN_PROGRESS, "", now, "i"
         )
         made = Operation(str(uuid4()), stack.id, Action.CREATE, now)
-        await store.commit(Append(stack.id, stacks=(stack,), operations=(made,)))
+        await store.commit(PublicChange(stack.id, stacks=(stack,), operations=(made,)))
 
     async def progress(n: int) -> None:
         begun = Operation(str(uuid4()), here.at(n), Action.UPDATE, now)
-        await store.commit(Append(begun.stack_id, operations=(begun,)))
+        await store.commit(PublicChange(begun.stack_id, operations=(begun,)))
         taken = await store.take(begun.stack_id)
         assert taken is not None
         stack = taken.stack
@@ -158,7 +158,7 @@ def work(here: Installation) -> Mapping[str, Work]:
         token = stack.fencing_token
         ended = replace(begun, status=OperationStatus.COMPLETE)
         await store.commit(
-            OwnedWrite(stack.id, token, resources=tuple(rows), operations=(ended,), events=told)
+            OwnerChange(stack.id, token, resources=tuple(rows), operations=(ended,), events=told)
         )
 
     return {

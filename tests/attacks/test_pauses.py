@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from stoker.observability.event_loop_monitor import LoopPauses
+from stoker.observability.event_loop_monitor import EventLoopMonitor
 
 
 def work_that_takes_long(seconds: float) -> None:
@@ -20,7 +20,7 @@ def work_that_takes_long(seconds: float) -> None:
 async def test_a_pause_is_counted_and_logged_with_what_was_running(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    pauses = LoopPauses()
+    pauses = EventLoopMonitor()
     pauses.start()
     try:
         await asyncio.sleep(0.05)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import AlreadyExistsError
 from stoker.kernel.values import replace
@@ -25,7 +25,7 @@ def store() -> SqlStore:
 
 
 async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None]:
-    commits = [store.commit(Append(stack.id, stacks=(stack,))) for stack in stacks]
+    commits = [store.commit(PublicChange(stack.id, stacks=(stack,))) for stack in stacks]
     return await asyncio.gather(*commits, return_exceptions=True)
 
 

@@ -15,7 +15,7 @@ from stoker.admin.database import RESET
 from stoker.cli import administered, heat_manage
 from stoker.cli.main import main
 from stoker.config.files import NO_FILES, ConfigFiles
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Operation, Stack, Status
 from stoker.store.opening import OpenStore
@@ -23,7 +23,7 @@ from stoker.store.sql.databases import REVISION
 from stoker.store.sql.keys import keys_in
 
 
-def stack(number: int, project: str = "p", deleted_at: float | None = None) -> Append:
+def stack(number: int, project: str = "p", deleted_at: float | None = None) -> PublicChange:
     """A stack whose create waits, or one that was deleted."""
     made = Stack(
         id=f"s{number}",
@@ -55,7 +55,7 @@ def stack(number: int, project: str = "p", deleted_at: float | None = None) -> A
         input_id=recorded.id,
     )
     operations = () if deleted_at else (waiting,)
-    return Append(made.id, stacks=(made,), inputs=(recorded,), operations=operations)
+    return PublicChange(made.id, stacks=(made,), inputs=(recorded,), operations=operations)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from stoker.cli.client.client import Client
-from stoker.cli.deploy.event_stream import LONGEST_SILENCE, News
+from stoker.cli.deploy.event_stream import LONGEST_SILENCE, EventStreamClient
 from tests.cli.test_client import CREDENTIALS, client, login
 from tests.cli.test_progress import STACK
 from tests.recovery.service import until
@@ -37,7 +37,7 @@ def test_it_waits_for_an_event_and_no_longer() -> None:
         seen.append(request)
         return httpx.Response(200, headers={"Content-Type": "text/event-stream"}, stream=lines)
 
-    news = News(client(answer), STACK, "last")
+    news = EventStreamClient(client(answer), STACK, "last")
     lines.lines.put(":")
     until(lambda: news._streams, "the stream is there")
     assert seen[0].headers["Accept"] == "text/event-stream"
@@ -57,7 +57,7 @@ def test_a_service_without_streams_is_asked_after_a_while() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"events": []})
 
-    news = News(client(answer), STACK, None)
+    news = EventStreamClient(client(answer), STACK, None)
     for _ in range(3):
         news.wait(0.01)
     news.close()
@@ -67,7 +67,7 @@ def test_a_service_that_refuses_is_asked_after_a_while() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
-    news = News(client(answer), STACK, None)
+    news = EventStreamClient(client(answer), STACK, None)
     for _ in range(3):
         news.wait(0.01)
     news.close()
@@ -103,7 +103,7 @@ def test_a_stream_that_falls_silent_or_breaks_is_followed_on_from_the_last_event
         url = f"http://127.0.0.1:{server.server_port}"
         identity = httpx.MockTransport(login)
         http = Client(CREDENTIALS, url, Both(identity))
-        news = News(http, STACK, "last", silence=0.3)
+        news = EventStreamClient(http, STACK, "last", silence=0.3)
         until(lambda: len(asked) == 3 and not news._streams, "the third stream has ended")
         news.close()
         hung.set()

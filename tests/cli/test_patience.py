@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from stoker.cli.client.client import Client, RefusedError
-from stoker.cli.client.retry_policy import SECONDS, Patience
+from stoker.cli.client.retry_policy import SECONDS, RetryPolicy
 from stoker.cli.client.stacks import Event, Resource, Stack
 from stoker.cli.console.failures import CommandError
 from stoker.cli.deploy.progress import follow
@@ -50,8 +50,8 @@ class Clock:
         self.time += seconds
 
 
-def patience(clock: Clock) -> Patience:
-    return Patience(now=clock.now, sleep=clock.sleep)
+def patience(clock: Clock) -> RetryPolicy:
+    return RetryPolicy(now=clock.now, sleep=clock.sleep)
 
 
 def asking(*answers: int | Exception) -> Callable[[], Any]:
@@ -143,7 +143,7 @@ def test_events_of_an_outage_are_shown_once() -> None:
         return httpx.Response(200, json={"stack": _stack(status)})
 
     shown = Shown()
-    waiting = Patience(sleep=lambda _: None)
+    waiting = RetryPolicy(sleep=lambda _: None)
     ended = follow(client(answer), STACK, shown, patience=waiting)
     assert ended.status == "COMPLETE"
     assert shown.events == happened

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from stoker.cli.console.failures import InputError
-from stoker.cli.deploy.request import Given
+from stoker.cli.deploy.request import DeployArguments
 
 
-def given(template: Path, name: str | None = None) -> Given:
+def given(template: Path, name: str | None = None) -> DeployArguments:
     template.write_text("heat_template_version: 2018-08-31\nresources: {}\n")
-    return Given(template, (), {}, {}, name, converge=False, existing=False)
+    return DeployArguments(template, (), {}, {}, name, converge=False, existing=False)
 
 
 def test_a_stack_is_called_as_its_file_or_as_it_is_said(tmp_path: Path) -> None:

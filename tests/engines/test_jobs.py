@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from stoker.dispatch import procrastinate as dispatching
-from stoker.dispatch.lease import HeartbeatTenure, clock
-from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, TENURE, Jobs, Procrastinate
+from stoker.dispatch.lease import HeartbeatLease, clock
+from stoker.dispatch.procrastinate import BUSY, FEW, LEASE_S, PATIENCE, SPARE, Jobs, Procrastinate
 from stoker.kernel.time_limit import project
 from tests.postgresql import PostgreSQL
 
@@ -45,8 +45,8 @@ class Engine:
 
     def __init__(self, conninfo: str, latency: float) -> None:
         self.connector = Asked(conninfo=conninfo)
-        self.tenure = HeartbeatTenure(TENURE)
-        self.jobs = Jobs(self.connector, self.tenure, lambda: latency)
+        self.lease = HeartbeatLease(LEASE_S)
+        self.jobs = Jobs(self.connector, self.lease, lambda: latency)
 
     async def fetch(self) -> list[int]:
         """The jobs of turns that were fetched together."""
@@ -229,7 +229,7 @@ class Calm:
 @contextlib.asynccontextmanager
 async def working(conninfo: str, turns: Noted) -> AsyncIterator[None]:
     """An engine that takes turns."""
-    one = Procrastinate(conninfo, Calm(), HeartbeatTenure(TENURE), lambda: 0.0)
+    one = Procrastinate(conninfo, Calm(), HeartbeatLease(LEASE_S), lambda: 0.0)
     await one.start(turns)
     try:
         yield
@@ -312,7 +312,7 @@ async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(con
     async with engine(conninfo) as late:
         begun = await late.fetch()
         assert begun
-        late.tenure.renew(clock() - TENURE)
+        late.lease.renew(clock() - LEASE_S)
         assert not await late.fetch()
         await late.end(begun)
     assert left(conninfo) == 20

@@ -232,7 +232,7 @@ def test_who_stood_still_for_long_sends_no_request_that_it_was_about_to_send(see
 def test_switching_off_what_guards_several_engines_is_noticed_by_stories() -> None:
     for story, guard in (
         (killed_while_an_object_is_made, "landing"),
-        (frozen_before_a_request, "tenure"),
+        (frozen_before_a_request, "lease"),
         (hard_of_hearing, "missed"),
     ):
         held = 0

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.outgoing import STACK_TYPE
 from stoker.engine.model.records import Action, Event, Input, Message, Stack, Status
 from stoker.kernel.values import replace
-from stoker.messaging.sender import Carrier
+from stoker.messaging.sender import MessageSink
 from stoker.store.sql.databases import open_database
 from stoker.store.store import SqlStore
 from tests.simulation.world import Plain
@@ -28,7 +28,7 @@ async def made(store: SqlStore, **environment: Any) -> Stack:
     """A stack, of which nothing has been told."""
     stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_name="demo")
     given = Input(stack.input_id, stack.id, {}, environment=environment)
-    await store.commit(Append(stack.id, stacks=(stack,), inputs=(given,)))
+    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,)))
     return stack
 
 
@@ -46,12 +46,12 @@ async def happen(store: SqlStore, stack: Stack, times: int = 1, at: float = 5.0)
             stack.name,
             STACK_TYPE,
         )
-        await store.commit(Append(stack.id, events=(event,)))
+        await store.commit(PublicChange(stack.id, events=(event,)))
         ids.append(event.id)
     return ids
 
 
-class Mailbox(Carrier):
+class Mailbox(MessageSink):
     """Takes messages, unless it is away."""
 
     def __init__(self) -> None:

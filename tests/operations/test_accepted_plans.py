@@ -10,7 +10,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.accepted import Accepted
-from stoker.engine.model.interfaces import OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange
 from stoker.engine.model.plans import Change
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import PlanView
@@ -197,7 +197,7 @@ async def break_row(lab: Lab, name: str) -> None:
         for row in await store.resources(stack_id):
             if row.name == name:
                 marked = replace(row, unhealthy=True)
-                await store.commit(OwnedWrite(stack_id, token, resources=(marked,)))
+                await store.commit(OwnerChange(stack_id, token, resources=(marked,)))
 
 
 def test_what_was_left_open_may_turn_out_either_way() -> None:

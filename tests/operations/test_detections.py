@@ -9,7 +9,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.change_sets import Detection
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.views.drift_reports import LONGEST
 from stoker.kernel.errors import ActionInProgressError, NotFoundError
@@ -78,7 +78,7 @@ def test_a_detection_whose_process_died_has_failed() -> None:
         address = await lab.create(ONE)
         store, now = lab.engine.ports.store, lab.engine.ports.clock.now()
         lost = Detection("lost", address.id, now)
-        await store.commit(Append(address.id, detections=(lost,)))
+        await store.commit(PublicChange(address.id, detections=(lost,)))
         assert (await detections(lab).show(CALLER, "lost"))[0].ended_at is None
         await lab.pass_time(LONGEST + 61)
         assert "the service has ended" in (await ended(lab, "lost")).fault
@@ -92,7 +92,7 @@ def test_only_the_newest_detections_are_kept_and_only_for_their_project() -> Non
         store = lab.engine.ports.store
         for number in range(DETECTIONS_KEPT + 1):
             one = Detection(f"d{number}", address.id, 0.0, 1.0)
-            await store.commit(Append(address.id, detections=(one,)))
+            await store.commit(PublicChange(address.id, detections=(one,)))
         with pytest.raises(NotFoundError):
             await detections(lab).show(CALLER, "d0")
         assert (await detections(lab).show(CALLER, "d1"))[0].id == "d1"

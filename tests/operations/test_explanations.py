@@ -8,7 +8,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, Workers
 
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Operation, OperationStatus, Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import Cause, CauseKind, Explanation
@@ -154,13 +154,13 @@ def test_who_has_no_place_at_the_service_is_told_from_who_has_not_been_answered(
         stack = await lab.stack()
         waiting = replace(row, action=Action.CREATE, status=Status.IN_PROGRESS, physical_id=None)
         token = stack.fencing_token
-        await lab.engine.ports.store.commit(OwnedWrite(stack.id, token, resources=(waiting,)))
+        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, resources=(waiting,)))
         operation = Operation("o", stack.id, Action.CREATE, 0.0, OperationStatus.RUNNING)
-        await lab.engine.ports.store.commit(Append(stack.id, operations=(operation,)))
+        await lab.engine.ports.store.commit(PublicChange(stack.id, operations=(operation,)))
         [cause] = (await explanations.stack(CALLER, stack.address)).causes
         assert (cause.kind, "limited to 2 calls at once" in cause.text) == (CauseKind.GATE, True)
         done = replace(operation, status=OperationStatus.COMPLETE)
-        await lab.engine.ports.store.commit(OwnedWrite(stack.id, token, operations=(done,)))
+        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, operations=(done,)))
 
     in_lab(story)
 
@@ -174,7 +174,7 @@ def test_the_request_that_a_cloud_names_is_told_by_itself() -> None:
         reason = f"No valid host (HTTP 500, request {request})"
         told = replace(row, reason=reason)
         await lab.engine.ports.store.commit(
-            OwnedWrite(stack.id, stack.fencing_token, resources=(told,))
+            OwnerChange(stack.id, stack.fencing_token, resources=(told,))
         )
         assert (await one(lab, "a")).request_id == request
 

@@ -8,7 +8,7 @@ from tests.engine_world import Lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import World
 
-from stoker.engine.model.interfaces import Change, OwnedWrite, Store
+from stoker.engine.model.interfaces import Change, OwnerChange, Store
 from stoker.resources.heat.test_resource import TestResource
 
 
@@ -31,7 +31,7 @@ class Watched:
     async def commit(self, change: Change) -> None:
         """Write, and remember."""
         await self._store.commit(change)
-        if isinstance(change, OwnedWrite):
+        if isinstance(change, OwnerChange):
             self.written += [f"{row.name} {row.action}_{row.status}" for row in change.resources]
             self.written += [f"gone {row_id}" for row_id in change.dropped_resources]
 

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.evaluation_cache import KeptEvaluations
+from stoker.engine.model.evaluation_cache import EvaluationCache
 from stoker.resources.base.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment
@@ -29,12 +29,12 @@ def evaluation(resources: int = 1, stack: str | None = None, **inputs: Any) -> E
     return Evaluation(parse(template), Inputs(identity=identity, **inputs), TYPES)
 
 
-def names(kept: KeptEvaluations, *inputs: str) -> list[str]:
+def names(kept: EvaluationCache, *inputs: str) -> list[str]:
     return [name for name in inputs if kept.get(name) is not None]
 
 
 def test_the_first_evaluation_of_an_input_stays() -> None:
-    kept = KeptEvaluations()
+    kept = EvaluationCache()
     first = kept.put("a", evaluation(1))
     assert kept.put("a", evaluation(1)) is first
     assert kept.get("a") is first
@@ -42,7 +42,7 @@ def test_the_first_evaluation_of_an_input_stays() -> None:
 
 
 def test_the_evaluation_longest_unused_goes_first() -> None:
-    kept = KeptEvaluations(350 * KIB)
+    kept = EvaluationCache(350 * KIB)
     for name in ("a", "b", "c"):
         kept.put(name, evaluation(parameters={"p": name * 100 * KIB}))
     assert kept.get("a") is not None
@@ -51,7 +51,7 @@ def test_the_evaluation_longest_unused_goes_first() -> None:
 
 
 def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None:
-    kept = KeptEvaluations(20 * KIB)
+    kept = EvaluationCache(20 * KIB)
     kept.put("small", evaluation(1))
     kept.put("large", evaluation(9))
     assert names(kept, "small", "large") == ["large"]
@@ -60,7 +60,7 @@ def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None
 
 
 def test_shared_files_and_environments_count_once() -> None:
-    kept = KeptEvaluations(350 * KIB)
+    kept = EvaluationCache(350 * KIB)
     shared = {"files": {"a": "x" * 100 * KIB}}
     environment = Environment(parameter_defaults={"p": "x" * 100 * KIB})
     inputs = [f"i{n}" for n in range(9)]
@@ -72,7 +72,7 @@ def test_shared_files_and_environments_count_once() -> None:
 
 
 def test_shared_files_count_until_their_last_user_is_given_up() -> None:
-    kept = KeptEvaluations(250 * KIB)
+    kept = EvaluationCache(250 * KIB)
     for number in range(20):
         files = {"a": "x" * 60 * KIB}
         kept.put(f"{number}a", evaluation(files=files))
@@ -82,7 +82,7 @@ def test_shared_files_count_until_their_last_user_is_given_up() -> None:
 
 
 def test_superseded_evaluations_of_a_stack_are_given_up() -> None:
-    kept = KeptEvaluations()
+    kept = EvaluationCache()
     for name in ("a", "b", "c"):
         kept.put(name, evaluation(stack="s"))
     kept.put("other", evaluation())
@@ -99,7 +99,7 @@ def test_superseded_evaluations_of_a_stack_are_given_up() -> None:
 
 
 def test_what_nobody_asks_for_any_more_is_given_up() -> None:
-    kept = KeptEvaluations()
+    kept = EvaluationCache()
     for name in "ab":
         kept.put(name, evaluation(1))
     kept.forget_unused()

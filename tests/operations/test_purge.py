@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.server.purge import DAY, Purge
+from stoker.server.purge import DAY, RetentionJob
 
 
 class Clock:
@@ -25,11 +25,11 @@ class Pile:
 
 async def test_all_that_is_older_than_the_days_is_taken_bite_by_bite() -> None:
     pile = Pile(2)
-    await Purge(Clock(), [(pile.bite, 90)]).once()
+    await RetentionJob(Clock(), [(pile.bite, 90)]).once()
     assert pile.before == [910 * DAY] * 3
 
 
 async def test_what_is_kept_for_ever_is_not_looked_for() -> None:
     pile = Pile(2)
-    await Purge(Clock(), [(pile.bite, -1)]).once()
+    await RetentionJob(Clock(), [(pile.bite, -1)]).once()
     assert pile.before == []

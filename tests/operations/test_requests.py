@@ -78,7 +78,7 @@ class Bare(Clouds):
 
 def test_a_type_whose_service_the_cloud_lacks_is_refused_where_it_stands() -> None:
     async def story(lab: Lab) -> None:
-        operations = lab.unheard(clouds=Bare(lab.world, lab.engine.ports.tenure))
+        operations = lab.unheard(clouds=Bare(lab.world, lab.engine.ports.lease))
         with pytest.raises(DiagnosticError) as refused:
             await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
         first = refused.value.first

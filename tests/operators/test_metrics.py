@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from stoker.engine.model.interfaces import Append, StoreError
+from stoker.engine.model.interfaces import PublicChange, StoreError
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Status
 from stoker.kernel.load import Load
 from stoker.observability.counts import OTHER, CountedRequests, Counts, Histogram
@@ -85,7 +85,7 @@ def operation(status: OperationStatus) -> Operation:
 
 async def test_ends_of_operations_and_of_actions_on_resources_are_counted() -> None:
     counts = Counts(Clock(), {"OS::Nova::Server"}.__contains__)
-    ended = Append(
+    ended = PublicChange(
         "s",
         operations=(operation(OperationStatus.COMPLETE), operation(OperationStatus.RUNNING)),
         events=(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from stoker.dispatch.turns import Turns
-from stoker.engine.model.interfaces import Change, FencedError, StoreError, Tenure
+from stoker.engine.model.interfaces import Change, FencedError, Lease, StoreError
 from stoker.engine.model.turns import TurnQueue, news_of
 from stoker.engine.service.service import make_service
 from stoker.kernel.values import replace
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 BEAT = 1.0
-TENURE = 4.0
+LEASE_S = 4.0
 TAKEN_OVER_AFTER = 6.0
 HEARS_FOR = 6.0
 """Seconds, on average, until an engine loses the connection by which it hears of others."""
@@ -70,7 +70,7 @@ def blows_of(seed: int) -> Sequence[Blow]:
     )
 
 
-GUARDS = ("tenure", "deferred", "missed", "landing")
+GUARDS = ("lease", "deferred", "missed", "landing")
 """What can be switched off, to see that it is noticed: an engine that has been silent begins no
 calls; what is told waits as a turn; who has heard nothing for a while looks; a create without an
 answer is looked for only when it cannot land any more."""
@@ -138,7 +138,7 @@ class Queue(TurnQueue):
             self.defer([stack_id])
 
 
-class Worker(Tenure):
+class Worker(Lease):
     """What an engine is known by to the others, until it has been silent for too long."""
 
     def __init__(self, time: Callable[[], float]) -> None:
@@ -148,7 +148,7 @@ class Worker(Tenure):
     @property
     def holds(self) -> bool:
         """Return whether nobody else can have taken over."""
-        return self._time() < self.beat + TENURE
+        return self._time() < self.beat + LEASE_S
 
     def require(self) -> None:
         if not self.holds:
@@ -162,7 +162,7 @@ class Reckless(Worker):
         """Nothing."""
 
 
-class Engine(Tenure):
+class Engine(Lease):
     """One engine."""
 
     def __init__(self, crew: Crew, blow: Blow | None) -> None:
@@ -188,7 +188,7 @@ class Engine(Tenure):
         self._worker.require()
 
     def _new_worker(self) -> Worker:
-        kind = Reckless if "tenure" in self._crew.without else Worker
+        kind = Reckless if "lease" in self._crew.without else Worker
         return kind(self._world.time)
 
     def _run(self, work: Any) -> asyncio.Task[None]:
@@ -281,7 +281,7 @@ class Engine(Tenure):
             case "kill":
                 self.kill(self.blow.fate)
             case "freeze":
-                self.freeze(self._world.seed.uniform(TENURE + 1, 15), self.blow.fate)
+                self.freeze(self._world.seed.uniform(LEASE_S + 1, 15), self.blow.fate)
             case "leave":
                 self.leave()
 
@@ -392,7 +392,7 @@ class Crew:
                 self.world.loop.call_soon(self.api.outbox.hear)
 
         ports = self.world.ports(
-            lambda *given, **how: SqlStore(*given, **how, defer=defer), tenure=engine
+            lambda *given, **how: SqlStore(*given, **how, defer=defer), lease=engine
         )
         if "landing" in self.without:
             ports = replace(ports, limits=replace(ports.limits, landing=0.0))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.outgoing import is_of_stack
 from stoker.engine.model.records import Event, Message
-from stoker.messaging.sender import Carrier
+from stoker.messaging.sender import MessageSink
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.encryption import Cipher
@@ -19,7 +19,7 @@ _AWAY = 0.6
 """How often it takes nothing, or some of what it is given."""
 
 
-class Mailbox(Carrier):
+class Mailbox(MessageSink):
     """Takes notifications."""
 
     def __init__(self, source: random.Random) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.model.interfaces import Append, Change, FencedError, OwnedWrite, Store
+from stoker.engine.model.interfaces import Change, FencedError, OwnerChange, PublicChange, Store
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.values import replace
 
@@ -32,7 +32,7 @@ class WithoutIntent(_Around):
     """Rule 1: the row does not say that a create has begun until its result is there."""
 
     async def commit(self, change: Change) -> None:
-        if isinstance(change, OwnedWrite):
+        if isinstance(change, OwnerChange):
             kept = tuple(row for row in change.resources if not _is_intent(row))
             gone = {row.id for row in change.resources} - {row.id for row in kept}
             events = tuple(e for e in change.events if e.resource_id not in gone)
@@ -49,7 +49,7 @@ class WithoutResult(_Around):
     """Rule 2: the physical id is not committed until the whole action is done."""
 
     async def commit(self, change: Change) -> None:
-        if isinstance(change, OwnedWrite):
+        if isinstance(change, OwnerChange):
             rows = tuple(
                 replace(row, physical_id=None)
                 if row.action is Action.CREATE and row.status is Status.IN_PROGRESS
@@ -86,18 +86,18 @@ class WithoutEvent(_Around):
     async def commit(self, change: Change) -> None:
         await self._store.commit(replace(change, events=()))
         await asyncio.sleep(0.01)
-        await self._store.commit(Append(change.stack_id, events=change.events))
+        await self._store.commit(PublicChange(change.stack_id, events=change.events))
 
 
 class WithoutSignal(_Around):
     """Rule 6: a signal is acknowledged first and stored a little later."""
 
     async def commit(self, change: Change) -> None:
-        if isinstance(change, OwnedWrite) or not change.signals:
+        if isinstance(change, OwnerChange) or not change.signals:
             await self._store.commit(change)
             return
         await self._store.commit(replace(change, signals=()))
-        _later(self._store, Append(change.stack_id, signals=change.signals), 0.5)
+        _later(self._store, PublicChange(change.stack_id, signals=change.signals), 0.5)
 
 
 class WithoutTimer(_Around):
@@ -112,7 +112,7 @@ class WithoutDurability(_Around):
     """Rule 8: a commit returns before its transaction has been written."""
 
     async def commit(self, change: Change) -> None:
-        if isinstance(change, Append):
+        if isinstance(change, PublicChange):
             await self._store.commit(change)
         else:
             _later(self._store, change, 0.05)

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from stoker.engine.model.interfaces import Tenure
+from stoker.engine.model.interfaces import Lease
 from tests.simulation.cloud import Cloud, LostError
 from tests.simulation.threads import CallThread, Returned, Sent, send
 
@@ -29,9 +29,9 @@ class Connection:
     An engine must be allowed to change something when it sends the request for that.
     """
 
-    def __init__(self, cloud: Cloud, tenure: Tenure) -> None:
+    def __init__(self, cloud: Cloud, lease: Lease) -> None:
         self._cloud = cloud
-        self._tenure = tenure
+        self._lease = lease
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._cloud, name)
@@ -40,7 +40,7 @@ class Connection:
 
         def request(*args: Any, takes: float = 0.0) -> Any:
             if name not in _READING:
-                self._tenure.require()
+                self._lease.require()
             return send(functools.partial(method, *args), takes)
 
         return request

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
 from stoker.dispatch.timers import WatchTimer
-from stoker.engine.model.interfaces import ForGood, Ports, Store, Tenure
+from stoker.engine.model.interfaces import Lease, PermanentLease, Ports, Store
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Channel, Stack
 from stoker.engine.model.requests import Caller
@@ -169,12 +169,12 @@ class Workers:
 class Clouds:
     """Gives every stack the one cloud."""
 
-    def __init__(self, world: World, tenure: Tenure) -> None:
+    def __init__(self, world: World, lease: Lease) -> None:
         self._world = world
-        self._tenure = tenure
+        self._lease = lease
 
     def connection(self, stack: Stack) -> Connection:
-        return Connection(self._world.cloud, self._tenure)
+        return Connection(self._world.cloud, self._lease)
 
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
         return [lookup.value for lookup in lookups]
@@ -429,10 +429,10 @@ class World:
         _graveyard.append(dead)
 
     def ports(
-        self, open_store: Callable[..., SqlStore] = SqlStore, tenure: Tenure | None = None
+        self, open_store: Callable[..., SqlStore] = SqlStore, lease: Lease | None = None
     ) -> Ports:
-        """The ports of a process, which is the only one unless it has a tenure."""
-        tenure = tenure or ForGood()
+        """The ports of a process, which is the only one unless it has a lease."""
+        lease = lease or PermanentLease()
         own = open_store(self.database, self.cipher, self.disk, notifies=self.notifies)
         self.outbox = own.outbox
         store: Store = own
@@ -443,8 +443,8 @@ class World:
             store=store,
             types=self._types,
             workers=Workers(self),
-            clouds=Clouds(self, tenure),
-            tenure=tenure,
+            clouds=Clouds(self, lease),
+            lease=lease,
             faults=Faults(),
             deferred=nobody,
             signallers=nobody,

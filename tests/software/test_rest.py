@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from stoker.engine.execution.calls.build import with_software
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Resource, Stack, Status
 from stoker.engine.service.signals.reports import ConcurrentUpdateError, report
 from stoker.kernel.clock import isoformat
@@ -321,12 +321,12 @@ async def serving(library: Library, server_id: str, user_id: str) -> None:
         "stack", OURS, "stack", Action.CREATE, Status.COMPLETE, "", now, "input",
         user_project_id=USERS,
     )  # fmt: skip
-    await library.store.commit(Append(stack.id, stacks=(stack,)))
+    await library.store.commit(PublicChange(stack.id, stacks=(stack,)))
     row = Resource(
         "row", stack.id, "server", "OS::Nova::Server", "t", now, now,
         physical_id=server_id, data={"user_id": user_id, "project_id": USERS},
     )  # fmt: skip
-    await library.store.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
+    await library.store.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
 
 
 async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are_found(
@@ -361,7 +361,7 @@ async def test_of_two_reports_at_once_one_counts(library: Library) -> None:
     )
     stack = Stack("stack", OURS, "stack", Action.CREATE, Status.IN_PROGRESS, "", 1.0, "input")
     software = SoftwareChange(deployments=(deployment,))
-    await library.store.commit(Append("stack", stacks=(stack,), software=software))
+    await library.store.commit(PublicChange("stack", stacks=(stack,), software=software))
     type_name = "OS::Heat::SoftwareDeployment"
     row = Resource(
         "row", "stack", "d", type_name, "t", 1.0, 1.0, type_name, physical_id=deployment.id,

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from stoker.engine.model import plans
-from stoker.engine.model.interfaces import Append, FencedError, Inside, OwnedWrite
+from stoker.engine.model.interfaces import FencedError, OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.kinds import (
     Batches,
     ChangeRequest,
@@ -157,7 +157,7 @@ def event_of(stack: Stack, reason: str = "because") -> Event:
 
 async def made(store: SqlStore) -> Stack:
     stack = stack_in(str(uuid4()))
-    await store.commit(Append(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
+    await store.commit(PublicChange(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
     return stack
 
 
@@ -181,7 +181,7 @@ async def test_every_kind_of_request_is_read_as_it_was(
 ) -> None:
     stack = await made(stores.one)
     operation = replace(operation_on(stack), request=request_)
-    await stores.one.commit(Append(stack.id, operations=(operation,)))
+    await stores.one.commit(PublicChange(stack.id, operations=(operation,)))
     found = await stores.other.operation(operation.id)
     assert found is not None
     assert found.request == request_
@@ -197,7 +197,7 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     given = Input(str(uuid4()), stack.id, {"t": 1}, "text", {"p": "é"}, {"e": 1}, {"f": "x"})
     signal = StoredSignal(str(uuid4()), stack.id, row.id, 4.0, {"id": "1"})
     await stores.one.commit(
-        Append(
+        PublicChange(
             stack.id,
             inputs=(given,),
             stacks=(stack,),
@@ -209,7 +209,7 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     )
     stack = stack.taken
     owner = stack.fencing_token
-    await stores.one.commit(OwnedWrite(stack.id, owner, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, owner, resources=(row,)))
     other = stores.other
     assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, take_ups=1)
     assert await other.resources(stack.id) == [row]
@@ -231,7 +231,7 @@ async def test_users_of_a_stack_find_it_by_name_nested_or_not(stores: TwoProcess
     nested = replace(stack_in("p", "nested"), user_project_id=project, parent_id=root.id)
     gone = replace(stack_in("p", "gone"), user_project_id=project, deleted_at=9.0)
     for stack in (root, nested, gone):
-        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
     found = [
         await stores.other.find_stack(project, name)
         for name in ("stack", "nested", "gone", "other")
@@ -252,7 +252,7 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
     stack = stack_in(str(uuid4()), "new")
     operation = Operation(str(uuid4()), stack.id, Action.CREATE, 1.0)
     await stores.one.commit(
-        Append(
+        PublicChange(
             stack.id,
             stacks=(stack,),
             operations=(operation,),
@@ -261,7 +261,7 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
         )
     )
     await stores.one.commit(
-        OwnedWrite(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
+        OwnerChange(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
     )
     after = (await stores.other.take(stack.id)).stack
     # nothing has happened since it was taken: should that go on, the operation is given up
@@ -275,7 +275,7 @@ async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
     stack = replace(stack, input_id=given.id)
     own = [replace(each, stack_id=stack.id) for each in operations or [operation_on(stack)]]
     asked = tuple(replace(each, input_id=given.id) for each in own)
-    await store.commit(Append(stack.id, stacks=(stack,), inputs=(given,), operations=asked))
+    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,), operations=asked))
     return stack, given
 
 
@@ -311,9 +311,9 @@ async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None
     second = (await stores.other.take(stack.id)).stack
     late = replace(first, reason="late")
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnedWrite(stack.id, first.fencing_token, stacks=(late,)))
+        await stores.one.commit(OwnerChange(stack.id, first.fencing_token, stacks=(late,)))
     await stores.other.commit(
-        OwnedWrite(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
+        OwnerChange(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
     )
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -325,7 +325,7 @@ async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
     stacks = [stack_in(project, "same") for _ in range(10)]
     done = await asyncio.gather(
         *(
-            store.commit(Append(stack.id, stacks=(stack,)))
+            store.commit(PublicChange(stack.id, stacks=(stack,)))
             for stack, store in zip(stacks, [stores.one, stores.other] * 5, strict=True)
         ),
         return_exceptions=True,
@@ -339,8 +339,8 @@ async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProc
     bad, good = stack_in(project, "bad"), stack_in(project, "good")
     bad = replace(bad, description="\ud800")
     refused, written = await asyncio.gather(
-        stores.one.commit(Append(bad.id, stacks=(bad,))),
-        stores.one.commit(Append(good.id, stacks=(good,))),
+        stores.one.commit(PublicChange(bad.id, stacks=(bad,))),
+        stores.one.commit(PublicChange(good.id, stacks=(good,))),
         return_exceptions=True,
     )
     assert isinstance(refused, Exception)
@@ -352,14 +352,14 @@ async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProc
 async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
-    def room(inside: Inside) -> None:
+    def room(inside: TransactionReader) -> None:
         if inside.count_stacks(project) >= 3:
             raise LimitExceededError("full")
 
     stacks = [stack_in(project, f"s{number}") for number in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(Append(stack.id, stacks=(stack,), guard=room))
+            store.commit(PublicChange(stack.id, stacks=(stack,), guard=room))
             for stack, store in zip(stacks, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
@@ -375,7 +375,7 @@ async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoP
     taken = (await stores.one.take(stack.id)).stack
     await stores.one.count_take_up(taken)
     assert (await stores.other.take(stack.id)).stack.take_ups == 4
-    await stores.one.commit(Append(stack.id, events=(event_of(stack),)))
+    await stores.one.commit(PublicChange(stack.id, events=(event_of(stack),)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
@@ -383,13 +383,13 @@ async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: Two
     stack = stack_in(str(uuid4()))
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
-    await stores.one.commit(Append(stack.id, stacks=(stack,), operations=(mark,)))
+    await stores.one.commit(PublicChange(stack.id, stacks=(stack,), operations=(mark,)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
     # a mark comes before the change that is asked for meanwhile
-    await stores.one.commit(Append(stack.id, operations=(operation_on(stack),)))
+    await stores.one.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
-    await stores.one.commit(Append(stack.id, operations=(done,)))
+    await stores.one.commit(PublicChange(stack.id, operations=(done,)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
@@ -397,7 +397,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
-    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, resources=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -410,7 +410,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
         (None, Status.FAILED),
     ]
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, resources=(row,)))
 
 
 async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
@@ -419,7 +419,9 @@ async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
         replace(operation_on(stack), status=OperationStatus.COMPLETE, plan=None) for _ in range(40)
     ]
     await stores.one.commit(
-        Append(stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9)))
+        PublicChange(
+            stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9))
+        )
     )
     await stores.one.tidy(stack.id, 4)
     assert len(await stores.one.events([stack.id], EventQuery())) == 4
@@ -435,7 +437,7 @@ async def test_tidying_drops_old_events_beyond_their_size(
     stack = await made(stores.one)
     large = replace(event_of(stack), properties={"a": "x" * 1000})
     events = [replace(large, id=str(uuid4())) for _ in range(9)]
-    await stores.one.commit(Append(stack.id, events=tuple(events)))
+    await stores.one.commit(PublicChange(stack.id, events=tuple(events)))
     await stores.one.tidy(stack.id, 100)
     left = await stores.one.events([stack.id], EventQuery())
     assert [event.id for event in left] == [event.id for event in events[-5:]]
@@ -450,7 +452,7 @@ async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(
     update = replace(operation_on(stack, Action.UPDATE), input_id=now, back_to=before)
     stack = replace(stack, input_id=now)
     await stores.one.commit(
-        Append(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
+        PublicChange(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
     )
     await stores.one.tidy(stack.id, 4)
     assert [(await stores.one.input(each)).template["number"] for each in (before, now)] == [1, 2]
@@ -472,7 +474,7 @@ async def test_configs_and_deployments_are_read_as_they_were_written(stores: Two
         {"i": [1, None]}, {"o": "ü"}, 6.5,
     )  # fmt: skip
     change = SoftwareChange((config,), (deployment,))
-    await stores.one.commit(Append("", software=change))
+    await stores.one.commit(PublicChange("", software=change))
     other = stores.other.software
     assert await other.config(project, config.id) == config
     assert await other.config(None, config.id) == config
@@ -483,7 +485,7 @@ async def test_configs_and_deployments_are_read_as_they_were_written(stores: Two
     assert await other.deployed(project, "server") == [config]
     assert await other.deployed("another", "server") == []
     changed = replace(deployment, project_id="another", created_at=0.0, status="FAILED")
-    await stores.one.commit(Append("", software=SoftwareChange(deployments=(changed,))))
+    await stores.one.commit(PublicChange("", software=SoftwareChange(deployments=(changed,))))
     assert await other.deployment(None, deployment.id) == replace(deployment, status="FAILED")
 
 
@@ -491,11 +493,11 @@ async def test_a_config_goes_once_no_deployment_refers_to_it(stores: TwoProcesse
     project = str(uuid4())
     config = config_in(project)
     deployment = Deployment(str(uuid4()), project, 1.0, config.id, "server")
-    await stores.one.commit(Append("", software=SoftwareChange((config,), (deployment,))))
-    await stores.one.commit(Append("", software=SoftwareChange(dropped=(config.id,))))
+    await stores.one.commit(PublicChange("", software=SoftwareChange((config,), (deployment,))))
+    await stores.one.commit(PublicChange("", software=SoftwareChange(dropped=(config.id,))))
     assert await stores.other.software.config(project, config.id) == config
     both = SoftwareChange(dropped=(config.id, deployment.id))
-    await stores.one.commit(Append("", software=both))
+    await stores.one.commit(PublicChange("", software=both))
     assert await stores.other.software.config(project, config.id) is None
     assert await stores.other.software.deployment(project, deployment.id) is None
 
@@ -503,14 +505,14 @@ async def test_a_config_goes_once_no_deployment_refers_to_it(stores: TwoProcesse
 async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
-    def room(inside: Inside) -> None:
+    def room(inside: TransactionReader) -> None:
         if inside.count_configs(project) >= 3:
             raise LimitExceededError("full")
 
     changes = [SoftwareChange(configs=(config_in(project),)) for _ in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(Append("", software=change, guard=room))
+            store.commit(PublicChange("", software=change, guard=room))
             for change, store in zip(changes, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
@@ -526,15 +528,15 @@ async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProc
     software = SoftwareChange(configs=(config,))
     await stores.other.take(stack.id)
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, software=software))
+        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, software=software))
     assert await stores.one.software.config(None, config.id) is None
 
 
 async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: TwoProcesses) -> None:
     stack = replace(stack_in(str(uuid4())), user_project_id=str(uuid4()))
-    await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
     row = replace(resource_of(stack), physical_id=str(uuid4()))
-    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
     other = stores.other.software
     assert row.physical_id is not None
     assert await other.standing_for(stack.project_id, row.physical_id) == [row]
@@ -547,8 +549,8 @@ async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: Tw
 async def test_an_object_is_found_by_its_id_however_long_that_is(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     row = replace(resource_of(stack, "a"), physical_id="long" * 5000)
-    await stores.one.commit(Append(stack.id, stacks=(stack,)))
-    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, resources=(row,)))
+    await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
     found = await stores.other.software.standing_for(stack.project_id, row.physical_id or "")
     assert [each.id for each in found] == [row.id]
 
@@ -567,7 +569,7 @@ async def test_tidying_keeps_what_is_part_of_an_open_operation_of_the_parent(
         )
         for number in range(tidying.OPERATIONS_KEPT + 5)
     ]
-    await stores.one.commit(Append(child.id, stacks=(child,), operations=tuple(ended)))
+    await stores.one.commit(PublicChange(child.id, stacks=(child,), operations=tuple(ended)))
     await stores.one.tidy(child.id, 100)
     # the parent reads how its part has ended
     assert await stores.one.operation_status(ended[0].id) is not None

@@ -16,7 +16,7 @@ from tests.store.test_simultaneous_writes import event_of, input_of
 
 from stoker.cli.arguments.data_dir import DataDirLock
 from stoker.cli.main import main
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.store.opening import OpenStore
 from stoker.store.schema import tables
 from stoker.store.sql.databases import open_database
@@ -41,7 +41,9 @@ async def data_dir(tmp_path: Path) -> Path:
     with opened(place) as store:
         given = input_of(STACK, "given", SECRET)
         events = tuple(event_of(STACK, f"event {n}") for n in range(250))
-        await store.store.commit(Append(STACK.id, stacks=(STACK,), inputs=(given,), events=events))
+        await store.store.commit(
+            PublicChange(STACK.id, stacks=(STACK,), inputs=(given,), events=events)
+        )
     fill(f"sqlite:///{place / 'stoker.db'}")
     return place
 
@@ -85,7 +87,7 @@ async def test_the_service_goes_on_with_its_keys_and_its_numbers(
     assert copied(data_dir, target)[0] == 0
     with opened(data_dir, target) as store:
         assert (await store.store.input("given")).template == SECRET
-        await store.store.commit(Append(STACK.id, events=(event_of(STACK, "next"),)))
+        await store.store.commit(PublicChange(STACK.id, events=(event_of(STACK, "next"),)))
         with store._database.connect() as connection:
             newest = sa.select(tables.events.c.id).order_by(tables.events.c.number.desc())
             assert connection.execute(newest.limit(1)).scalar() == "next"

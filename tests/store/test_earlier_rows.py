@@ -27,7 +27,7 @@ from tests.store.test_simultaneous_writes import input_of
 from tests.store.test_snapshots import part_of, snapshot_of
 
 from cloud_testing.sampling import one_in
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import OperationStatus, StoredSignal
 from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.values import replace
@@ -101,7 +101,7 @@ async def written(store: SqlStore) -> None:
         deployment = Deployment(str(uuid4()), stack.project_id, 1.0, config.id, f"server-{n}")
         snapshot = replace(snapshot_of(stack), input_id=stack.input_id)
         await store.commit(
-            Append(
+            PublicChange(
                 stack.id,
                 stacks=(stack,),
                 inputs=(given,),
@@ -112,9 +112,9 @@ async def written(store: SqlStore) -> None:
         )
         token = (await store.take(stack.id)).stack.fencing_token
         parts = (part_of(snapshot, "a"), part_of(snapshot, "a", "b"))
-        write = OwnedWrite(stack.id, token, resources=rows, events=events, snapshot_parts=parts)
+        write = OwnerChange(stack.id, token, resources=rows, events=events, snapshot_parts=parts)
         await store.commit(write)
-        await store.commit(Append(stack.id, signals=(signal,)))
+        await store.commit(PublicChange(stack.id, signals=(signal,)))
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def is_read_as_it_was(url: str, revision: str, today: tuple[Rows, dict[str, list
         # and it is written to
         [stack, *_] = [each for each in read["stacks"] if each.deleted_at is None]
         token = asyncio.run(reader.store.take(stack.id)).stack.fencing_token
-        asyncio.run(reader.store.commit(OwnedWrite(stack.id, token, events=(event_of(stack),))))
+        asyncio.run(reader.store.commit(OwnerChange(stack.id, token, events=(event_of(stack),))))
     finally:
         reader.close()
 

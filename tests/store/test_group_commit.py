@@ -15,7 +15,7 @@ from tests.postgresql import PostgreSQL
 from tests.store.test_contract import TwoProcesses, event_of, operation_on, resource_of, stack_in
 from tests.store.test_simultaneous_writes import ends_or_waits
 
-from stoker.engine.model.interfaces import Append, Guard, Inside, OwnedWrite
+from stoker.engine.model.interfaces import Guard, OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.watches import Watch, WatchChange
@@ -55,11 +55,11 @@ def statements(database: sa.Engine) -> Iterator[list[str]]:
     sa.event.remove(database, "before_cursor_execute", note)
 
 
-def create(stack: Stack, guard: Guard | None = None) -> Append:
+def create(stack: Stack, guard: Guard | None = None) -> PublicChange:
     """A change that makes a stack."""
     operation = operation_on(stack)
     events = (event_of(stack),)
-    return Append(
+    return PublicChange(
         stack.id,
         stacks=(stack,),
         operations=(operation,),
@@ -72,21 +72,21 @@ def create(stack: Stack, guard: Guard | None = None) -> Append:
 def at_most(project: str, most: int) -> Guard:
     """What lets a project have so many stacks."""
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if inside.count_stacks(project) >= most:
             raise LimitExceededError("full")
 
     return guard
 
 
-async def of_project(stores: TwoProcesses, project_id: str, change: Append) -> str:
+async def of_project(stores: TwoProcesses, project_id: str, change: PublicChange) -> str:
     """Commit a change for a project; returns the project."""
     project.set(project_id)
     await stores.one.commit(change)
     return project_id
 
 
-async def together(stores: TwoProcesses, *changes: Append | OwnedWrite) -> list[object]:
+async def together(stores: TwoProcesses, *changes: PublicChange | OwnerChange) -> list[object]:
     """What comes of changes that are ready at the same time."""
     commits = (stores.one.commit(change) for change in changes)
     return await asyncio.gather(*commits, return_exceptions=True)
@@ -126,7 +126,7 @@ async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoPr
     old = stack_in(project, "old")
     await stores.one.commit(create(old))
     token = (await stores.one.take(old.id)).stack.fencing_token
-    gone = OwnedWrite(old.id, token, stacks=(replace(old, deleted_at=9.0),))
+    gone = OwnerChange(old.id, token, stacks=(replace(old, deleted_at=9.0),))
     new = create(stack_in(project, "new"), at_most(project, 1))
     assert await together(stores, gone, new) == [None, None]
 
@@ -147,7 +147,7 @@ async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -
     token = (await stores.one.take(stack.id)).stack.fencing_token
     row = resource_of(stack)
     writes = [
-        OwnedWrite(
+        OwnerChange(
             stack.id,
             token,
             stacks=(replace(stack, reason=reason),),
@@ -172,9 +172,9 @@ async def test_what_goes_together_goes_with_all_that_hangs_on_it(stores: TwoProc
     await stores.one.commit(create(stack))
     token = (await stores.one.take(stack.id)).stack.fencing_token
     some = tuple(resource_of(stack, f"r{n}") for n in range(5))
-    await stores.one.commit(OwnedWrite(stack.id, token, resources=some))
+    await stores.one.commit(OwnerChange(stack.id, token, resources=some))
     gone = tuple(row.id for row in some[:3])
-    await stores.one.commit(OwnedWrite(stack.id, token, dropped_resources=gone))
+    await stores.one.commit(OwnerChange(stack.id, token, dropped_resources=gone))
     assert {row.name for row in await stores.other.resources(stack.id)} == {"r3", "r4"}
 
 
@@ -182,7 +182,7 @@ async def test_numbers_that_json_does_not_have_are_written(stores: TwoProcesses)
     watch = Watch(str(uuid4()), "stack", "w", "n", "m", 1.0, 2.0, WatchState.NODATA, "new")
     values = (1.5, math.inf, -math.inf, 1e-300, 0.1)
     measured = tuple((watch.resource_id, Measurement(float(n), v)) for n, v in enumerate(values))
-    await stores.one.commit(Append("", watches=WatchChange(kept=(watch,), measured=measured)))
+    await stores.one.commit(PublicChange("", watches=WatchChange(kept=(watch,), measured=measured)))
     found = await stores.other.watches.measurements(watch.resource_id, 0.0)
     assert [each.total for each in found] == list(values)
 
@@ -213,11 +213,11 @@ async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
     first, second = stack_in("p", "first"), stack_in("p", "second")
     await together(on_postgresql, create(first), create(second))
 
-    def look(inside: Inside) -> None:
+    def look(inside: TransactionReader) -> None:
         inside.stack(second.id)
 
-    told = Append(first.id, events=(event_of(first),))
-    asked = Append(second.id, events=(event_of(second),), guard=look)
+    told = PublicChange(first.id, events=(event_of(first),))
+    asked = PublicChange(second.id, events=(event_of(second),), guard=look)
     row = sa.text("SELECT 1 FROM stacks WHERE id = :id FOR UPDATE")
     numbers = sa.select(sa.func.pg_try_advisory_xact_lock(SPACE, Lock.NUMBERS.value))
     with session.begin() as connection:

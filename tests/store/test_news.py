@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
 from tests.store.test_contract import event_of, operation_on, stack_in
 
-from stoker.dispatch.notifications import CHANNEL, Hear, News
-from stoker.engine.model.interfaces import Append
+from stoker.dispatch.notifications import CHANNEL, NotificationHandler, NotificationListener
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.records import Status
 from stoker.kernel.values import replace
 from stoker.store.opening import OpenStore
@@ -51,7 +51,7 @@ async def test_who_lost_the_connection_is_told_that_something_may_be_missed(
             )
             assert connection.execute(ended).scalars().all() == [True]
 
-    news = News(url.replace("+psycopg", ""), "me", {"turn": hear}, missed.set)
+    news = NotificationListener(url.replace("+psycopg", ""), "me", {"turn": hear}, missed.set)
     await news.start()
     try:
         await until(missed)
@@ -76,7 +76,7 @@ async def test_what_many_stacks_in_one_commit_tell_is_heard_of_each(
     heard: dict[str, list[str]] = {"turn": [], "end": [], "events": []}
     listening, told = asyncio.Event(), asyncio.Event()
 
-    def hear(kind: str) -> Hear:
+    def hear(kind: str) -> NotificationHandler:
         def note(about: Sequence[str], own: bool) -> None:
             heard[kind] += about
             if len(heard["events"]) == 250:
@@ -85,14 +85,14 @@ async def test_what_many_stacks_in_one_commit_tell_is_heard_of_each(
         return note
 
     kinds = {kind: hear(kind) for kind in heard}
-    news = News(opened.members.conninfo, "other", kinds, listening.set)
+    news = NotificationListener(opened.members.conninfo, "other", kinds, listening.set)
     await news.start()
     try:
         await until(listening)
         parent = str(uuid4())
         new = [stack_in("p", f"s{number}") for number in range(250)]
         nested = [replace(each, parent_id=parent, status=Status.COMPLETE) for each in new]
-        change = Append(
+        change = PublicChange(
             new[0].id,
             stacks=tuple(nested),
             operations=tuple(map(operation_on, new)),

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from tests.store.test_contract import stack_in
 
-from stoker.engine.model.interfaces import Append, StoreError
+from stoker.engine.model.interfaces import PublicChange, StoreError
 from stoker.engine.model.requests import StackQuery
 from stoker.store.opening import OpenStore
 from stoker.store.schema import tables
@@ -170,9 +170,9 @@ async def test_removed_or_replaced_database_is_used_again_when_it_is_back(
         assert sorted(stack.name for stack in found) == ["first", "second"]
 
 
-def _created(name: str) -> Append:
+def _created(name: str) -> PublicChange:
     stack = stack_in("project", name)
-    return Append(stack.id, stacks=(stack,))
+    return PublicChange(stack.id, stacks=(stack,))
 
 
 @pytest.mark.parametrize(("synchronous", "mode"), [(None, 1), (True, 2), (False, 0)])

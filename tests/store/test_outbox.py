@@ -9,7 +9,7 @@ import pytest
 from cryptography.fernet import Fernet
 from tests.store.test_contract import event_of, operation_on, stack_in
 
-from stoker.engine.model.interfaces import Append, FencedError, OwnedWrite
+from stoker.engine.model.interfaces import FencedError, OwnerChange, PublicChange
 from stoker.engine.model.outgoing import STACK_TYPE, Resizing, resizing_notification
 from stoker.engine.model.records import Action, Channel, Event, Input, Message, Stack, Status
 from stoker.kernel.values import replace
@@ -63,7 +63,7 @@ async def made(store: SqlStore, **environment: object) -> tuple[Stack, Event]:
     stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_id="u", user_name="demo")
     given = Input(stack.input_id, stack.id, {}, environment=environment)
     event = told_of(stack)
-    await store.commit(Append(stack.id, stacks=(stack,), inputs=(given,), events=(event,)))
+    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,), events=(event,)))
     return stack, event
 
 
@@ -87,7 +87,7 @@ async def test_an_event_of_a_stack_leaves_a_notification(store: SqlStore) -> Non
 
 async def test_an_event_of_a_resource_leaves_none(store: SqlStore) -> None:
     stack, _ = await made(store)
-    await store.commit(Append(stack.id, events=(event_of(stack),)))
+    await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
     assert len(await bus(store)) == 1
 
 
@@ -98,7 +98,7 @@ async def test_nobody_is_notified_who_does_not_want_it(store: SqlStore, opened: 
 
 async def test_an_event_without_its_stack_is_told_with_the_stack_as_it_is(store: SqlStore) -> None:
     stack, _ = await made(store)
-    await store.commit(Append(stack.id, events=(told_of(stack, Status.FAILED),)))
+    await store.commit(PublicChange(stack.id, events=(told_of(stack, Status.FAILED),)))
     failed = (await bus(store))[1].body
     assert failed["event_type"] == "orchestration.stack.create.error"
     assert failed["payload"]["stack_name"] == stack.name
@@ -108,7 +108,7 @@ async def test_what_is_refused_leaves_no_message(store: SqlStore) -> None:
     stack, _ = await made(store)
     resizing = Resizing("start", "g", 1, "ChangeInCapacity", 2, "Start")
     message = resizing_notification(stack, resizing, "r", 6.0)
-    late = OwnedWrite(stack.id, 7, events=(told_of(stack),), notifications=(message,))
+    late = OwnerChange(stack.id, 7, events=(told_of(stack),), notifications=(message,))
     with pytest.raises(FencedError):
         await store.commit(late)
     assert len(await bus(store)) == 1
@@ -121,7 +121,7 @@ async def test_every_event_goes_to_the_sinks_of_the_stacks_environment(store: Sq
     stack, begun = await made(store, event_sinks=[SINK, other])
     await made(store)
     event = replace(event_of(stack), properties={"ä": 1})
-    await store.commit(Append(stack.id, events=(event,)))
+    await store.commit(PublicChange(stack.id, events=(event,)))
     found = await queue(store)
     assert [(each.id, each.body["target"]) for each in found] == [
         (begun.id, "q"),
@@ -137,13 +137,13 @@ async def test_the_sinks_are_those_of_the_input_that_the_stack_has_by_then(store
     stack, _ = await made(store, event_sinks=[SINK])
     new = replace(stack, input_id=str(uuid4()))
     given = Input(new.input_id, stack.id, {})
-    change = OwnedWrite(
+    change = OwnerChange(
         stack.id, stack.fencing_token, stacks=(new,), inputs=(given,), events=(told_of(stack),)
     )
     await store.commit(change)
     assert len(await queue(store)) == 1
     await store.tidy(stack.id, 10)
-    again = OwnedWrite(stack.id, stack.fencing_token, stacks=(stack,), events=(told_of(stack),))
+    again = OwnerChange(stack.id, stack.fencing_token, stacks=(stack,), events=(told_of(stack),))
     await store.commit(again)
     assert len(await queue(store)) == 1, "the sinks of a dropped input are gone with it"
 
@@ -151,7 +151,7 @@ async def test_the_sinks_are_those_of_the_input_that_the_stack_has_by_then(store
 async def test_lanes_that_rest_are_left_out_and_old_messages_dropped(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     events = [event_of(stack) for _ in range(3)]
-    await store.commit(Append(stack.id, events=tuple(events)))
+    await store.commit(PublicChange(stack.id, events=tuple(events)))
     assert await store.outbox.waiting(Channel.ZAQAR, 9, [f"{stack.project_id}/q"]) == []
     assert len(await store.outbox.waiting(Channel.ZAQAR, 2)) == 2
     assert await store.outbox.trim(Channel.ZAQAR, 4) == 0
@@ -164,13 +164,13 @@ async def test_whoever_listens_hears_of_messages_and_of_nothing_else(store: SqlS
     store.outbox.listen(lambda: heard.append("news"))
     stack, _ = await made(store)
     assert heard == ["news"]
-    await store.commit(Append(stack.id, events=(event_of(stack),)))
+    await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
     assert heard == ["news"]
 
 
 async def test_what_is_given_up_is_told_as_well(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
-    await store.commit(Append(stack.id, operations=(operation_on(stack),)))
+    await store.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
     await store.give_up(stack.id, "it kills its engine", 7.0)
     assert [each.body["event_type"] for each in await bus(store)] == [
         "orchestration.stack.create.start",

@@ -17,7 +17,7 @@ from stoker.cli.main import main
 from stoker.engine.model.interfaces import StoreError
 from stoker.store.opening import OpenStore
 from stoker.store.ownership.engine_lock import EngineLock
-from stoker.store.records.content_rows import hold_numbers
+from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.sql.databases import REVISION, open_database
 from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.transactions import in_transaction
@@ -172,9 +172,9 @@ def test_a_process_that_stands_still_does_not_keep_its_locks(
     database: sa.Engine, other: sa.Engine
 ) -> None:
     with database.connect() as standing:
-        hold_numbers(standing)
+        lock_event_numbers(standing)
         with other.begin() as connection:
-            hold_numbers(connection)  # after five seconds
+            lock_event_numbers(connection)  # after five seconds
         with pytest.raises(sa.exc.InternalError, match="idle-in-transaction"):
             standing.exec_driver_sql("SELECT 1")
 

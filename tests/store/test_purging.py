@@ -16,7 +16,7 @@ from tests.store.test_contract import (
 )
 from tests.store.test_snapshots import part_of, snapshot_of
 
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Input, OperationStatus, Stack, Status
 from stoker.engine.model.requests import EventQuery
 from stoker.kernel.values import replace
@@ -36,9 +36,9 @@ async def recorded(stores: TwoProcesses, stack: Stack, files: dict[str, str]) ->
     given = Input(str(uuid4()), stack.id, {"of": stack.id}, files=files)
     stack = replace(stack, input_id=given.id)
     await stores.one.commit(
-        Append(stack.id, stacks=(stack,), inputs=(given,), events=(event_of(stack),))
+        PublicChange(stack.id, stacks=(stack,), inputs=(given,), events=(event_of(stack),))
     )
-    write = OwnedWrite(stack.id, stack.fencing_token, resources=(resource_of(stack),))
+    write = OwnerChange(stack.id, stack.fencing_token, resources=(resource_of(stack),))
     await stores.one.commit(write)
     return stack
 
@@ -76,7 +76,7 @@ async def test_what_was_deleted_long_ago_goes_with_all_that_belongs_to_it(
 async def test_many_stacks_are_purged_in_bites(stores: TwoProcesses) -> None:
     gone = [deleted(LONG_AGO) for _ in range(25)]
     for stack in gone:
-        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
     counts = []
     while count := await stores.one.purge_stacks(THEN):
         counts.append(count)
@@ -91,10 +91,10 @@ async def test_a_nested_stack_stays_while_a_snapshot_may_bring_it_back(
     nested = replace(deleted(LONG_AGO), project_id=root.project_id, parent_id=root.id)
     snapshot = snapshot_of(root)
     part = replace(part_of(snapshot, "group"), nested_id=nested.id)
-    await stores.one.commit(Append(nested.id, stacks=(nested,)))
-    await stores.one.commit(Append(root.id, snapshots=(snapshot,)))
+    await stores.one.commit(PublicChange(nested.id, stacks=(nested,)))
+    await stores.one.commit(PublicChange(root.id, snapshots=(snapshot,)))
     taken = (await stores.one.take(root.id)).stack
-    await stores.one.commit(OwnedWrite(root.id, taken.fencing_token, snapshot_parts=(part,)))
+    await stores.one.commit(OwnerChange(root.id, taken.fencing_token, snapshot_parts=(part,)))
     await purged(stores, THEN)
     assert await stores.other.stack(nested.id) is not None
 
@@ -114,7 +114,7 @@ async def test_old_events_and_operations_go_and_what_is_under_way_stays(
     events = [replace(event_of(stack, reason), time=at) for reason, at in (("a", 1), ("b", NOW))]
     operations = (above, below, over, cancelled, fresh, cancel)
     await stores.one.commit(
-        Append(stack.id, stacks=(stack,), operations=operations, events=tuple(events))
+        PublicChange(stack.id, stacks=(stack,), operations=operations, events=tuple(events))
     )
     while await stores.one.purge_history(THEN):
         pass
@@ -131,7 +131,7 @@ async def test_event_of_a_waiting_hook_stays(stores: TwoProcesses) -> None:
         replace(event_of(stack, reason), time=1, resource_id=each) for each in (waiting.id, gone)
     ]
     taken = (await stores.one.take(stack.id)).stack
-    change = OwnedWrite(stack.id, taken.fencing_token, resources=(waiting,), events=tuple(events))
+    change = OwnerChange(stack.id, taken.fencing_token, resources=(waiting,), events=tuple(events))
     await stores.one.commit(change)
     while await stores.one.purge_history(THEN):
         pass

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.records import Action, Operation, Stack
 from stoker.kernel.errors import NotFoundError
 from stoker.store.sql.databases import open_database
@@ -91,7 +91,7 @@ async def test_what_many_ask_of_one_kind_is_one_statement(tmp_path: Path) -> Non
     store, _, database = opened(tmp_path)
     for n in range(12):
         operation = Operation(f"op{n}", f"s{n}", Action.CREATE, 0.0)
-        await store.commit(Append(f"s{n}", operations=(operation,)))
+        await store.commit(PublicChange(f"s{n}", operations=(operation,)))
     said: list[str] = []
     sa.event.listen(database, "before_cursor_execute", lambda *what: said.append(what[2]))
     found = await asyncio.gather(*(store.queue(f"s{n}") for n in reversed(range(13))))

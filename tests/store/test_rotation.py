@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
 
-from stoker.server.key_rotation import Rotation
+from stoker.server.key_rotation import KeyRotation
 from stoker.store.maintenance import reencryption
 from stoker.store.maintenance.reencryption import PLACES
 from stoker.store.opening import OpenStore
@@ -219,5 +219,5 @@ class Pieces:
 
 async def test_the_service_takes_bite_after_bite() -> None:
     pieces = Pieces(4)
-    await Rotation(pieces).once()
+    await KeyRotation(pieces).once()
     assert pieces.bites == 0

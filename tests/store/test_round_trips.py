@@ -21,7 +21,7 @@ from tests.store.test_group_commit import at_most, create
 from tests.store.test_postgresql import end_sessions
 from tests.store.test_simultaneous_writes import TEMPLATE, input_of
 
-from stoker.engine.model.interfaces import Append, OwnedWrite, StoreError
+from stoker.engine.model.interfaces import OwnerChange, PublicChange, StoreError
 from stoker.engine.model.records import Stack
 from stoker.kernel.values import replace
 
@@ -84,7 +84,7 @@ async def test_a_commit_takes_few_round_trips(
     token = (await store.take(stack.id)).stack.fencing_token
     rows = tuple(resource_of(stack, f"r{n}") for n in range(50))
     events = tuple(event_of(stack) for _ in rows)
-    write = OwnedWrite(stack.id, token, resources=rows, events=events)
+    write = OwnerChange(stack.id, token, resources=rows, events=events)
     assert await cost(connections, store.commit(write)) <= 7
     many = [create(stack_in("p", str(uuid4())), at_most("p", 999)) for _ in range(20)]
     commits = asyncio.gather(*map(store.commit, many))
@@ -99,7 +99,7 @@ async def test_to_take_many_stacks_takes_as_few_round_trips_as_to_take_one(
     assert await cost(connections, store.take(stack.id)) <= 7
     assert await cost(connections, store.take(stack.id)) <= 5
     many = [stack_in("p", str(uuid4())) for _ in range(20)]
-    new = (Append(each.id, stacks=(each,), operations=(operation_on(each),)) for each in many)
+    new = (PublicChange(each.id, stacks=(each,), operations=(operation_on(each),)) for each in many)
     await asyncio.gather(*map(store.commit, new))
     takes = asyncio.gather(*(store.take(each.id) for each in many))
     assert await cost(connections, takes) <= 7
@@ -117,7 +117,7 @@ async def test_work_goes_on_though_all_sessions_were_ended(
         end_sessions(stores.databases[1])
         assert await store.stack(stack.id) is not None
         end_sessions(stores.databases[1])
-        await store.commit(Append(stack.id, events=(event_of(stack),)))
+        await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
 
 
 async def test_a_commit_whose_answer_was_lost_is_not_done_again(

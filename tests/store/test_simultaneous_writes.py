@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
 from tests.store.test_contract import KEY, TwoProcesses, stack_in
 
-from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Event, Input, Stack, Status
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import AlreadyExistsError
@@ -54,7 +54,7 @@ def event_of(stack: Stack, name: str) -> Event:
 class Paused:
     """A commit that has written, and does not end before it is told to."""
 
-    def __init__(self, stores: TwoProcesses, change: Append) -> None:
+    def __init__(self, stores: TwoProcesses, change: PublicChange) -> None:
         self._store, self._change = stores.one, change
         self._database = stores.databases[0]
         self._written, self._end = threading.Event(), threading.Event()
@@ -96,13 +96,13 @@ async def ends_or_waits(session: sa.Engine, work: Awaitable[None]) -> asyncio.Fu
     return task
 
 
-async def used_again(stores: TwoProcesses) -> tuple[Stack, Append]:
+async def used_again(stores: TwoProcesses) -> tuple[Stack, PublicChange]:
     """A stack whose first template is to be dropped, and a change that uses it again."""
     old, new = stack_in("p", "old"), stack_in("p", "new")
     old = replace(old, input_id="second")
     inputs = input_of(old, "first", TEMPLATE), input_of(old, "second", {"description": "other"})
-    await stores.one.commit(Append(old.id, stacks=(old,), inputs=inputs))
-    return old, Append(new.id, stacks=(new,), inputs=(input_of(new, "third", TEMPLATE),))
+    await stores.one.commit(PublicChange(old.id, stacks=(old,), inputs=inputs))
+    return old, PublicChange(new.id, stacks=(new,), inputs=(input_of(new, "third", TEMPLATE),))
 
 
 async def test_a_template_that_a_commit_uses_is_not_tidied_away(
@@ -153,15 +153,15 @@ async def test_events_appear_in_the_order_of_their_numbers(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     first, then = stack_in("p", "first"), stack_in("p", "then")
-    await stores.one.commit(Append(first.id, stacks=(first, then)))
+    await stores.one.commit(PublicChange(first.id, stacks=(first, then)))
 
     async def after(marker: str | None) -> list[str]:
         query = EventQuery(page=Page(marker=marker))
         return [event.id for event in await stores.one.events([first.id, then.id], query)]
 
-    change = Append(first.id, events=(event_of(first, "early"),))
+    change = PublicChange(first.id, events=(event_of(first, "early"),))
     async with Paused(stores, change):
-        late = stores.other.commit(Append(then.id, events=(event_of(then, "late"),)))
+        late = stores.other.commit(PublicChange(then.id, events=(event_of(then, "late"),)))
         commit = await ends_or_waits(session, late)
         with session.connect() as connection:
             select = sa.select(tables.events.c.id).order_by(tables.events.c.number)
@@ -171,21 +171,21 @@ async def test_events_appear_in_the_order_of_their_numbers(
     assert seen == ["early", "late"]
 
 
-def written(*stacks: Stack) -> list[OwnedWrite]:
-    return [OwnedWrite("owner", 0, stacks=stacks)]
+def written(*stacks: Stack) -> list[OwnerChange]:
+    return [OwnerChange("owner", 0, stacks=stacks)]
 
 
-def owned(*stacks: Stack) -> list[OwnedWrite]:
-    return [OwnedWrite(stack.id, 0) for stack in stacks]
+def owned(*stacks: Stack) -> list[OwnerChange]:
+    return [OwnerChange(stack.id, 0) for stack in stacks]
 
 
 @pytest.mark.parametrize("writing", [written, owned])
 async def test_stacks_are_locked_in_one_order(
-    stores: TwoProcesses, session: sa.Engine, writing: Callable[..., list[OwnedWrite]]
+    stores: TwoProcesses, session: sa.Engine, writing: Callable[..., list[OwnerChange]]
 ) -> None:
     high, low, owner = (replace(stack_in("p", name), id=name) for name in ("b", "a", "owner"))
     for stack in (high, low, owner):  # as a table is read from its beginning
-        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
     row = sa.select(tables.stacks.c.id).with_for_update(nowait=True)
     with session.begin() as connection:
         connection.execute(row.where(tables.stacks.c.id == low.id))
@@ -206,7 +206,7 @@ async def test_contents_are_locked_in_one_order(
     given = [input_of(stack, text, {"description": text}) for _, text in reversed(hashed)]
     if known:
         for each in given:  # as a table is read from its beginning
-            await stores.one.commit(Append(stack.id, inputs=(each,)))
+            await stores.one.commit(PublicChange(stack.id, inputs=(each,)))
 
     def take(connection: sa.Connection, hash_: str) -> None:
         connection.execute(sa.text("SET LOCAL lock_timeout = '1ms'"))
@@ -219,7 +219,7 @@ async def test_contents_are_locked_in_one_order(
     with session.connect() as connection:
         take(connection, hashed[0][0])
         again = tuple(replace(each, id=f"again {each.id}") for each in given)
-        commit = await ends_or_waits(session, stores.one.commit(Append("", inputs=again)))
+        commit = await ends_or_waits(session, stores.one.commit(PublicChange("", inputs=again)))
         assert not commit.done()
         take(connection, hashed[1][0])
         connection.rollback()
@@ -230,8 +230,8 @@ async def test_name_taken_by_a_simultaneous_commit_is_refused(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     one, other = stack_in("p", "same"), stack_in("p", "same")
-    async with Paused(stores, Append(one.id, stacks=(one,))):
-        change = Append(other.id, stacks=(other,))
+    async with Paused(stores, PublicChange(one.id, stacks=(one,))):
+        change = PublicChange(other.id, stacks=(other,))
         second = await ends_or_waits(session, stores.other.commit(change))
         assert not second.done()
     with pytest.raises(AlreadyExistsError, match="already exists"):

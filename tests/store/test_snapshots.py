@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from tests.store.test_contract import TwoProcesses, made
 
-from stoker.engine.model.interfaces import Append, FencedError, Inside, OwnedWrite
+from stoker.engine.model.interfaces import FencedError, OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.records import Input, Stack, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.values import replace
@@ -47,10 +47,10 @@ async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcess
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
-    await stores.one.commit(Append(stack.id, snapshots=(first,)))
-    await stores.one.commit(Append(stack.id, snapshots=(second,)))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(first,)))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(second,)))
     parts = part_of(first, "b"), part_of(first, "a", "inner"), part_of(second, "a")
-    write = OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=parts)
+    write = OwnerChange(stack.id, taken.fencing_token, snapshot_parts=parts)
     await stores.one.commit(write)
     assert await stores.other.snapshots(stack.id) == [first, second]
     assert await stores.other.snapshot(second.id) == second
@@ -67,11 +67,11 @@ async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) ->
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     gone, stays = snapshot_of(stack), snapshot_of(stack)
-    await stores.one.commit(Append(stack.id, snapshots=(gone, stays)))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(gone, stays)))
     parts = part_of(gone, "a"), part_of(stays, "a")
-    write = OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=parts)
+    write = OwnerChange(stack.id, taken.fencing_token, snapshot_parts=parts)
     await stores.one.commit(write)
-    dropped = OwnedWrite(
+    dropped = OwnerChange(
         stack.id,
         taken.fencing_token,
         dropped_snapshots=(gone.id,),
@@ -88,7 +88,7 @@ async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProce
     taken = (await stores.one.take(stack.id)).stack
     await stores.other.take(stack.id)
     snapshot = snapshot_of(stack)
-    write = OwnedWrite(stack.id, taken.fencing_token, snapshots=(snapshot,))
+    write = OwnerChange(stack.id, taken.fencing_token, snapshots=(snapshot,))
     with pytest.raises(FencedError):
         await stores.one.commit(write)
     assert await stores.other.snapshot(snapshot.id) is None
@@ -100,12 +100,12 @@ async def test_a_guard_counts_the_snapshots_that_were_written_before_it(
     stack = await made(stores.one)
     seen = []
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         seen.append((inside.count_snapshots(stack.id), inside.has_snapshot(first.id)))
 
     first = snapshot_of(stack)
-    await stores.one.commit(Append(stack.id, snapshots=(first,), guard=guard))
-    await stores.one.commit(Append(stack.id, snapshots=(snapshot_of(stack),), guard=guard))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(first,), guard=guard))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(snapshot_of(stack),), guard=guard))
     assert seen == [(0, False), (1, True)]
 
 
@@ -113,7 +113,7 @@ async def test_tidying_keeps_what_a_snapshot_starts_from(stores: TwoProcesses) -
     stack = await made(stores.one)
     inputs = tuple(Input(str(uuid4()), stack.id, {"kept": n}) for n in range(2))
     snapshot = snapshot_of(stack, inputs[0].id)
-    await stores.one.commit(Append(stack.id, inputs=inputs, snapshots=(snapshot,)))
+    await stores.one.commit(PublicChange(stack.id, inputs=inputs, snapshots=(snapshot,)))
     await stores.one.tidy(stack.id, 100)
     assert await stores.other.input(inputs[0].id) == inputs[0]
     engine = stores.one._engine
@@ -126,7 +126,7 @@ async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     part = part_of(snapshot_of(stack), "a")
-    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=(part,)))
+    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, snapshot_parts=(part,)))
     with stores.one._engine.connect() as connection:
         row = connection.execute(
             sa.select(tables.snapshot_parts).where(tables.snapshot_parts.c.id == part.id)

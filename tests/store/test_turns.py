@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from tests.postgresql import PostgreSQL
 from tests.store.test_contract import KEY, operation_on, stack_in
 
-from stoker.engine.model.interfaces import Append
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.records import Stack
 from stoker.kernel.values import replace
-from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.fair_share import FairShares
 from stoker.store.ownership.turns import SqlTurns
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
@@ -37,7 +37,7 @@ class Shared:
         """A new stack with an open operation, and a turn that is due."""
         stack = stack_in("project", f"s{time.monotonic_ns()}")
         operation = replace(operation_on(stack), deadline=deadline)
-        await self.store.commit(Append(stack.id, stacks=(stack,), operations=(operation,)))
+        await self.store.commit(PublicChange(stack.id, stacks=(stack,), operations=(operation,)))
         return stack
 
     def fetch(self) -> str | None:
@@ -61,7 +61,7 @@ class Shared:
 @pytest.fixture
 async def shared(postgresql: PostgreSQL) -> AsyncIterator[Shared]:
     database, runner = open_database(postgresql.new()), ThreadRunner()
-    turns = SqlTurns(database, runner, Shares(), "engine")
+    turns = SqlTurns(database, runner, FairShares(), "engine")
     store = SqlStore(database, ColumnCipher(KEY), runner, defer=turns.defer)
     yield Shared(database, store, turns)
     runner.close()
@@ -96,7 +96,7 @@ async def test_waiting_turn_is_not_fetched_before_the_news_for_it_is_committed(
     shared: Shared,
 ) -> None:
     stack = await shared.stack(deadline=time.time() + HOUR)
-    news = Append(stack.id, operations=(operation_on(stack),))
+    news = PublicChange(stack.id, operations=(operation_on(stack),))
     with shared.database.begin() as connection:
         shared.turns.defer(connection, [news], messages=False)
         # an engine that started the turn now would not see what this transaction writes
@@ -108,5 +108,5 @@ async def test_news_makes_a_later_turn_due(shared: Shared) -> None:
     stack = await shared.stack(deadline=time.time() + 2 * HOUR)
     shared.schedule_later(stack, time.time() + HOUR)
     assert shared.fetch() is None
-    await shared.store.commit(Append(stack.id, operations=(operation_on(stack),)))
+    await shared.store.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
     assert shared.fetch() == stack.id

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from tests.store.test_contract import TwoProcesses, made
 
-from stoker.engine.model.interfaces import Append, Inside, OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.records import Stack
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.kernel.values import replace
@@ -34,11 +34,11 @@ async def begun(stores: TwoProcesses, stack: Stack, **values: float) -> Watch:
 async def keep(stores: TwoProcesses, stack: Stack, watch: Watch) -> None:
     """What the owner of the stack writes when the resource was made or changed."""
     change = WatchChange(kept=(watch,))
-    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, watches=change))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, watches=change))
 
 
 async def judged(stores: TwoProcesses, watch: Watch) -> None:
-    await stores.other.commit(Append(watch.stack_id, watches=WatchChange(judged=(watch,))))
+    await stores.other.commit(PublicChange(watch.stack_id, watches=WatchChange(judged=(watch,))))
 
 
 async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoProcesses) -> None:
@@ -70,10 +70,10 @@ async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
     watch = await begun(stores, stack, next_at=1e12)
     seen: list[Watch | None] = []
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         seen.extend([inside.watch(watch.resource_id), inside.watch("none")])
 
-    await stores.other.commit(Append(stack.id, guard=guard))
+    await stores.other.commit(PublicChange(stack.id, guard=guard))
     assert seen == [watch, None]
 
 
@@ -86,7 +86,7 @@ async def test_the_newest_measurements_are_kept(
     for begin in range(0, watches.MEASUREMENTS_KEPT + 600, 600):
         some = [(watch.resource_id, replace(each, at=each.at + begin)) for each in values]
         change = WatchChange(measured=tuple(some))
-        await stores.one.commit(Append(stack.id, watches=change))
+        await stores.one.commit(PublicChange(stack.id, watches=change))
     found = await stores.other.watches.measurements(watch.resource_id, 0.0)
     assert len(found) == watches.MEASUREMENTS_KEPT
     assert found[-1] == Measurement(begin + 599.0, math.pi, "Count")
@@ -100,13 +100,13 @@ async def test_a_watch_goes_with_what_was_measured_for_it(
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     measured = WatchChange(measured=((watch.resource_id, Measurement(1.0, 2.0)),))
-    await stores.one.commit(Append(stack.id, watches=measured))
+    await stores.one.commit(PublicChange(stack.id, watches=measured))
     if by_owner:
-        gone = OwnedWrite(stack.id, stack.fencing_token, dropped_resources=(watch.resource_id,))
+        gone = OwnerChange(stack.id, stack.fencing_token, dropped_resources=(watch.resource_id,))
         await stores.one.commit(gone)
     else:
         dropped = WatchChange(dropped=(watch.resource_id,))
-        await stores.one.commit(Append(stack.id, watches=dropped))
+        await stores.one.commit(PublicChange(stack.id, watches=dropped))
     assert await stores.other.watches.watches(stack.project_id) == []
     assert await stores.other.watches.measurements(watch.resource_id, 0.0) == []
 
@@ -115,7 +115,7 @@ async def test_a_project_sees_its_own_watches_and_those_of_its_users(stores: Two
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     users = str(uuid4())
     with_users = replace(stack, user_project_id=users)
-    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, stacks=(with_users,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, stacks=(with_users,)))
     watch = await begun(stores, stack, next_at=1e12)
     for project, found in ((stack.project_id, [watch]), (users, [watch]), (str(uuid4()), [])):
         assert await stores.other.watches.watches(project) == found

@@ -15,13 +15,13 @@ from localcloud.fabric.exports import Exports
 from localcloud.fabric.interface import (
     Appliance,
     Capabilities,
-    Door,
     Execute,
     Exit,
     FabricError,
     Face,
     FloatingIP,
     Forwarding,
+    ListenAccess,
     Network,
     Port,
     Router,
@@ -101,15 +101,17 @@ class RecordingAppliances:
         self._fabric._note("remove_appliance", appliance_id)
         self.here.pop(appliance_id, None)
 
-    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+    async def open(
+        self, appliance_id: str, door: ListenAccess, address: str, port: int
+    ) -> socket.socket:
         assert appliance_id in self.here or appliance_id in self._fabric.servers
         opened = make_socket(door, "127.0.0.1")
-        if door in (Door.LISTEN, Door.RECEIVE):
+        if door in (ListenAccess.LISTEN, ListenAccess.RECEIVE):
             use_socket(opened, door, ("127.0.0.1", 0))
             self.doors[address, port] = opened.getsockname()
         elif (address, port) in self.servers:
             use_socket(opened, door, ("127.0.0.1", self.servers[address, port]))
-        elif (address, port) in self.doors and door is Door.CONNECT:
+        elif (address, port) in self.doors and door is ListenAccess.CONNECT:
             use_socket(opened, door, self.doors[address, port])
         else:
             opened.close()

@@ -10,8 +10,8 @@ from localcloud.fabric.interface import (
     Address,
     Appliance,
     Direction,
-    Door,
     FabricError,
+    ListenAccess,
     Port,
     Rule,
 )
@@ -41,14 +41,14 @@ async def test_an_appliance_reaches_servers_and_is_reached_by_floating_ips(world
     web = Rule(Direction.INGRESS, "IPv4", "tcp", 80, 80)
     appliance = _appliance(world, web)
     await doors.ensure(appliance)
-    connection = await doors.open("one", Door.CONNECT, "10.0.0.5", 8000)
+    connection = await doors.open("one", ListenAccess.CONNECT, "10.0.0.5", 8000)
     reader, writer = await await_connection(connection)
     assert await reader.read() == b"10.0.0.9"
     writer.close()
     await world.router("r", net="10.0.0.1")
     await world.floating_ip(appliance, "127.24.4.9", "r")
-    listening = await doors.open("one", Door.LISTEN, "10.0.0.9", 80)
-    closed = await doors.open("one", Door.LISTEN, "10.0.0.9", 81)
+    listening = await doors.open("one", ListenAccess.LISTEN, "10.0.0.9", 80)
+    closed = await doors.open("one", ListenAccess.LISTEN, "10.0.0.9", 81)
     await world.until(lambda: bool(world.fabric.forwardings()), "a forwarding")
     (forwarding,) = world.fabric.forwardings()
     assert forwarding.server_port == 80
@@ -65,7 +65,7 @@ async def test_an_appliance_reaches_servers_and_is_reached_by_floating_ips(world
     await doors.remove("one")
     await world.until(lambda: not world.fabric.forwardings(), "no forwarding")
     with pytest.raises(FabricError, match="does not exist"):
-        await doors.open("one", Door.LISTEN, "10.0.0.9", 80)
+        await doors.open("one", ListenAccess.LISTEN, "10.0.0.9", 80)
 
 
 async def test_an_appliance_takes_datagrams_and_pings(world: World) -> None:
@@ -75,11 +75,11 @@ async def test_an_appliance_takes_datagrams_and_pings(world: World) -> None:
     await world.until_console(server, "up")
     await doors.ensure(_appliance(world, Rule(Direction.INGRESS, "IPv4", "udp", 53, 53)))
     loop = asyncio.get_running_loop()
-    taking = await doors.open("one", Door.RECEIVE, "10.0.0.9", 53)
-    sending = await doors.open("one", Door.SEND, "10.0.0.9", 53)
+    taking = await doors.open("one", ListenAccess.RECEIVE, "10.0.0.9", 53)
+    sending = await doors.open("one", ListenAccess.SEND, "10.0.0.9", 53)
     sending.send(b"question")
     assert (await asyncio.wait_for(loop.sock_recvfrom(taking, 99), 30))[0] == b"question"
-    with await doors.open("one", Door.PING, "10.0.0.5", 0) as ping:
+    with await doors.open("one", ListenAccess.PING, "10.0.0.5", 0) as ping:
         assert ping.type == socket.SOCK_DGRAM
         ping.send(b"\x08\0\0\0\0\0\0\x01")
         assert (await asyncio.wait_for(loop.sock_recv(ping, 99), 30))[:2] == b"\0\0"

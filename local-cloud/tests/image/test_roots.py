@@ -8,7 +8,7 @@ import pytest
 from cloud_testing.hostile_archives import beyond_path_max, directory, file, packed
 from localcloud.core.cloud import Cloud
 from localcloud.image.images import Images
-from localcloud.image.roots import Roots, UnusableImageError
+from localcloud.image.roots import RootfsCache, UnusableImageError
 
 
 def archive(*members: tuple[str, bytes, str, str], mode: str = "w:gz") -> bytes:
@@ -34,7 +34,7 @@ async def test_a_tar_archive_is_unpacked_once(cloud: Cloud, upload: Any, mode: s
         ("./dev/null", tarfile.CHRTYPE, "", ""),
         mode=mode,
     )
-    roots = cloud.one(Roots)
+    roots = cloud.one(RootfsCache)
     image_id = await upload(data)
     root = await roots.root(image_id)
     assert root is not None
@@ -61,7 +61,7 @@ async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
 ) -> None:
     image_id = await upload(data)
     with pytest.raises(UnusableImageError):
-        await cloud.one(Roots).root(image_id)
+        await cloud.one(RootfsCache).root(image_id)
     assert not cloud.one(Images).unpacked(image_id).exists()
 
 
@@ -72,13 +72,13 @@ async def test_links_longer_than_paths_may_be_lead_nowhere(
     victim.mkdir()
     image_id = await upload(packed(beyond_path_max("", victim)))
     with pytest.raises(UnusableImageError, match="through a symbolic link"):
-        await cloud.one(Roots).root(image_id)
+        await cloud.one(RootfsCache).root(image_id)
     assert not list(victim.iterdir())
 
 
 async def test_modes_of_image_stay_without_set_user_id(cloud: Cloud, upload: Any) -> None:
     data = packed([directory("tmp", 0o1777), file("su", mode=0o4755), directory("closed", 0o000)])
-    root = await cloud.one(Roots).root(await upload(data))
+    root = await cloud.one(RootfsCache).root(await upload(data))
     assert root is not None
     modes = {path.name: path.stat().st_mode & 0o7777 for path in root.iterdir()}
     assert modes == {"tmp": 0o1777, "su": 0o755, "closed": 0o700}
@@ -86,19 +86,19 @@ async def test_modes_of_image_stay_without_set_user_id(cloud: Cloud, upload: Any
 
 async def test_the_host_image_has_no_root_of_its_own(cloud: Cloud, api: Any) -> None:
     (host,) = cloud.one(Images).records.find(name="host")
-    assert await cloud.one(Roots).root(host["id"]) is None
+    assert await cloud.one(RootfsCache).root(host["id"]) is None
 
 
 async def test_an_image_without_data_gives_no_root(cloud: Cloud, api: Any) -> None:
     image_id = (await api("POST", "/images", {})).json()["id"]
     with pytest.raises(UnusableImageError, match="no data"):
-        await cloud.one(Roots).root(image_id)
+        await cloud.one(RootfsCache).root(image_id)
 
 
 async def test_deleting_an_image_removes_its_files(cloud: Cloud, api: Any, upload: Any) -> None:
     image_id = await upload(archive(("x", tarfile.REGTYPE, "", "x")))
     images = cloud.one(Images)
-    await cloud.one(Roots).root(image_id)
+    await cloud.one(RootfsCache).root(image_id)
     assert (await api("DELETE", f"/images/{image_id}")).status_code == 204
     assert not list((cloud.settings.cloud_dir / "images").glob(f"{image_id}*"))
     assert images.path(image_id) is None
@@ -108,7 +108,7 @@ async def test_a_deleted_image_stays_unpacked_while_a_server_stands_on_it(
     cloud: Cloud, api: Any, upload: Any
 ) -> None:
     image_id = await upload(archive(("x", tarfile.REGTYPE, "", "x")))
-    images, roots = cloud.one(Images), cloud.one(Roots)
+    images, roots = cloud.one(Images), cloud.one(RootfsCache)
     root = await roots.root(image_id)
     held = {image_id}
     images.holders.append(held.__contains__)

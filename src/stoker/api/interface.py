@@ -24,7 +24,7 @@ from stoker.kernel.errors import (
 )
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
-from stoker.kernel.request_scope import answering
+from stoker.kernel.request_scope import request_scope
 from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500
@@ -55,7 +55,7 @@ def interface(
         parent = request.headers.get("traceparent")
         across = _across(request.headers.get(_HEADER, ""), parent) or request_id
         beginning = span(f"HTTP {request.method}", across, parent, path=request.url.path)
-        with request_log(request_id, across), beginning, answering():
+        with request_log(request_id, across), beginning, request_scope():
             try:
                 response = await respond(request, request_id)
             except ClientDisconnect:

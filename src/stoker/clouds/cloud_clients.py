@@ -14,7 +14,7 @@ from stoker.clouds.workers import Workers
 from stoker.kernel.clock import Clock
 
 
-class CloudGate:
+class CloudClients:
     """Connections, lookups and threads."""
 
     def __init__(

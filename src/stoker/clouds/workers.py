@@ -22,7 +22,7 @@ from stoker.kernel.load import Load
 Answer = TypeVar("Answer")
 
 
-class _Gate:
+class _Throttle:
     """The limit of a service, and who waits for a place in it, first come first served."""
 
     def __init__(self, limit: ConcurrencyLimit) -> None:
@@ -80,7 +80,7 @@ class Workers:
         self._bounds = bounds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = FairThreads()
-        self._gates: dict[str, _Gate] = {}
+        self._gates: dict[str, _Throttle] = {}
         self._among = 1
 
     def load(self, service: str) -> Load:
@@ -164,11 +164,11 @@ class Workers:
         self._computing.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _gate(self, service: str) -> _Gate:
+    def _gate(self, service: str) -> _Throttle:
         gate = self._gates.get(service)
         if gate is None:
             gate = self._gates.setdefault(
-                service, _Gate(ConcurrencyLimit(self._clock, self._bounds))
+                service, _Throttle(ConcurrencyLimit(self._clock, self._bounds))
             )
             gate.limit.share(self._among)
         return gate

@@ -8,8 +8,15 @@ from contextvars import Context
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
-from stoker.engine.model.interfaces import Append, Change, Dispatcher, FencedError, Observer, Ports
-from stoker.engine.model.records import OperationStatus, Status, Taken
+from stoker.engine.model.interfaces import (
+    Change,
+    Dispatcher,
+    FencedError,
+    Observer,
+    Ports,
+    PublicChange,
+)
+from stoker.engine.model.records import AcquiredStack, OperationStatus, Status
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.log import Log
 from stoker.schema.software import NO_SOFTWARE
@@ -48,10 +55,12 @@ class InProcess(Dispatcher, Observer):
             if certain and operation.stack_id in change.taken:
                 [new] = [stack for stack in change.stacks if stack.id == operation.stack_id]
                 given = [each for each in change.inputs if each.id == operation.input_id]
-                self._wake(new.id, Taken(new.taken, operation, next(iter(given), None)))
+                self._wake(new.id, AcquiredStack(new.taken, operation, next(iter(given), None)))
             else:
                 self._wake(operation.stack_id)
-        told = isinstance(change, Append) and (change.signals or change.software is not NO_SOFTWARE)
+        told = isinstance(change, PublicChange) and (
+            change.signals or change.software is not NO_SOFTWARE
+        )
         if told and change.stack_id:
             self._wake(change.stack_id)
         for stack in change.stacks:
@@ -67,7 +76,7 @@ class InProcess(Dispatcher, Observer):
         """There is an operation or a signal for this stack in the store."""
         self._wake(stack_id)
 
-    def _wake(self, stack_id: str, recorded: Taken | None = None) -> None:
+    def _wake(self, stack_id: str, recorded: AcquiredStack | None = None) -> None:
         if self._closed:
             return
         driver = self._drivers.get(stack_id)

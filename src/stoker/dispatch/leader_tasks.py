@@ -16,7 +16,7 @@ LOOK = 2.0
 """Seconds between two checks of the lock."""
 
 
-class OneHolder(Protocol):
+class LeaderLock(Protocol):
     """A lock that one process can have. Blocking; raises StoreError."""
 
     def take(self) -> bool:
@@ -29,7 +29,7 @@ class OneHolder(Protocol):
         """Let others have it."""
 
 
-class Duty(Protocol):
+class SingletonTask(Protocol):
     """A background task; it may be started and closed several times."""
 
     def start(self) -> None:
@@ -39,10 +39,10 @@ class Duty(Protocol):
         """End."""
 
 
-class Duties:
+class LeaderTasks:
     """Starts duties with the lock, and closes them without."""
 
-    def __init__(self, lock: OneHolder, duties: Sequence[Duty]) -> None:
+    def __init__(self, lock: LeaderLock, duties: Sequence[SingletonTask]) -> None:
         self._lock = lock
         self._duties = duties
         self._background = Background(self._run)

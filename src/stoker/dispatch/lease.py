@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 
-from stoker.engine.model.interfaces import FencedError, Tenure
+from stoker.engine.model.interfaces import FencedError, Lease
 
 
-class HeartbeatTenure(Tenure):
+class HeartbeatLease(Lease):
     """Lasts for a time after each heartbeat. Safe to use from many threads."""
 
     def __init__(self, seconds: float) -> None:

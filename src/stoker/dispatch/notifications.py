@@ -26,7 +26,7 @@ CHECK = 5.0
 ANSWERS = 10.0
 """Seconds within which it must answer."""
 
-Hear = Callable[[Sequence[str], bool], None]
+NotificationHandler = Callable[[Sequence[str], bool], None]
 """Handles the ids of notifications; the flag says whether this process has sent them."""
 
 
@@ -35,14 +35,14 @@ def words_of(fault: Exception) -> str:
     return str(fault.__cause__ or fault).partition("\n")[0]
 
 
-class News:
+class NotificationListener:
     """Listens to notifications, and calls the handler of their kind."""
 
     def __init__(
         self,
         conninfo: str,
         own_name: str,
-        heard_by: Mapping[str, Hear],
+        heard_by: Mapping[str, NotificationHandler],
         missed: Callable[[], None],
     ) -> None:
         """``missed`` is called whenever notifications may have been lost."""

@@ -23,7 +23,7 @@ import psycopg
 import psycopg_pool
 from procrastinate import exceptions, jobs, manager
 
-from stoker.dispatch.lease import HeartbeatTenure, clock
+from stoker.dispatch.lease import HeartbeatLease, clock
 from stoker.dispatch.notifications import words_of
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import FencedError, StoreError
@@ -36,7 +36,7 @@ BEAT = 1.0
 """Seconds between heartbeats."""
 TAKEN_OVER_AFTER = 6.0
 """Seconds without one after which others take over what an engine drives."""
-TENURE = 4.0
+LEASE_S = 4.0
 """Seconds after its last heartbeat for which an engine still starts calls."""
 SWEEP = 1.0
 """Seconds between looks for what dead engines have left."""
@@ -136,11 +136,9 @@ def _together(rows: Sequence[Mapping[str, Any]]) -> jobs.Job:
 class Jobs(manager.JobManager):
     """The jobs of one engine, in spite of a database that fails at times."""
 
-    def __init__(
-        self, connector: Any, tenure: HeartbeatTenure, latency: Callable[[], float]
-    ) -> None:
+    def __init__(self, connector: Any, lease: HeartbeatLease, latency: Callable[[], float]) -> None:
         super().__init__(connector)
-        self._tenure = tenure
+        self._lease = lease
         self._latency = latency
         self.worker_id: int | None = None
         self.lost = asyncio.Event()
@@ -171,20 +169,20 @@ class Jobs(manager.JobManager):
         self._spared.clear()
         self.worker_id = await super().register_worker()
         await self.look_around()
-        self._tenure.renew(since)
+        self._lease.renew(since)
         return self.worker_id
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Send a heartbeat of the worker."""
         since = clock()
         try:
-            await asyncio.wait_for(super().update_heartbeat(worker_id), TENURE)
+            await asyncio.wait_for(super().update_heartbeat(worker_id), LEASE_S)
         except _FAULTS as fault:
             log.warning("heartbeat not sent", reason=words_of(fault))
         else:
-            if self._tenure.holds:
-                self._tenure.renew(since)
-        if not self._tenure.holds:
+            if self._lease.holds:
+                self._lease.renew(since)
+        if not self._lease.holds:
             # The library would continue with a worker without heartbeats.
             self.lost.set()
 
@@ -209,7 +207,7 @@ class Jobs(manager.JobManager):
         """The next turns, if there are any and they may be taken."""
         while True:
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
-            while self._room <= 0 and self._tenure.holds:
+            while self._room <= 0 and self._lease.holds:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._look_again.wait(), BUSY)
                 self._look_again.clear()
@@ -218,7 +216,7 @@ class Jobs(manager.JobManager):
             async with self._fetching:
                 had_room = self._room > 0
                 rows = await self._fetch(queues, worker_id)
-            if not self._tenure.holds:
+            if not self._lease.holds:
                 return None
             if rows:
                 return _together(rows)
@@ -242,7 +240,7 @@ class Jobs(manager.JobManager):
         Without room for all, only those are looked for whose projects ask for few.
         """
         self._fetched_at = clock()
-        if not self._tenure.holds:
+        if not self._lease.holds:
             return ()
         room = self._room
         spare = room <= 0
@@ -280,7 +278,7 @@ class Jobs(manager.JobManager):
         await asyncio.sleep(0)
         finished, self._finished, self._recording = self._finished, [], None
         try:
-            if self._tenure.holds:
+            if self._lease.holds:
                 await self.connector.execute_query_async(
                     query=_FINISH, job_ids=finished, worker_id=self.worker_id
                 )
@@ -323,7 +321,7 @@ class Procrastinate:
         self,
         conninfo: str,
         queue: Queue,
-        tenure: HeartbeatTenure,
+        lease: HeartbeatLease,
         latency: Callable[[], float],
     ) -> None:
         """``latency`` returns the seconds that transactions of this process take."""
@@ -338,7 +336,7 @@ class Procrastinate:
             reconnect_timeout=1.0,
         )
         self._app = procrastinate.App(connector=connector)
-        self._jobs = self._app.job_manager = Jobs(connector, tenure, latency)
+        self._jobs = self._app.job_manager = Jobs(connector, lease, latency)
         self._app.task(name="turn", queue="stoker", pass_context=False)(self._take)
         self._queue = queue
         self._turns: Turns | None = None

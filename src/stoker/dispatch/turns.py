@@ -71,7 +71,7 @@ class Turns(Dispatcher, Observer):
             except StoreError as fault:
                 log.warning("turn left for now", stack=stack_id, reason=str(fault))
                 await asyncio.sleep(AGAIN_AFTER)
-                self._ports.tenure.require()
+                self._ports.lease.require()
 
     async def _turn(self, stack_id: str) -> None:
         if stack_id in self._drivers:
@@ -107,7 +107,7 @@ class Turns(Dispatcher, Observer):
         except Exception as fault:  # noqa: BLE001 - noted, whatever it is
             self._failures.note(stack_id, fault)
             await self._failures.pause(stack_id, driver)
-            self._ports.tenure.require()
+            self._ports.lease.require()
             return True
         self._failures.forget(stack_id)
         if driver.has_news:

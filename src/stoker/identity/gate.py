@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.concurrency.background import Background
-from stoker.engine.model.interfaces import Deferred
+from stoker.engine.model.interfaces import DeferredAuth
 from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication
 from stoker.identity.ec2 import SignatureVerifier
@@ -27,7 +27,7 @@ FIRST_CHECK_SECONDS = 1.0  # after the start, when the first requests have been 
 CHECK_AGAIN_SECONDS = 15.0
 
 
-class Gate:
+class IdentityServices:
     """Authenticates requests, holds trusts for deferred work, and manages stack users."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Gate:
         self.policies = Policies(conf)
         self.trusts = Trusts(self._keystone, trusts)
         self.left_trusts = LeftTrusts(self.trusts)
-        self.deferred: Deferred = self.trusts
+        self.deferred: DeferredAuth = self.trusts
         if self.settings.defers_by_password:
             self.deferred = UserPasswords(self._keystone, self.trusts)
         self._authenticator = Authenticator(self._keystone, clock, self.policies.is_admin)

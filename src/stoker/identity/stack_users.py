@@ -34,7 +34,7 @@ _DONE = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT)
 
 
 class StackUsers:
-    """Makes :class:`stoker.schema.resource_type.Signalling` for stacks. Thread-safe."""
+    """Makes :class:`stoker.schema.resource_type.SignalCredentials` for stacks. Thread-safe."""
 
     def __init__(self, keystone: Keystone, *, alone: bool = True) -> None:
         """``alone`` says that no other process makes any."""

@@ -19,7 +19,7 @@ _request: ContextVar[_Request | None] = ContextVar("request that is to be answer
 
 
 @contextmanager
-def answering() -> Iterator[None]:
+def request_scope() -> Iterator[None]:
     """Answer a request inside the block. What it has begun and left behind waits for nobody."""
     request = _Request()
     token = _request.set(request)
@@ -30,7 +30,7 @@ def answering() -> Iterator[None]:
         _request.reset(token)
 
 
-def someone_waits() -> bool:
+def in_request() -> bool:
     """Return whether a request is to be answered by what is done here."""
     request = _request.get()
     return request is not None and request.is_open

@@ -17,7 +17,7 @@ from typing import Any
 
 from stoker.engine.model.records import Message
 from stoker.kernel.log import Log
-from stoker.messaging.sender import Carrier
+from stoker.messaging.sender import MessageSink
 from stoker.messaging.settings import BusSettings
 
 log = Log(__name__)
@@ -26,7 +26,7 @@ log = Log(__name__)
 _Job = tuple[Sequence[Message], "Future[int]"]
 
 
-class Bus(Carrier):
+class Bus(MessageSink):
     """Publishes notifications, on a thread of its own.
 
     Nobody joins that thread: it may wait for a broker that is away, and what the library imports

@@ -17,7 +17,7 @@ from msgspec import Struct
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Message, Stack
 from stoker.kernel.log import Log
-from stoker.messaging.sender import Carrier
+from stoker.messaging.sender import MessageSink
 
 log = Log(__name__)
 
@@ -48,7 +48,7 @@ class SinkUnavailableError(Exception):
     """The messaging service cannot be reached, or refuses for now. The text says why."""
 
 
-class Queues(Carrier):
+class Queues(MessageSink):
     """Puts events into queues."""
 
     def __init__(self, ports: Ports) -> None:

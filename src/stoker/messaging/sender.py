@@ -29,7 +29,7 @@ MOST_RESTING = 200
 """Lanes; while so many rest, all do."""
 
 
-class Carrier(Protocol):
+class MessageSink(Protocol):
     """Gives messages to whoever they are for."""
 
     async def carry(self, messages: Sequence[Message]) -> int:
@@ -46,7 +46,7 @@ class Carrier(Protocol):
 class Sender:
     """One task for one channel."""
 
-    def __init__(self, outbox: Outbox, channel: Channel, carrier: Carrier, most: int) -> None:
+    def __init__(self, outbox: Outbox, channel: Channel, carrier: MessageSink, most: int) -> None:
         """``most`` messages may wait; older ones are dropped."""
         self._outbox = outbox
         self._channel = channel

@@ -40,7 +40,7 @@ class Pause(Struct, frozen=True):
     """What the loop was doing, innermost first; empty if it was over too soon to be seen."""
 
 
-class LoopPauses:
+class EventLoopMonitor:
     """The pauses of one event loop."""
 
     def __init__(self) -> None:

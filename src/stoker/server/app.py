@@ -23,12 +23,12 @@ from stoker.api.rest.settings import settings_from
 from stoker.api.signed import Senders
 from stoker.clouds import faults
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.clouds.cloud_clients import CloudGate
+from stoker.clouds.cloud_clients import CloudClients
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
 from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.concurrency.background import Background
 from stoker.config.options import SERVICES
-from stoker.dispatch.leader_tasks import Duty
+from stoker.dispatch.leader_tasks import SingletonTask
 from stoker.dispatch.timers import WatchTimer
 from stoker.engine.model.clouds import Types
 from stoker.engine.model.interfaces import Ports
@@ -36,7 +36,7 @@ from stoker.engine.model.limits import Limits
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
 from stoker.engine.service.service import Service, make_service
-from stoker.identity.gate import Gate
+from stoker.identity.gate import IdentityServices
 from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel import freeing
 from stoker.kernel.clock import Clock
@@ -48,17 +48,17 @@ from stoker.messaging.queues import MOST_WAITING, Queues
 from stoker.messaging.sender import Sender
 from stoker.messaging.settings import BusSettings, bus_settings
 from stoker.observability.counts import CountedRequests, Counts
-from stoker.observability.event_loop_monitor import LoopPauses
+from stoker.observability.event_loop_monitor import EventLoopMonitor
 from stoker.observability.report import Report
 from stoker.resources.base.builtin_types import built_in, is_built_in
 from stoker.resources.base.heat_catalog import WithDeclared
 from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.server.global_environment import environment_in
-from stoker.server.key_rotation import Rotation
-from stoker.server.purge import Bite, Purge
-from stoker.server.roles import Part
-from stoker.server.scheduling import Alone, Driving, Hear
+from stoker.server.key_rotation import KeyRotation
+from stoker.server.purge import PurgeStep, RetentionJob
+from stoker.server.roles import ProcessRole
+from stoker.server.scheduling import NotificationHandler, StackScheduler, StandaloneScheduler
 from stoker.store.opening import OpenStore
 from stoker.store.store import SqlStore
 from stoker.template.describe.catalogue import Catalogue
@@ -95,7 +95,9 @@ class Served(Struct, frozen=True):
 class App:
     """The service in one process: APIs, engine, store."""
 
-    def __init__(self, conf: Any, cloud_since: float = 0.0, part: Part = Part.WHOLE) -> None:
+    def __init__(
+        self, conf: Any, cloud_since: float = 0.0, part: ProcessRole = ProcessRole.WHOLE
+    ) -> None:
         """``cloud_since`` is the start of the cloud, if it lives with this process.
 
         ``part`` is the role of this process.
@@ -117,16 +119,16 @@ class App:
         self._counts = Counts(clock, is_built_in)
         self.overtaken = self._store.lock.lost
         called, alone = self._counts.called, self._store.members is None
-        self._gate = Gate(conf, clock, self._store.trusts, called, alone=alone)
+        self._gate = IdentityServices(conf, clock, self._store.trusts, called, alone=alone)
         trusts = self._gate.trusts
         endpoints = endpoints_of(
             self._gate.settings,
             conf,
             current_trust=trusts.current,
             renew_trust=self._gate.renew_trust,
-            may_change=lambda: self._driving.ports.tenure.require(),  # it is made below
+            may_change=lambda: self._driving.ports.lease.require(),  # it is made below
         )
-        self._cloud = CloudGate(endpoints, clock, called)
+        self._cloud = CloudClients(endpoints, clock, called)
         self._templates = WebTemplates(
             web_limits_of(conf),
             is_own=self._cloud.temporary_urls(_password_of(self._gate.settings.service_user)),
@@ -138,8 +140,8 @@ class App:
         declared = WithDeclared(types)
         environment = environment_in(Path(conf.environment_dir))
         ports = self._ports(clock, declared, limits_of(conf, cloud_since), environment)
-        self._pauses = LoopPauses()
-        self._rotation = Rotation(self._store.reencryption)
+        self._pauses = EventLoopMonitor()
+        self._rotation = KeyRotation(self._store.reencryption)
         self._report = Report(
             self._counts,
             clock,
@@ -151,10 +153,10 @@ class App:
             work=lambda: self._driving.work(),  # it is made below
         )
         ports.store.observe(self._counts)
-        self._purge = Purge(clock, kept_for(conf, self._store.store))
+        self._purge = RetentionJob(clock, kept_for(conf, self._store.store))
         self._forgetting = Background(self._forget)
         self._loading: asyncio.Future[None] | None = None
-        self._driving: Driving = self._drives(ports, conf.host or socket.gethostname())
+        self._driving: StackScheduler = self._drives(ports, conf.host or socket.gethostname())
         ports = self._driving.ports
         self.service: Service = make_service(ports, self._driving.dispatcher)
         self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
@@ -176,17 +178,17 @@ class App:
             conf.auth_encryption_key,
             conf.previous_auth_encryption_key,
             notifies=bus.notifies,
-            member=None if self._part is Part.WHOLE else self.name,
+            member=None if self._part is ProcessRole.WHOLE else self.name,
             synchronous=conf.database.sqlite_synchronous,
         )
 
-    def _drives(self, ports: Ports, host: str) -> Driving:
+    def _drives(self, ports: Ports, host: str) -> StackScheduler:
         if self._store.members is None:
-            return Alone(ports, host)
+            return StandaloneScheduler(ports, host)
         # It needs libraries that a single process does not.
-        member: Any = importlib.import_module("stoker.server.cluster_member").Member
-        drives = self._part is Part.ENGINE
-        made: Driving = member(self._store.members, ports, self.name, host, drives=drives)
+        member: Any = importlib.import_module("stoker.server.cluster_member").ClusterScheduler
+        drives = self._part is ProcessRole.ENGINE
+        made: StackScheduler = member(self._store.members, ports, self.name, host, drives=drives)
         return made
 
     def _ports(self, clock: Clock, types: Types, limits: Limits, environment: Environment) -> Ports:
@@ -265,16 +267,16 @@ class App:
     async def _start_driving(self) -> None:
         streams, outbox = self.service.event_streams, self._store.store.outbox
         # what this process has written itself it knows already
-        heard_by: dict[str, Hear] = {
+        heard_by: dict[str, NotificationHandler] = {
             "messages": lambda about, own: None if own else outbox.hear(),
             "trust": lambda about, own: None if own else self._gate.trusts.hear(about[0]),
             "watches": lambda about, own: None if own else self._watching.hear(),
         }
-        if self._part is not Part.ENGINE:
+        if self._part is not ProcessRole.ENGINE:
             heard_by["events"] = lambda about, own: None if own else streams.hear(about)
-        duties: list[Duty] = [self._watching, self._gate.left_trusts, *self._senders]
+        duties: list[SingletonTask] = [self._watching, self._gate.left_trusts, *self._senders]
         await self._driving.start(duties, heard_by, self._cloud.workers.share)
-        if self._part is not Part.API:
+        if self._part is not ProcessRole.API:
             self._purge.start()
             self._rotation.start()
 
@@ -328,7 +330,7 @@ def web_limits_of(conf: Any) -> WebLimits:
     )
 
 
-def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
+def kept_for(conf: Any, store: SqlStore) -> list[tuple[PurgeStep, int]]:
     """Return the functions that delete old rows, with their retention in days."""
     return [
         (store.purge_stacks, conf.purge_deleted_after),

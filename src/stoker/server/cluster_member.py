@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stoker.api.ports import EngineView
 from stoker.concurrency.background import Background
-from stoker.dispatch.leader_tasks import Duties, Duty
-from stoker.dispatch.lease import HeartbeatTenure
-from stoker.dispatch.notifications import Hear, News
-from stoker.dispatch.procrastinate import TENURE, Procrastinate
+from stoker.dispatch.leader_tasks import LeaderTasks, SingletonTask
+from stoker.dispatch.lease import HeartbeatLease
+from stoker.dispatch.notifications import NotificationHandler, NotificationListener
+from stoker.dispatch.procrastinate import LEASE_S, Procrastinate
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.observability.report import Work
-from stoker.server.scheduling import Driving
+from stoker.server.scheduling import StackScheduler
 from stoker.store.ownership.cluster_tables import Members
 from stoker.store.ownership.engines import EngineRecord
 
@@ -31,7 +31,7 @@ LOOK_AGAIN = 600.0
 """Seconds between polls of a nested stack. Its end is notified by the commit that records it."""
 
 
-class Member(Driving):
+class ClusterScheduler(StackScheduler):
     """Work of one process together with the others."""
 
     def __init__(
@@ -39,8 +39,8 @@ class Member(Driving):
     ) -> None:
         """``drives`` says whether it takes turns, or only asks for them."""
         limits = replace(ports.limits, second_look=LOOK_AGAIN)
-        tenure = HeartbeatTenure(TENURE)
-        self.ports = replace(ports, limits=limits, tenure=tenure if drives else ports.tenure)
+        lease = HeartbeatLease(LEASE_S)
+        self.ports = replace(ports, limits=limits, lease=lease if drives else ports.lease)
         self.dispatcher = self._turns = Turns(self.ports, members.turns)
         self._members = members
         now = members.clock.now()
@@ -50,35 +50,35 @@ class Member(Driving):
             self._procrastinate = Procrastinate(
                 members.conninfo,
                 members.turns,
-                tenure,
+                lease,
                 lambda: ports.store.latency,
             )
-        self._duties: Duties | None = None
-        self._news: News | None = None
+        self._duties: LeaderTasks | None = None
+        self._news: NotificationListener | None = None
         self._background = Background(self._look_after)
         self._share: Callable[[int], None] = lambda among: None
 
     async def start(
         self,
-        duties: Sequence[Duty],
-        heard_by: Mapping[str, Hear],
+        duties: Sequence[SingletonTask],
+        heard_by: Mapping[str, NotificationHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start to receive notifications, and to take turns."""
         self._share = share
-        turns: Mapping[str, Hear] = {
+        turns: Mapping[str, NotificationHandler] = {
             "turn": lambda about, own: self._hear([(id_, None) for id_ in about], own),
             "end": lambda about, own: self._hear(zip(about[::2], about[1::2], strict=True), own),
             "due": lambda about, own: self._hear((), own),
         }
-        self._news = News(
+        self._news = NotificationListener(
             self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
         )
         await self._news.start()
         if self._procrastinate is not None:
             await self._report()
             await self._procrastinate.start(self._turns)
-            self._duties = Duties(self._members.duties, duties)
+            self._duties = LeaderTasks(self._members.duties, duties)
             self._duties.start()
         self._background.start()
 

@@ -22,7 +22,7 @@ AGAIN_AFTER = 60.0
 """Seconds after a failure."""
 
 
-class EarlierKeys(Protocol):
+class ReencryptionStore(Protocol):
     """Texts of earlier keys."""
 
     @property
@@ -33,10 +33,10 @@ class EarlierKeys(Protocol):
         """Re-encrypt some texts; return whether there are more."""
 
 
-class Rotation:
+class KeyRotation:
     """Re-encrypts the texts of earlier keys."""
 
-    def __init__(self, earlier: EarlierKeys) -> None:
+    def __init__(self, earlier: ReencryptionStore) -> None:
         self._earlier = earlier
         self._asked = asyncio.Event()
         self._background = Background(self._run)

@@ -24,14 +24,14 @@ EVERY = 3_600.0
 PAUSE = 0.2
 """Seconds between two bites."""
 
-Bite = Callable[[float], Awaitable[int]]
+PurgeStep = Callable[[float], Awaitable[int]]
 """Deletes a little of what is older than a time; returns how much that was."""
 
 
-class Purge:
+class RetentionJob:
     """Deletes rows of each kind that are older than a number of days; -1 keeps them for ever."""
 
-    def __init__(self, clock: Clock, kept: Sequence[tuple[Bite, int]]) -> None:
+    def __init__(self, clock: Clock, kept: Sequence[tuple[PurgeStep, int]]) -> None:
         self._clock = clock
         self._kept = kept
         self._background = Background(self._run)

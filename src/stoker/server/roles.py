@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Part(StrEnum):
+class ProcessRole(StrEnum):
     """The role of a process."""
 
     WHOLE = "whole"

@@ -8,15 +8,15 @@ from typing import Protocol
 from stoker.api.own_engine import OwnEngine
 from stoker.api.ports import Engines
 from stoker.dispatch.in_process import InProcess
-from stoker.dispatch.leader_tasks import Duty
+from stoker.dispatch.leader_tasks import SingletonTask
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.observability.report import Work
 
-Hear = Callable[[Sequence[str], bool], None]
+NotificationHandler = Callable[[Sequence[str], bool], None]
 """Handles the ids of notifications; the flag says whether this process has sent them."""
 
 
-class Driving(Protocol):
+class StackScheduler(Protocol):
     """Drives stacks, or lets other processes drive them."""
 
     ports: Ports
@@ -25,8 +25,8 @@ class Driving(Protocol):
 
     async def start(
         self,
-        duties: Sequence[Duty],
-        heard_by: Mapping[str, Hear],
+        duties: Sequence[SingletonTask],
+        heard_by: Mapping[str, NotificationHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start.
@@ -42,19 +42,19 @@ class Driving(Protocol):
         """End, and release the driven stacks for other processes, or for the next start."""
 
 
-class Alone(Driving):
+class StandaloneScheduler(StackScheduler):
     """One process for everything."""
 
     def __init__(self, ports: Ports, host: str) -> None:
         self.ports = ports
         self.dispatcher = self._dispatch = InProcess(ports)
         self.engines = OwnEngine(ports.clock, ports.ids, host)
-        self._duties: Sequence[Duty] = ()
+        self._duties: Sequence[SingletonTask] = ()
 
     async def start(
         self,
-        duties: Sequence[Duty],
-        heard_by: Mapping[str, Hear],
+        duties: Sequence[SingletonTask],
+        heard_by: Mapping[str, NotificationHandler],
         share: Callable[[int], None],
     ) -> None:
         """Resume the work that an earlier process left unfinished."""

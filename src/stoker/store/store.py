@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer
-from stoker.engine.model.records import Stack, Taken, TreeState
+from stoker.engine.model.records import AcquiredStack, Stack, TreeState
 from stoker.store.maintenance import purging
 from stoker.store.maintenance.tidying import tidy
 from stoker.store.ownership import acquire
@@ -21,10 +21,10 @@ from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.runners import Runner
 from stoker.store.write.force_fail import give_up
 from stoker.store.write.group_commit import GroupCommit
-from stoker.store.write.user_records import KeptRows
+from stoker.store.write.user_records import UserRecords
 
 
-class SqlStore(SqlReads, SqlSnapshots, KeptRows):
+class SqlStore(SqlReads, SqlSnapshots, UserRecords):
     """Rows in a relational database."""
 
     def __init__(
@@ -73,7 +73,7 @@ class SqlStore(SqlReads, SqlSnapshots, KeptRows):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.commit(change)
 
-    async def take(self, stack_id: str) -> Taken | None:
+    async def take(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do, and return the stack."""
         return await self._commits.take(stack_id)
 

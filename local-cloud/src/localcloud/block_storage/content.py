@@ -17,7 +17,7 @@ from localcloud.fabric.interface import Volume
 from localcloud.fabric.stillness import still
 from localcloud.image.data import chunks
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
-from localcloud.image.roots import Roots
+from localcloud.image.roots import RootfsCache
 from localcloud.web.http import BadRequestError
 
 DATA_KIND = {"stoker:kind": "volume"}
@@ -34,7 +34,7 @@ class Content:
         self._state = state
         self._fabric = state.cloud.fabric
         self._images = state.cloud.one(Images)
-        self._roots = state.cloud.one(Roots)
+        self._roots = state.cloud.one(RootfsCache)
         self._servers = state.cloud.store.collection("compute.server")
         self._slots = asyncio.Semaphore(_PARALLEL)
         self._images.holders.append(self._is_held)

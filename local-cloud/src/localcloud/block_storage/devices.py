@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from localcloud.block_storage import volumes
 from localcloud.block_storage.servers import ServerVolumes
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
@@ -18,7 +18,7 @@ _INVALID = "Block Device Mapping is Invalid"
 _BROKEN = frozenset({"error", "deleting", "error_deleting"})
 
 
-def check(tools: Tools, who: RequestContext, devices: list[Document]) -> None:
+def check(tools: ServiceContext, who: RequestContext, devices: list[Document]) -> None:
     """Raise :class:`BadRequestError` where a new server cannot have these devices."""
     for device in devices:
         source, key = device.get("source_type"), str(device.get("uuid"))
@@ -45,7 +45,7 @@ def check(tools: Tools, who: RequestContext, devices: list[Document]) -> None:
             raise BadRequestError(f"{_INVALID}: Invalid source_type field.")
 
 
-def _check_volume(tools: Tools, who: RequestContext, volume_id: str) -> None:
+def _check_volume(tools: ServiceContext, who: RequestContext, volume_id: str) -> None:
     volume = tools.state.volume(who, volume_id)
     if volume["status"] != "available" and not volume["multiattach"]:
         raise BadRequestError(
@@ -55,7 +55,7 @@ def _check_volume(tools: Tools, who: RequestContext, volume_id: str) -> None:
 
 
 async def prepare(
-    tools: Tools, attached: ServerVolumes, who: RequestContext, server: Document
+    tools: ServiceContext, attached: ServerVolumes, who: RequestContext, server: Document
 ) -> None:
     """Make and attach what a server asks for. It may be called again after a crash.
 
@@ -84,9 +84,9 @@ async def prepare(
         await tools.work.finished(each["volume_id"])
 
 
-def _wish(volume_id: str, device: Document) -> volumes.Wish:
+def _wish(volume_id: str, device: Document) -> volumes.CreateSpec:
     source, size = device["source_type"], device.get("volume_size")
-    return volumes.Wish(
+    return volumes.CreateSpec(
         size=None if size is None else int(size),
         name="",
         type_name=device.get("volume_type"),
@@ -96,7 +96,7 @@ def _wish(volume_id: str, device: Document) -> volumes.Wish:
     )
 
 
-async def _wait(tools: Tools, volume_id: str) -> None:
+async def _wait(tools: ServiceContext, volume_id: str) -> None:
     await tools.work.finished(volume_id)
     volume = tools.state.volumes.get(volume_id)
     if volume is None or volume["status"] in _BROKEN:

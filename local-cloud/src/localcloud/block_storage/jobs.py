@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
 from localcloud.image.images import Images
@@ -18,10 +18,10 @@ from localcloud.web.http import ApiError, NotFoundError
 _LOG = logging.getLogger(__name__)
 Changes = Mapping[str, Any] | None
 """What a job has changed of its object; None where that is gone."""
-Job = Callable[[Tools, Document], Awaitable[Changes]]
+Job = Callable[[ServiceContext, Document], Awaitable[Changes]]
 
 
-def settled(tools: Tools, volume_id: str) -> str:
+def settled(tools: ServiceContext, volume_id: str) -> str:
     """Return the status of a volume that is at rest."""
     attached = tools.state.attached(volume_id)
     if any(attachment["status"] in {"attached", "detaching"} for attachment in attached):
@@ -31,7 +31,7 @@ def settled(tools: Tools, volume_id: str) -> str:
     return "available"
 
 
-async def _create(tools: Tools, volume: Document) -> Changes:
+async def _create(tools: ServiceContext, volume: Document) -> Changes:
     task, volume_id = volume["task"], volume["id"]
     made: dict[str, Any] = {}
     if task["snapshot_id"]:
@@ -50,7 +50,7 @@ async def _create(tools: Tools, volume: Document) -> Changes:
     return {**made, "status": settled(tools, volume_id)}
 
 
-async def _restore_backup(tools: Tools, backup_id: str, volume_id: str) -> None:
+async def _restore_backup(tools: ServiceContext, backup_id: str, volume_id: str) -> None:
     backup = tools.state.backups.get(backup_id)
     if backup is None:
         raise NotFoundError(f"Backup {backup_id} could not be found.")
@@ -62,7 +62,7 @@ async def _restore_backup(tools: Tools, backup_id: str, volume_id: str) -> None:
         archive.unlink(missing_ok=True)
 
 
-async def _delete(tools: Tools, volume: Document) -> Changes:
+async def _delete(tools: ServiceContext, volume: Document) -> Changes:
     await tools.content.remove(volume["id"])
     with tools.state.cloud.store.transaction():
         tools.state.attachments.delete_all(volume_id=volume["id"])
@@ -70,11 +70,11 @@ async def _delete(tools: Tools, volume: Document) -> Changes:
     return None
 
 
-async def _extend(tools: Tools, volume: Document) -> Changes:
+async def _extend(tools: ServiceContext, volume: Document) -> Changes:
     return {"size": volume["task"]["size"], "status": settled(tools, volume["id"])}
 
 
-async def _retype(tools: Tools, volume: Document) -> Changes:
+async def _retype(tools: ServiceContext, volume: Document) -> Changes:
     kind = volume["task"]["type_id"]
     encrypted = tools.state.types.get(kind) or {}
     return {
@@ -84,7 +84,7 @@ async def _retype(tools: Tools, volume: Document) -> Changes:
     }
 
 
-async def _upload(tools: Tools, volume: Document) -> Changes:
+async def _upload(tools: ServiceContext, volume: Document) -> Changes:
     images, image_id = tools.state.cloud.one(Images), volume["task"]["image_id"]
     try:
         async with tools.content.still([volume["id"]]):
@@ -96,7 +96,7 @@ async def _upload(tools: Tools, volume: Document) -> Changes:
     return {"status": settled(tools, volume["id"])}
 
 
-async def _revert(tools: Tools, volume: Document) -> Changes:
+async def _revert(tools: ServiceContext, volume: Document) -> Changes:
     snapshot_id = volume["task"]["snapshot_id"]
     async with tools.work.alone(snapshot_id):
         await tools.content.copy(snapshot_id, volume["id"])
@@ -104,7 +104,7 @@ async def _revert(tools: Tools, volume: Document) -> Changes:
     return {"status": settled(tools, volume["id"])}
 
 
-async def _restore(tools: Tools, volume: Document) -> Changes:
+async def _restore(tools: ServiceContext, volume: Document) -> Changes:
     backup_id = volume["task"]["backup_id"]
     try:
         await _restore_backup(tools, backup_id, volume["id"])
@@ -118,26 +118,26 @@ async def _restore(tools: Tools, volume: Document) -> Changes:
     }
 
 
-async def _reimage(tools: Tools, volume: Document) -> Changes:
+async def _reimage(tools: ServiceContext, volume: Document) -> Changes:
     await tools.content.remove(volume["id"])
     made = await tools.content.take_image(volume["id"], volume["task"]["image_id"])
     return {**made, "bootable": True, "status": settled(tools, volume["id"])}
 
 
-async def _create_snapshot(tools: Tools, snapshot: Document) -> Changes:
+async def _create_snapshot(tools: ServiceContext, snapshot: Document) -> Changes:
     source = snapshot["volume_id"]
     async with tools.work.alone(source), tools.content.still([source]):
         await tools.content.copy(source, snapshot["id"])
     return {"status": "available"}
 
 
-async def _delete_snapshot(tools: Tools, snapshot: Document) -> Changes:
+async def _delete_snapshot(tools: ServiceContext, snapshot: Document) -> Changes:
     await tools.content.remove(snapshot["id"])
     tools.state.snapshots.delete(snapshot["id"])
     return None
 
 
-async def _create_backup(tools: Tools, backup: Document) -> Changes:
+async def _create_backup(tools: ServiceContext, backup: Document) -> Changes:
     source = backup["snapshot_id"] or backup["volume_id"]
     archive = tools.content.archive(backup["id"])
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ async def _create_backup(tools: Tools, backup: Document) -> Changes:
     return {"status": "available", **stored}
 
 
-def _release(tools: Tools, backup: Document) -> None:
+def _release(tools: ServiceContext, backup: Document) -> None:
     """Let what has been backed up be what it was."""
     state = tools.state
     volume = state.volumes.get(backup["volume_id"])
@@ -163,7 +163,7 @@ def _release(tools: Tools, backup: Document) -> None:
         state.change(state.snapshots, snapshot["id"], status="available")
 
 
-async def _delete_backup(tools: Tools, backup: Document) -> Changes:
+async def _delete_backup(tools: ServiceContext, backup: Document) -> Changes:
     await tools.archives.remove(backup)
     tools.state.backups.delete(backup["id"])
     return None
@@ -190,12 +190,12 @@ _BACKUPS: Mapping[str, tuple[Job, str]] = {
 }
 
 
-def begin(tools: Tools, collection: Collection, object_id: str) -> None:
+def begin(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     """Begin what the task of an object asks for."""
     tools.work.begin(object_id, partial(_do, tools, collection, object_id))
 
 
-def resume(tools: Tools) -> None:
+def resume(tools: ServiceContext) -> None:
     """Begin all that is undone."""
     state = tools.state
     for collection in (state.volumes, state.snapshots, state.backups):
@@ -204,7 +204,7 @@ def resume(tools: Tools) -> None:
                 begin(tools, collection, found["id"])
 
 
-async def _do(tools: Tools, collection: Collection, object_id: str) -> None:
+async def _do(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     found = collection.get(object_id)
     if found is None or found["task"] is None:
         return

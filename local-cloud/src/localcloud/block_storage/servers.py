@@ -8,7 +8,7 @@ from uuid import uuid4
 from msgspec import Struct
 
 from localcloud.block_storage import jobs
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError, Volume
 from localcloud.web.http import (
@@ -37,7 +37,7 @@ class BootVolume(Struct, frozen=True):
 class ServerVolumes:
     """The volumes of servers."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: ServiceContext) -> None:
         self._tools = tools
         self._state = tools.state
         self._fabric = tools.state.cloud.fabric

@@ -5,7 +5,7 @@ from localcloud.block_storage.archives import Archives
 from localcloud.block_storage.content import Content
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.block_storage.state import State
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.core.work import Work
@@ -17,7 +17,7 @@ class BlockStorage:
 
     def __init__(self, cloud: Cloud) -> None:
         state = State(cloud)
-        self.tools = Tools(state, Content(state), Archives(cloud), Work())
+        self.tools = ServiceContext(state, Content(state), Archives(cloud), Work())
         self.servers = ServerVolumes(self.tools)
 
     async def start(self) -> None:

@@ -8,7 +8,7 @@ from localcloud.block_storage.state import State
 from localcloud.core.work import Work
 
 
-class Tools(Struct, frozen=True):
+class ServiceContext(Struct, frozen=True):
     """One of each part."""
 
     state: State

@@ -7,17 +7,17 @@ from msgspec import Struct, field
 
 from localcloud.block_storage import jobs, kinds, quotas
 from localcloud.block_storage.state import HOST, ZONE
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.image.images import Images
-from localcloud.image.roots import Roots
+from localcloud.image.roots import RootfsCache
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 _USABLE = frozenset({"available", "in-use"})
 _GIB = 1 << 30
 
 
-class Wish(Struct, frozen=True):
+class CreateSpec(Struct, frozen=True):
     """What a new volume shall be; at most one source is named."""
 
     size: int | None = None
@@ -35,7 +35,7 @@ class Wish(Struct, frozen=True):
     """The id of the volume, where it follows from what it is for."""
 
 
-def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
+def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Document:
     """Write a new volume; it is made afterwards. Raises ApiError."""
     state, project = tools.state, who.require_project()
     if wish.zone not in (None, "", ZONE):
@@ -89,7 +89,7 @@ def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
     return volume
 
 
-def _taken(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
+def _taken(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
     """Return what a volume takes over from its source; raises ApiError."""
     if wish.snapshot_id is not None:
         return _from_snapshot(tools, who, wish)
@@ -105,7 +105,7 @@ def _taken(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
 _INHERITED = ("size", "base", "bootable", "image_metadata")
 
 
-def _from_snapshot(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
+def _from_snapshot(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
     snapshot = tools.state.snapshot(who, str(wish.snapshot_id))
     if snapshot["status"] != "available":
         raise BadRequestError(
@@ -120,7 +120,7 @@ def _from_snapshot(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, A
     return {**inherited, "type_id": snapshot["volume_type_id"]}
 
 
-def _from_volume(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
+def _from_volume(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
     source = tools.state.volume(who, str(wish.source_volid))
     if source["status"] not in _USABLE:
         raise BadRequestError(
@@ -135,14 +135,14 @@ def _from_volume(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any
     return {**inherited, "type_id": source["volume_type_id"]}
 
 
-def _from_image(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
+def _from_image(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
     try:
         image = tools.state.cloud.one(Images).visible(who, str(wish.image_id))
     except NotFoundError:
         raise BadRequestError(
             "Invalid image identifier or unable to access requested image."
         ) from None
-    tools.state.cloud.one(Roots).check_base(who, image)
+    tools.state.cloud.one(RootfsCache).check_base(who, image)
     if image["status"] != "active":
         raise BadRequestError(f"Invalid input received: Image {wish.image_id} is not active.")
     needed = -(-max(image["size"] or 0, image["virtual_size"] or 0) // _GIB)
@@ -167,7 +167,7 @@ def _from_image(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]
     return {"bootable": True, "image_metadata": metadata}
 
 
-def _from_backup(tools: Tools, who: RequestContext, wish: Wish) -> dict[str, Any]:
+def _from_backup(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
     backup = tools.state.backup(who, str(wish.backup_id))
     if backup["status"] != "available":
         raise BadRequestError("Invalid backup: Backup status must be available")

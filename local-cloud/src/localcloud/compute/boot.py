@@ -6,7 +6,7 @@ from typing import Any
 from localcloud.block_storage.servers import BootVolume
 from localcloud.compute import documents
 from localcloud.compute.servers import RUNNING, SHUTDOWN, change
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Server
 
@@ -24,14 +24,14 @@ def vendor_data(server: Document) -> dict[str, object]:
     return {"cloud-init": "\n".join(lines) + "\n"}
 
 
-def own_disk(tools: Tools, server: Document) -> BootVolume:
+def own_disk(tools: ServiceContext, server: Document) -> BootVolume:
     """Return a server's own disk, which may be a volume, and the image below it."""
     if server["image_id"]:
         return BootVolume(tools.state.directory(server["id"]) / "disk", server["image_id"])
     return tools.volumes.servers.boot_volume(server["id"])
 
 
-async def _specification(tools: Tools, server: Document, source: BootVolume) -> Server:
+async def _specification(tools: ServiceContext, server: Document, source: BootVolume) -> Server:
     plugs, groups = tools.plugs, tools.plugs.group_names(server["id"])
     addresses = plugs.network.addresses(server["id"])
     directory = tools.state.directory(server["id"])
@@ -55,7 +55,9 @@ async def _specification(tools: Tools, server: Document, source: BootVolume) -> 
     )
 
 
-async def boot(tools: Tools, server: Document, vm_state: str = "active", **changes: Any) -> None:
+async def boot(
+    tools: ServiceContext, server: Document, vm_state: str = "active", **changes: Any
+) -> None:
     """Start the server's first process; then the server is in ``vm_state``.
 
     A process that has ended again meanwhile leaves the server stopped.
@@ -80,17 +82,17 @@ async def boot(tools: Tools, server: Document, vm_state: str = "active", **chang
     )
 
 
-def finish(tools: Tools, server: Document, **changes: Any) -> None:
+def finish(tools: ServiceContext, server: Document, **changes: Any) -> None:
     """Write the outcome of a job: no task is left."""
     change(tools.state, server["id"], task_state=None, **changes)
 
 
-async def power_off(tools: Tools, server: Document) -> None:
+async def power_off(tools: ServiceContext, server: Document) -> None:
     """End all processes of the server."""
     await tools.state.cloud.fabric.stop_server(server["id"])
 
 
-async def wipe(tools: Tools, server: Document, disk: str) -> None:
+async def wipe(tools: ServiceContext, server: Document, disk: str) -> None:
     """End all processes of the server and remove one of its disks."""
     directory = tools.state.directory(server["id"])
     await tools.state.cloud.fabric.delete_server(server["id"], directory / disk)

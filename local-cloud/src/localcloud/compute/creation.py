@@ -8,7 +8,7 @@ from localcloud.compute import flavors, groups, hosts, keypairs, quotas
 from localcloud.compute.request import ServerRequest
 from localcloud.compute.servers import NO_STATE
 from localcloud.compute.state import State
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, RequestContext
 
@@ -21,7 +21,9 @@ def host_name(name: str, server_id: str) -> str:
     return plain or f"Server-{server_id}"
 
 
-def create(tools: Tools, context: RequestContext, request: ServerRequest) -> list[Document]:
+def create(
+    tools: ServiceContext, context: RequestContext, request: ServerRequest
+) -> list[Document]:
     """Write the servers of a request, all or none; they wait for the machine then.
 
     Raises ApiError: 400 for what does not exist, 403 over quota, 409 for what is in use.
@@ -72,7 +74,7 @@ def _needs_storage(device: Document) -> bool:
     return device.get("destination_type") != "local" or device.get("source_type") == "volume"
 
 
-def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> Document:
+def _template(tools: ServiceContext, context: RequestContext, request: ServerRequest) -> Document:
     state = tools.state
     flavor = flavors.chosen(state, context, request.flavor_id)
     name = request.key_name

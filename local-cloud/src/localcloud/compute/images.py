@@ -10,7 +10,7 @@ from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
 from localcloud.image.presentation import RESERVED
-from localcloud.image.roots import BASE, Roots, UnusableImageError
+from localcloud.image.roots import BASE, RootfsCache, UnusableImageError
 from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
 
 
@@ -19,7 +19,7 @@ class Images:
 
     def __init__(self, cloud: Cloud) -> None:
         self.all = cloud.one(AllImages)
-        self._roots = cloud.one(Roots)
+        self._roots = cloud.one(RootfsCache)
         self._fabric = cloud.fabric
         self._servers = cloud.store.collection("compute.server")
         self.all.holders.append(self._is_held)

@@ -14,7 +14,7 @@ from localcloud.compute.boot import boot, finish, own_disk, power_off, wipe
 from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.stillness import still
@@ -24,7 +24,7 @@ CONFIRM_SECONDS = 0.2
 """How long a confirmed resize still shows as one that waits to be confirmed."""
 
 
-async def build(tools: Tools, server: Document) -> None:
+async def build(tools: ServiceContext, server: Document) -> None:
     """Choose a host, connect the server to its networks and boot it for the first time."""
     state = tools.state
     if not server["host"]:
@@ -40,7 +40,7 @@ async def build(tools: Tools, server: Document) -> None:
         await boot(tools, server)
 
 
-async def delete(tools: Tools, server: Document) -> None:
+async def delete(tools: ServiceContext, server: Document) -> None:
     """End the server and forget all that belongs to it."""
     await wipe(tools, server, "disk")
     await tools.plugs.network.release_server(server["id"])
@@ -65,13 +65,13 @@ async def delete(tools: Tools, server: Document) -> None:
         )
 
 
-async def stop(tools: Tools, server: Document) -> None:
+async def stop(tools: ServiceContext, server: Document) -> None:
     """Power the server off."""
     await power_off(tools, server)
     finish(tools, server, vm_state="stopped", power_state=SHUTDOWN)
 
 
-async def restart(tools: Tools, server: Document) -> None:
+async def restart(tools: ServiceContext, server: Document) -> None:
     """Boot the server again after the cloud itself was down."""
     try:
         await boot(tools, server, server["vm_state"])
@@ -80,19 +80,19 @@ async def restart(tools: Tools, server: Document) -> None:
         raise
 
 
-async def reboot(tools: Tools, server: Document) -> None:
+async def reboot(tools: ServiceContext, server: Document) -> None:
     """Power the server off and on."""
     await power_off(tools, server)
     await boot(tools, server)
 
 
-async def pause(tools: Tools, server: Document) -> None:
+async def pause(tools: ServiceContext, server: Document) -> None:
     """Freeze the server."""
     await tools.state.cloud.fabric.pause(server["id"], True)
     finish(tools, server, vm_state="paused", power_state=PAUSED)
 
 
-async def suspend(tools: Tools, server: Document) -> None:
+async def suspend(tools: ServiceContext, server: Document) -> None:
     """Freeze the server; to its user it is powered down, with its memory kept."""
     fabric = tools.state.cloud.fabric
     if server["id"] in fabric.running():  # not if the cloud has died since it was asked to
@@ -100,7 +100,7 @@ async def suspend(tools: Tools, server: Document) -> None:
     finish(tools, server, vm_state="suspended", power_state=SHUTDOWN)
 
 
-async def thaw(tools: Tools, server: Document) -> None:
+async def thaw(tools: ServiceContext, server: Document) -> None:
     """Let a frozen server go on; one whose processes were lost meanwhile is booted."""
     fabric = tools.state.cloud.fabric
     if server["id"] not in fabric.running():
@@ -110,19 +110,19 @@ async def thaw(tools: Tools, server: Document) -> None:
     finish(tools, server, vm_state="active", power_state=RUNNING)
 
 
-async def rescue(tools: Tools, server: Document) -> None:
+async def rescue(tools: ServiceContext, server: Document) -> None:
     """Boot the server from a fresh disk of the rescue image."""
     await power_off(tools, server)
     await boot(tools, server, "rescued")
 
 
-async def unrescue(tools: Tools, server: Document) -> None:
+async def unrescue(tools: ServiceContext, server: Document) -> None:
     """Remove the rescue disk and boot from the server's own."""
     await wipe(tools, server, "rescue")
     await boot(tools, server)
 
 
-async def rebuild(tools: Tools, server: Document) -> None:
+async def rebuild(tools: ServiceContext, server: Document) -> None:
     """Give the server a new disk; a stopped one stays off."""
     await wipe(tools, server, "disk")
     (tools.state.directory(server["id"]) / "console.log").unlink(missing_ok=True)
@@ -133,7 +133,7 @@ async def rebuild(tools: Tools, server: Document) -> None:
     await boot(tools, server)
 
 
-async def resize(tools: Tools, server: Document) -> None:
+async def resize(tools: ServiceContext, server: Document) -> None:
     """Restart the server in its new size; a stopped one stays off."""
     await power_off(tools, server)
     if server["resize"]["vm_state"] == "stopped":
@@ -142,7 +142,7 @@ async def resize(tools: Tools, server: Document) -> None:
     await boot(tools, server, "resized")
 
 
-async def confirm(tools: Tools, server_id: str) -> None:
+async def confirm(tools: ServiceContext, server_id: str) -> None:
     """Make the new size final, a moment after that was asked for."""
     await tools.state.cloud.clock.sleep(CONFIRM_SECONDS)
     server = tools.state.servers.get(server_id)
@@ -156,7 +156,7 @@ def confirmed(server: Document) -> Document:
     return {"vm_state": "active" if running else "stopped", "resize": None}
 
 
-async def revert_resize(tools: Tools, server: Document) -> None:
+async def revert_resize(tools: ServiceContext, server: Document) -> None:
     """Restart the server in its old size; one that was stopped before stays off."""
     await power_off(tools, server)
     before = server["resize"]
@@ -169,20 +169,20 @@ async def revert_resize(tools: Tools, server: Document) -> None:
     await boot(tools, {**server, "flavor": before["flavor"]}, flavor=before["flavor"], resize=None)
 
 
-async def shelve(tools: Tools, server: Document) -> None:
+async def shelve(tools: ServiceContext, server: Document) -> None:
     """Power the server off and free its host; its disk stays."""
     await power_off(tools, server)
     finish(tools, server, vm_state="shelved_offloaded", power_state=SHUTDOWN, host="")
 
 
-async def unshelve(tools: Tools, server: Document) -> None:
+async def unshelve(tools: ServiceContext, server: Document) -> None:
     """Find a host for the server again and power it on."""
     host = hosts.choose(tools.state, server)
     server = change(tools.state, server["id"], host=host, zone=hosts.zone_of(tools.state, host))
     await boot(tools, server)
 
 
-async def snapshot(tools: Tools, server: Document) -> None:
+async def snapshot(tools: ServiceContext, server: Document) -> None:
     """Make an image of the server's disk, while the server stands still."""
     fabric, server_id = tools.state.cloud.fabric, server["id"]
     disk = own_disk(tools, server).disk
@@ -196,11 +196,14 @@ async def snapshot(tools: Tools, server: Document) -> None:
     finish(tools, server, snapshot=None)
 
 
-def jobs(tools: Tools) -> dict[str, Job]:
+def jobs(tools: ServiceContext) -> dict[str, Job]:
     """Return the jobs by task state."""
 
     def job(
-        event: str, run: Callable[[Tools, Document], Awaitable[None]], *, fatal: bool = False
+        event: str,
+        run: Callable[[ServiceContext, Document], Awaitable[None]],
+        *,
+        fatal: bool = False,
     ) -> Job:
         return Job(event, partial(run, tools), fatal)
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from localcloud.compute import documents
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.web.http import ApiError
@@ -19,7 +19,7 @@ _LOG = logging.getLogger(__name__)
 class LiveMetadata:
     """Tells the fabric the metadata of running servers again when it may have changed."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: ServiceContext) -> None:
         self._tools = tools
         self._pending: dict[str, None] = {}
         self._telling: asyncio.Task[None] | None = None

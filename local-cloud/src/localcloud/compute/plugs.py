@@ -45,7 +45,7 @@ def leaving(server: Document) -> list[str]:
     return [plug["port_id"] for plug in server["plugs"] if plug.get("leaving")]
 
 
-class Plugs:
+class Interfaces:
     """The ports of servers."""
 
     def __init__(self, state: State, network: NetworkService) -> None:

@@ -6,10 +6,10 @@ from localcloud.compute.images import Images
 from localcloud.compute.jobs import confirmed, jobs
 from localcloud.compute.live_metadata import LiveMetadata
 from localcloud.compute.machine import Machine
-from localcloud.compute.plugs import Plugs, leaving
+from localcloud.compute.plugs import Interfaces, leaving
 from localcloud.compute.servers import SHUTDOWN
 from localcloud.compute.state import State
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.network.service import NetworkService
@@ -23,10 +23,10 @@ class ComputeService:
 
     def __init__(self, cloud: Cloud) -> None:
         state = State(cloud)
-        self.tools = Tools(
+        self.tools = ServiceContext(
             state=state,
             machine=Machine(state),
-            plugs=Plugs(state, cloud.one(NetworkService)),
+            plugs=Interfaces(state, cloud.one(NetworkService)),
             images=Images(cloud),
             volumes=cloud.one(BlockStorage),
         )

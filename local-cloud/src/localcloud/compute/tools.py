@@ -5,15 +5,15 @@ from msgspec import Struct
 from localcloud.block_storage.service import BlockStorage
 from localcloud.compute.images import Images
 from localcloud.compute.machine import Machine
-from localcloud.compute.plugs import Plugs
+from localcloud.compute.plugs import Interfaces
 from localcloud.compute.state import State
 
 
-class Tools(Struct, frozen=True):
+class ServiceContext(Struct, frozen=True):
     """One of each part."""
 
     state: State
     machine: Machine
-    plugs: Plugs
+    plugs: Interfaces
     images: Images
     volumes: BlockStorage

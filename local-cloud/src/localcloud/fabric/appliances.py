@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards
-from localcloud.fabric.interface import Appliance, Door
+from localcloud.fabric.interface import Appliance, ListenAccess
 
 
 class NamespaceAppliances:
@@ -30,7 +30,9 @@ class NamespaceAppliances:
         self._forwards.server_ended(appliance_id)
         await self._client.ask("remove_appliance", appliance_id=appliance_id)
 
-    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+    async def open(
+        self, appliance_id: str, door: ListenAccess, address: str, port: int
+    ) -> socket.socket:
         """Open a socket in the networks of the appliance."""
         (descriptor,) = await self._client.ask(
             "open_door", appliance_id=appliance_id, door=door, address=address, port=port

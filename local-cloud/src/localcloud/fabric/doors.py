@@ -3,19 +3,19 @@
 import socket
 from contextlib import suppress
 
-from localcloud.fabric.interface import Door
+from localcloud.fabric.interface import ListenAccess
 
 _BACKLOG = 1024
 
 
-def make_socket(door: Door, address: str) -> socket.socket:
+def make_socket(door: ListenAccess, address: str) -> socket.socket:
     """Return a socket that does not block, in the namespace that this process is in."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # Named: asyncio sends small pieces immediately on sockets that are marked as TCP.
     kind, protocol = socket.SOCK_STREAM, socket.IPPROTO_TCP
-    if door in (Door.RECEIVE, Door.SEND):
+    if door in (ListenAccess.RECEIVE, ListenAccess.SEND):
         kind, protocol = socket.SOCK_DGRAM, socket.IPPROTO_UDP
-    elif door is Door.PING:
+    elif door is ListenAccess.PING:
         kind = socket.SOCK_DGRAM
         protocol = socket.IPPROTO_ICMPV6 if ":" in address else socket.IPPROTO_ICMP
     made = socket.socket(family, kind | socket.SOCK_CLOEXEC, protocol)
@@ -23,15 +23,15 @@ def make_socket(door: Door, address: str) -> socket.socket:
     return made
 
 
-def use_socket(made: socket.socket, door: Door, place: tuple[str, int]) -> None:
+def use_socket(made: socket.socket, door: ListenAccess, place: tuple[str, int]) -> None:
     """Bind or connect a socket; a connection may still be under way. Raises OSError."""
-    if door is Door.LISTEN:
+    if door is ListenAccess.LISTEN:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
         made.listen(_BACKLOG)
-    elif door is Door.RECEIVE:
+    elif door is ListenAccess.RECEIVE:
         made.bind(place)
-    elif door is Door.PING:
+    elif door is ListenAccess.PING:
         made.connect((place[0], 0))
     else:
         with suppress(BlockingIOError):

@@ -132,7 +132,7 @@ class Forwarding(Struct, frozen=True):
     server_port: int
 
 
-class Door(StrEnum):
+class ListenAccess(StrEnum):
     """Kinds of sockets of an appliance."""
 
     LISTEN = "listen"
@@ -298,7 +298,9 @@ class Appliances(Protocol):
     async def remove(self, appliance_id: str) -> None:
         """Remove an appliance; unknown ids are fine. Sockets stay open until they are closed."""
 
-    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+    async def open(
+        self, appliance_id: str, door: ListenAccess, address: str, port: int
+    ) -> socket.socket:
         """Open a socket that does not block, in the networks of an appliance or a server.
 
         Floating IPs on the ports of an appliance lead to those that listen.

@@ -28,7 +28,7 @@ from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg, Volume
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
 from localcloud.fabric.mount_table import Namespaces
-from localcloud.fabric.switch import Cabling, Switch
+from localcloud.fabric.switch import Switch, SwitchPorts
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
@@ -83,7 +83,7 @@ class RunningServer:
     id: str
     pid: int
     pidfd: int
-    cabling: Cabling
+    cabling: SwitchPorts
     ports: dict[str, Port]
     """By the name of the link."""
     requests: socket.socket
@@ -112,7 +112,7 @@ def leg_of(port: Port) -> RouterLeg:
     return RouterLeg(port.id, port.network_id, port.mac, port.addresses)
 
 
-def connect_port(switch: Switch, cabling: Cabling, port: Port, name: str) -> None:
+def connect_port(switch: Switch, cabling: SwitchPorts, port: Port, name: str) -> None:
     """Plug a port in as the link ``name`` with its addresses and routes."""
     switch.attach(cabling, leg_of(port), name)
     if port.enabled:
@@ -121,7 +121,7 @@ def connect_port(switch: Switch, cabling: Cabling, port: Port, name: str) -> Non
         cabling.links.set_up(name, up=False)
 
 
-def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling, list[int]]:
+def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[SwitchPorts, list[int]]:
     """Make a server's network namespace with its ports, filter and service sockets.
 
     Returns it with descriptors to hand to the cloud: listeners for connections to the host's
@@ -157,7 +157,7 @@ def open_tables() -> list[int]:
     return [os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in names]
 
 
-def _open_aside(cabling: Cabling, machine: Machine) -> list[socket.socket]:
+def _open_aside(cabling: SwitchPorts, machine: Machine) -> list[socket.socket]:
     """Open the service sockets where no program of the server would listen, and lead to them.
 
     So a server's own programs may listen on every port of all its addresses.
@@ -203,7 +203,7 @@ def _bind_names(host: str, port: int) -> socket.socket:
     return questions
 
 
-class Belongings(Struct, frozen=True):
+class MachineResources(Struct, frozen=True):
     """Resources passed on for a server: descriptors from the cloud, and its volumes."""
 
     facts: int
@@ -214,7 +214,7 @@ class Belongings(Struct, frozen=True):
 
 
 def start(
-    switch: Switch, cabling: Cabling, plan: Plan, machine: Machine, given: Belongings
+    switch: Switch, cabling: SwitchPorts, plan: Plan, machine: Machine, given: MachineResources
 ) -> tuple[int, int, socket.socket]:
     """Fork a server's first process. Returns its pid, and a pipe that ends when it is up.
 
@@ -240,7 +240,7 @@ def start(
 
 
 def _live(
-    plan: Plan, machine: Machine, given: Belongings, report: int, taken: socket.socket
+    plan: Plan, machine: Machine, given: MachineResources, report: int, taken: socket.socket
 ) -> None:
     requests = taken.fileno()
     code = 1

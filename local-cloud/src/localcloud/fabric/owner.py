@@ -26,9 +26,9 @@ from localcloud.fabric.filters import Filters, NoFilters, messages
 from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
-from localcloud.fabric.machines import Belongings, Machine, RunningServer
+from localcloud.fabric.machines import Machine, MachineResources, RunningServer
 from localcloud.fabric.measuring import Measuring
-from localcloud.fabric.rooms import Rooms
+from localcloud.fabric.rooms import ApplianceNamespaces
 from localcloud.fabric.storage import LATER, Storage
 from localcloud.fabric.switch import Switch
 from localcloud.fabric.trials import probe_here
@@ -71,7 +71,7 @@ class Owner:
             "pause": self._pause,
             "connect": self._connect,
             **self._storage.operations,
-            **Rooms(switch, self._servers, self._hand_over).operations,
+            **ApplianceNamespaces(switch, self._servers, self._hand_over).operations,
             **Measuring(self._servers, self._hand_over).operations,
         }
 
@@ -179,7 +179,7 @@ class Owner:
         try:
             shown = tuple(self._volumes.open(plan.id, volume) for volume in plan.volumes)
             facts, console = request["descriptors"]
-            given = Belongings(facts, console, shown)
+            given = MachineResources(facts, console, shown)
             pid, report, asking = machines.start(self._switch, cabling, plan, self._machine, given)
         except BaseException:
             self._volumes.close(plan.id)

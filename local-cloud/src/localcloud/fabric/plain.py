@@ -30,12 +30,12 @@ from localcloud.fabric.interface import (
     Appliance,
     Appliances,
     Capabilities,
-    Door,
     Execute,
     Exit,
     FabricError,
     Face,
     FloatingIP,
+    ListenAccess,
     Measure,
     Network,
     Port,
@@ -185,7 +185,9 @@ class PlainAppliances:
         self._known.discard(appliance_id)
         self._forwards.server_ended(appliance_id)
 
-    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+    async def open(
+        self, appliance_id: str, door: ListenAccess, address: str, port: int
+    ) -> socket.socket:
         """Open a socket at, or to, the loopback address that stands for a fixed one."""
         found = self._forwards.with_address(address)
         if found is None:

@@ -12,16 +12,16 @@ from typing import Any
 from localcloud.fabric import machines, specs
 from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.filters import messages
-from localcloud.fabric.interface import Door, FabricError, Port
+from localcloud.fabric.interface import FabricError, ListenAccess, Port
 from localcloud.fabric.links import set_sysctl
 from localcloud.fabric.machines import RunningServer
 from localcloud.fabric.storage import LATER
-from localcloud.fabric.switch import Cabling, Switch
+from localcloud.fabric.switch import Switch, SwitchPorts
 
 Request = dict[str, Any]
 
 
-class Rooms:
+class ApplianceNamespaces:
     """The namespaces of appliances. ``answer`` sends descriptors with the answer to a request."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Rooms:
         self._switch = switch
         self._servers = servers
         self._answer = answer
-        self._rooms: dict[str, Cabling] = {}
+        self._rooms: dict[str, SwitchPorts] = {}
         self.operations: dict[str, Callable[[Request], object]] = {
             "ensure_appliance": self._ensure,
             "remove_appliance": self._remove,
@@ -80,14 +80,14 @@ class Rooms:
             raise FabricError(f"appliance {holder} does not exist in the fabric")
         place = request["address"], int(request["port"])
         with self._switch.inside(cabling):
-            opened = make_socket(Door(request["door"]), place[0])
+            opened = make_socket(ListenAccess(request["door"]), place[0])
         with opened:
-            use_socket(opened, Door(request["door"]), place)
+            use_socket(opened, ListenAccess(request["door"]), place)
             self._answer(request, [opened.fileno()])
         return LATER
 
 
-def _free_name(cabling: Cabling) -> str:
+def _free_name(cabling: SwitchPorts) -> str:
     number = 0
     while f"eth{number}" in cabling.names.values():
         number += 1

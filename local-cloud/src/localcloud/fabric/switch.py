@@ -25,7 +25,7 @@ _ROUTE_PRIORITY = 100
 
 
 @dataclass
-class Cabling:
+class SwitchPorts:
     """A namespace with links into networks: a router's or a server's."""
 
     namespace: int
@@ -59,7 +59,7 @@ class Switch:
         self._home = kernel.open_namespace("net")
         self._links = Links()
         self._networks: dict[str, _Network] = {}
-        self._routers: dict[str, Cabling] = {}
+        self._routers: dict[str, SwitchPorts] = {}
         self._ways_out: dict[str, tuple[int, int]] = {}
         self._numbers = itertools.count(1)
 
@@ -78,21 +78,21 @@ class Switch:
         if known is not None:
             self._links.delete_index(known.bridge)
 
-    def inside(self, cabling: Cabling) -> AbstractContextManager[None]:
+    def inside(self, cabling: SwitchPorts) -> AbstractContextManager[None]:
         """Be in the namespace of a cabling for the length of a ``with`` block."""
         return kernel.inside_network(cabling.namespace, self._home)
 
-    def new_namespace(self) -> Cabling:
+    def new_namespace(self) -> SwitchPorts:
         """Make an empty network namespace with a working loopback."""
         try:
             kernel.unshare(Clone.NEWNET)
             links = Links()
             links.set_up("lo", up=True)
-            return Cabling(kernel.open_namespace("net"), links, self._open_filters())
+            return SwitchPorts(kernel.open_namespace("net"), links, self._open_filters())
         finally:
             kernel.setns(self._home, Clone.NEWNET)
 
-    def attach(self, cabling: Cabling, leg: RouterLeg, name: str) -> None:
+    def attach(self, cabling: SwitchPorts, leg: RouterLeg, name: str) -> None:
         """Plug a new link ``name`` of the namespace into the network of a port."""
         known = self._networks.get(leg.network_id)
         if known is None:
@@ -106,13 +106,13 @@ class Switch:
         self.address(cabling, leg)
         cabling.links.set_up(name, up=True)
 
-    def detach(self, cabling: Cabling, port_id: str) -> None:
+    def detach(self, cabling: SwitchPorts, port_id: str) -> None:
         """Remove the link of a port from a namespace; unknown ids are fine."""
         name = cabling.names.pop(port_id, None)
         if name is not None:
             cabling.links.delete(name)
 
-    def address(self, cabling: Cabling, leg: RouterLeg) -> None:
+    def address(self, cabling: SwitchPorts, leg: RouterLeg) -> None:
         """Give the link of a port exactly the addresses of the port."""
         name = cabling.names[leg.port_id]
         wanted = {
@@ -125,7 +125,7 @@ class Switch:
         for address in wanted - present:
             cabling.links.add_address(name, address)
 
-    def add_routes(self, cabling: Cabling, addresses: tuple[Address, ...], name: str) -> None:
+    def add_routes(self, cabling: SwitchPorts, addresses: tuple[Address, ...], name: str) -> None:
         """Add the gateways and host routes of a server's port; the link must be up.
 
         A server may be the gateway of its subnet itself: it has no route to itself.
@@ -173,7 +173,7 @@ class Switch:
             cabling.filters.apply(no_way_out())
         return opened
 
-    def _open_ways_out(self, router_id: str, cabling: Cabling) -> list[socket.socket]:
+    def _open_ways_out(self, router_id: str, cabling: SwitchPorts) -> list[socket.socket]:
         with self.inside(cabling):
             connections = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
             questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
@@ -186,7 +186,7 @@ class Switch:
         self._ways_out[router_id] = ports
         return [connections, questions]
 
-    def _new_router(self) -> Cabling:
+    def _new_router(self) -> SwitchPorts:
         cabling = self.new_namespace()
         with self.inside(cabling):
             set_sysctl("ipv4.ip_forward", "1")
@@ -194,7 +194,7 @@ class Switch:
         cabling.links.add_address("lo", ipaddress.ip_interface(f"{HOST_SOURCE}/32"))
         return cabling
 
-    def _route(self, cabling: Cabling, router: Router, legs: list[RouterLeg]) -> None:
+    def _route(self, cabling: SwitchPorts, router: Router, legs: list[RouterLeg]) -> None:
         wanted = set(router.routes) if router.enabled else set()
         outer = router.gateway
         if outer is not None and outer.port_id in cabling.names:
@@ -248,7 +248,7 @@ def _lives_on_the_host(leg: RouterLeg) -> bool:
     return any(ipaddress.ip_address(address.ip).is_loopback for address in leg.addresses)
 
 
-def _link_towards(cabling: Cabling, legs: list[RouterLeg], hop: str) -> str | None:
+def _link_towards(cabling: SwitchPorts, legs: list[RouterLeg], hop: str) -> str | None:
     target = ipaddress.ip_address(hop)
     for leg in legs:
         for address in leg.addresses:

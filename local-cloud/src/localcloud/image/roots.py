@@ -21,7 +21,7 @@ class UnusableImageError(Exception):
     """No server can be made from the image; the text says why."""
 
 
-class Roots:
+class RootfsCache:
     """The unpacked root file systems; the one instance is ``cloud.one(Roots)``."""
 
     def __init__(self, cloud: Cloud) -> None:

@@ -8,7 +8,7 @@ from localcloud.key_manager.consumers import Consumers
 from localcloud.key_manager.containers import Containers
 from localcloud.key_manager.metadata import Metadata
 from localcloud.key_manager.orders import Orders
-from localcloud.key_manager.payloads import Seal
+from localcloud.key_manager.payloads import PayloadCipher
 from localcloud.key_manager.quotas import Quotas
 from localcloud.key_manager.secrets import Secrets
 from localcloud.key_manager.state import State
@@ -16,7 +16,7 @@ from localcloud.key_manager.state import State
 
 def routes(state: State, work: Work) -> list[BaseRoute]:
     """Return the routes, and take up orders that the last process left."""
-    seal = Seal(state.cloud.settings.cloud_dir / "secrets.key")
+    seal = PayloadCipher(state.cloud.settings.cloud_dir / "secrets.key")
     orders = Orders(state, seal, work)
     orders.resume()
     return [

@@ -13,7 +13,7 @@ from localcloud.core.work import Work
 from localcloud.key_manager import access, keys, quotas, schemas
 from localcloud.key_manager.listing import paged
 from localcloud.key_manager.new_secret import checked, described
-from localcloud.key_manager.payloads import BINARY, Seal, normalized
+from localcloud.key_manager.payloads import BINARY, PayloadCipher, normalized
 from localcloud.key_manager.schemas import SchemaError
 from localcloud.key_manager.state import State
 from localcloud.web.http import (
@@ -42,7 +42,7 @@ class Orders:
     its keys and itself become one write.
     """
 
-    def __init__(self, state: State, seal: Seal, work: Work) -> None:
+    def __init__(self, state: State, seal: PayloadCipher, work: Work) -> None:
         self._state = state
         self._seal = seal
         self._work = work

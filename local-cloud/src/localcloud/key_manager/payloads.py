@@ -23,7 +23,7 @@ SUPPORTED = [TEXT, "text/plain;charset=utf-8", "text/plain; charset=utf-8", BINA
 _MOST_BYTES = 20_000
 
 
-class Seal:
+class PayloadCipher:
     """Seals payloads for the database."""
 
     def __init__(self, path: Path) -> None:

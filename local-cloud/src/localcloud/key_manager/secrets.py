@@ -13,7 +13,7 @@ from localcloud.key_manager.new_secret import checked, described
 from localcloud.key_manager.payloads import (
     BINARY,
     TEXT,
-    Seal,
+    PayloadCipher,
     as_asked,
     check_size,
     decoded,
@@ -40,7 +40,7 @@ _KINDS = [BINARY, TEXT]
 class Secrets:
     """The requests on secrets."""
 
-    def __init__(self, state: State, seal: Seal) -> None:
+    def __init__(self, state: State, seal: PayloadCipher) -> None:
         self._state = state
         self._seal = seal
 

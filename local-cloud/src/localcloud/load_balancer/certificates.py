@@ -18,7 +18,7 @@ from msgspec import Struct
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.key_manager import access
-from localcloud.key_manager.payloads import Seal
+from localcloud.key_manager.payloads import PayloadCipher
 from localcloud.key_manager.state import PREFIX, State
 from localcloud.web.http import ApiError, BadRequestError, RequestContext
 
@@ -101,7 +101,7 @@ class Certificates:
 
     def _certificate(self, reference: str) -> _Certificate:
         secrets = self._secrets(reference)
-        seal = Seal(self._cloud.settings.cloud_dir / "secrets.key")
+        seal = PayloadCipher(self._cloud.settings.cloud_dir / "secrets.key")
         held = {name: seal.opened(secret) for name, secret in secrets.items()}
         if "" in held:
             key, certificate, others = pkcs12.load_key_and_certificates(held[""], None)

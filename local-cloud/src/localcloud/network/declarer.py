@@ -29,7 +29,7 @@ def _take(ids: dict[str, None]) -> list[str]:
     return taken
 
 
-class Declarer:
+class FabricSync:
     """Keeps the fabric at the state of the documents."""
 
     def __init__(self, state: State, fabric: Fabric, clock: Clock) -> None:

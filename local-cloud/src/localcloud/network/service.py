@@ -14,7 +14,7 @@ from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
 from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
 from localcloud.network.attributes import for_create
-from localcloud.network.declarer import Declarer
+from localcloud.network.declarer import FabricSync
 from localcloud.network.errors import bad_request, not_found
 from localcloud.network.resources import PORT
 from localcloud.network.state import State
@@ -48,7 +48,7 @@ class NetworkService:
     def __init__(self, cloud: Cloud) -> None:
         self.state = State(cloud)
         self._fabric = cloud.fabric
-        self.declarer = Declarer(self.state, cloud.fabric, cloud.clock)
+        self.declarer = FabricSync(self.state, cloud.fabric, cloud.clock)
         self.stop = self.declarer.close
         """Ends what runs in the background."""
 

@@ -8,7 +8,7 @@ from localcloud.object_store.call import Call
 from localcloud.object_store.constraints import merged, metadata_changes, shown_metadata
 from localcloud.object_store.errors import ObjectStoreError
 from localcloud.object_store.listings import Row, listing
-from localcloud.object_store.records import Records, Tally, iso_date, stamp
+from localcloud.object_store.records import Records, UsageCounter, iso_date, stamp
 
 _ACCESS = "x-account-access-control"
 _BULK = "bulk-delete"
@@ -35,7 +35,7 @@ class Accounts:
             **shown_metadata(account["metadata"], "account", secrets=self._access.is_owner(call)),
         }
 
-        def find(name: str) -> tuple[str, float, Tally] | None:
+        def find(name: str) -> tuple[str, float, UsageCounter] | None:
             container = self._records.containers.get(f"{call.account}/{name}")
             if container is None:
                 return None
@@ -67,7 +67,7 @@ class Accounts:
         raise ObjectStoreError(405)
 
 
-def _row(found: tuple[str, float, Tally]) -> Row:
+def _row(found: tuple[str, float, UsageCounter]) -> Row:
     name, timestamp, tally = found
     return {
         "name": name,

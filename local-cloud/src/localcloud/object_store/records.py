@@ -19,7 +19,7 @@ ACCOUNT_PREFIX = "AUTH_"
 
 
 @dataclass
-class Tally:
+class UsageCounter:
     """What an account or a container holds."""
 
     names: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Records:
         self.accounts = cloud.store.collection("object_store.account")
         self.containers = cloud.store.collection("object_store.container")
         self.objects = cloud.store.collection("object_store.object")
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, UsageCounter] = {}
         for container in self.containers.values():
             self._tally(container["account"]).names.append(container["name"])
         for item in self.objects.values():
@@ -172,12 +172,12 @@ class Records:
                 return found
         return None
 
-    def tally(self, key: str) -> Tally:
+    def tally(self, key: str) -> UsageCounter:
         """Return what an account or a container holds."""
-        return self._tallies.get(key) or Tally()
+        return self._tallies.get(key) or UsageCounter()
 
-    def _tally(self, key: str) -> Tally:
-        return self._tallies.setdefault(key, Tally())
+    def _tally(self, key: str) -> UsageCounter:
+        return self._tallies.setdefault(key, UsageCounter())
 
     def _count(self, item: Document, sign: int) -> None:
         for key in (item["container"], item["container"].partition("/")[0]):

@@ -14,14 +14,14 @@ from localcloud.fabric.interface import FabricError
 from localcloud.shared_file_system import access, kinds
 from localcloud.shared_file_system.messages import tell
 from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE
-from localcloud.shared_file_system.tools import Tools
+from localcloud.shared_file_system.tools import ServiceContext
 from localcloud.web.http import ApiError, RequestContext
 
 _LOG = logging.getLogger(__name__)
 _GIB = 1 << 30
 Changes = Mapping[str, Any] | None
 """What a job has changed of its object; None where that is gone."""
-Job = Callable[[Tools, Document], Awaitable[Changes]]
+Job = Callable[[ServiceContext, Document], Awaitable[Changes]]
 
 
 class ShareJobError(Exception):
@@ -34,7 +34,7 @@ class ShareJobError(Exception):
         self.changes = {"status": "error", **changes}
 
 
-async def _create(tools: Tools, share: Document) -> Changes:
+async def _create(tools: ServiceContext, share: Document) -> Changes:
     kind = tools.state.types.get(share["share_type_id"])
     specs = {} if kind is None else kind["extra_specs"]
     if not kinds.is_served(specs):
@@ -52,7 +52,7 @@ async def _create(tools: Tools, share: Document) -> Changes:
     return {**placed, "status": "available", "progress": "100%"}
 
 
-async def _server_for(tools: Tools, share: Document) -> str:
+async def _server_for(tools: ServiceContext, share: Document) -> str:
     who = RequestContext(share["user_id"], project_id=share["project_id"])
     network = tools.state.networks.get(share["share_network_id"] or "")
     try:
@@ -66,7 +66,7 @@ async def _server_for(tools: Tools, share: Document) -> str:
     return str(server["id"])
 
 
-async def _delete(tools: Tools, share: Document) -> Changes:
+async def _delete(tools: ServiceContext, share: Document) -> Changes:
     state = tools.state
     await tools.exports.withdraw(share)
     await tools.content.remove(share["id"])
@@ -82,18 +82,18 @@ async def _delete(tools: Tools, share: Document) -> Changes:
     return None
 
 
-async def _extend(tools: Tools, share: Document) -> Changes:
+async def _extend(tools: ServiceContext, share: Document) -> Changes:
     return {"size": share["task"]["size"], "status": "available"}
 
 
-async def _shrink(tools: Tools, share: Document) -> Changes:
+async def _shrink(tools: ServiceContext, share: Document) -> Changes:
     size = share["task"]["size"]
     if await tools.content.size(share["id"]) > size * _GIB:
         raise ShareJobError("009", "018", status="available")
     return {"size": size, "status": "available"}
 
 
-async def _revert(tools: Tools, share: Document) -> Changes:
+async def _revert(tools: ServiceContext, share: Document) -> Changes:
     snapshot_id = share["task"]["snapshot_id"]
     snapshot = tools.state.snapshots.get(snapshot_id)
     async with tools.work.alone(snapshot_id):
@@ -103,14 +103,14 @@ async def _revert(tools: Tools, share: Document) -> Changes:
     return {"status": "available", "size": (snapshot or share)["size"]}
 
 
-async def _create_snapshot(tools: Tools, snapshot: Document) -> Changes:
+async def _create_snapshot(tools: ServiceContext, snapshot: Document) -> Changes:
     share_id = snapshot["share_id"]
     async with tools.work.alone(share_id), tools.exports.still(share_id):
         await tools.content.copy(share_id, snapshot["id"])
     return {"status": "available", "progress": "100%"}
 
 
-async def _delete_snapshot(tools: Tools, snapshot: Document) -> Changes:
+async def _delete_snapshot(tools: ServiceContext, snapshot: Document) -> Changes:
     await tools.exports.withdraw(snapshot)
     await tools.content.remove(snapshot["id"])
     with tools.state.cloud.store.transaction():
@@ -133,17 +133,17 @@ _SNAPSHOTS: Mapping[str, tuple[Job, str]] = {
 }
 
 
-def begin(tools: Tools, collection: Collection, object_id: str) -> None:
+def begin(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     """Begin what the task of an object asks for."""
     tools.work.begin(object_id, partial(_do, tools, collection, object_id))
 
 
-def apply_rules(tools: Tools, collection: Collection, object_id: str) -> None:
+def apply_rules(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     """Begin to put the access rules of a share or a snapshot into force."""
     tools.work.begin(object_id, partial(_apply_rules, tools, collection, object_id))
 
 
-def resume(tools: Tools) -> None:
+def resume(tools: ServiceContext) -> None:
     """Begin all that is undone, and let servers of shares be reached."""
     state = tools.state
     for server in state.servers.values():
@@ -168,7 +168,7 @@ def resume(tools: Tools) -> None:
             begin(tools, state.shares, share["id"])
 
 
-async def _do(tools: Tools, collection: Collection, object_id: str) -> None:
+async def _do(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     found = collection.get(object_id)
     if found is None or found["task"] is None:
         return
@@ -198,7 +198,7 @@ _UNDER_WAY = {
 }
 
 
-async def _apply_rules(tools: Tools, collection: Collection, object_id: str) -> None:
+async def _apply_rules(tools: ServiceContext, collection: Collection, object_id: str) -> None:
     state = tools.state
     for rule in state.rules.find(owner_id=object_id):
         if rule["state"] in _UNDER_WAY:

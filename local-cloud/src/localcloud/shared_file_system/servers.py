@@ -18,8 +18,8 @@ from localcloud.fabric.interface import (
     Appliance,
     Appliances,
     Direction,
-    Door,
     FabricError,
+    ListenAccess,
     Rule,
 )
 from localcloud.fabric.relays import Listener, Streams, await_connection
@@ -129,7 +129,9 @@ class ShareServers:
         await self._appliances.ensure(Appliance(server_id, (plug,)))
         self._listeners[server_id] = []
         for port in PORTS.values():
-            opened = await self._appliances.open(server_id, Door.LISTEN, server["address"], port)
+            opened = await self._appliances.open(
+                server_id, ListenAccess.LISTEN, server["address"], port
+            )
             self._listeners[server_id].append(Listener(opened, self._greet))
 
     async def remove(self, server_id: str) -> None:
@@ -163,7 +165,7 @@ class ShareServers:
         try:
             async with asyncio.timeout(_SECONDS):
                 opened = await dial(
-                    client_id, Door.CONNECT, share_server["address"], PORTS[protocol]
+                    client_id, ListenAccess.CONNECT, share_server["address"], PORTS[protocol]
                 )
                 await self._say(opened, word)
                 address: str = await seen

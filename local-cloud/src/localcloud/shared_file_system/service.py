@@ -7,7 +7,7 @@ from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.exports import Exports
 from localcloud.shared_file_system.servers import ShareServers
 from localcloud.shared_file_system.state import State
-from localcloud.shared_file_system.tools import Tools
+from localcloud.shared_file_system.tools import ServiceContext
 
 
 class SharedFileSystems:
@@ -17,7 +17,7 @@ class SharedFileSystems:
         state, work = State(cloud), Work()
         servers = ShareServers(state)
         self.exports = Exports(state, servers, work)
-        self.tools = Tools(state, Content(state), servers, self.exports, work)
+        self.tools = ServiceContext(state, Content(state), servers, self.exports, work)
 
     def resume(self) -> None:
         """Take up what the last process left."""

@@ -8,11 +8,11 @@ from localcloud.core.store import Document
 from localcloud.shared_file_system import jobs, kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.state import ZONE, found, missing
-from localcloud.shared_file_system.tools import Tools
+from localcloud.shared_file_system.tools import ServiceContext
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
-class Wish(Struct, frozen=True):
+class CreateSpec(Struct, frozen=True):
     """What a new share shall be."""
 
     protocol: str
@@ -27,7 +27,7 @@ class Wish(Struct, frozen=True):
     is_public: bool = False
 
 
-def make(tools: Tools, who: RequestContext, wish: Wish) -> Document:
+def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Document:
     """Write a new share; it is made afterwards. Raises ApiError."""
     state, project = tools.state, who.require_project()
     protocol = wish.protocol.upper()
@@ -89,7 +89,7 @@ def _type_of(snapshot: Document | None) -> str:
     return kinds.DEFAULT if snapshot is None else str(snapshot["share_type_id"])
 
 
-def _snapshot(tools: Tools, who: RequestContext, wish: Wish) -> Document | None:
+def _snapshot(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Document | None:
     if wish.snapshot_id is None:
         if wish.size is None:
             raise BadRequestError(
@@ -114,7 +114,9 @@ def _snapshot(tools: Tools, who: RequestContext, wish: Wish) -> Document | None:
     return {**snapshot, "share_network_id": source.get("share_network_id")}
 
 
-def make_snapshot(tools: Tools, who: RequestContext, share: Document, **named: Any) -> Document:
+def make_snapshot(
+    tools: ServiceContext, who: RequestContext, share: Document, **named: Any
+) -> Document:
     """Write a new snapshot; it is made afterwards. Raises ApiError for its quota."""
     state = tools.state
     kind = state.types.get(share["share_type_id"])

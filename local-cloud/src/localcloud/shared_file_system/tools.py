@@ -9,7 +9,7 @@ from localcloud.shared_file_system.servers import ShareServers
 from localcloud.shared_file_system.state import State
 
 
-class Tools(Struct, frozen=True):
+class ServiceContext(Struct, frozen=True):
     """One of each part."""
 
     state: State

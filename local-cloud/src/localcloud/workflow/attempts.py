@@ -2,7 +2,7 @@
 
 from localcloud.core.store import Document
 from localcloud.workflow.contexts import Contexts, workflow_of
-from localcloud.workflow.ending import Ending
+from localcloud.workflow.ending import Completion
 from localcloud.workflow.state import State
 from localcloud.workflow.states import DELAYED, ERROR, IDLE, RUNNING, SUCCESS
 
@@ -13,7 +13,7 @@ END = "end"
 class Attempts:
     """Applies the policies on how tasks end."""
 
-    def __init__(self, state: State, contexts: Contexts, ending: Ending) -> None:
+    def __init__(self, state: State, contexts: Contexts, ending: Completion) -> None:
         self._state = state
         self._contexts = contexts
         self.ending = ending

@@ -10,7 +10,7 @@ from typing import Any
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.web.http import ApiError, BadRequestError
-from localcloud.workflow.starts import Starts
+from localcloud.workflow.starts import ExecutionStarter
 from localcloud.workflow.state import State
 
 _LOG = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def next_time(pattern: str, now: datetime) -> str:
 class Cron:
     """Begins executions for as long as there are triggers."""
 
-    def __init__(self, state: State, trusts: Trusts, starts: Starts) -> None:
+    def __init__(self, state: State, trusts: Trusts, starts: ExecutionStarter) -> None:
         self._state = state
         self._trusts = trusts
         self._starts = starts

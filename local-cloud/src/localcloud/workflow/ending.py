@@ -13,7 +13,7 @@ from localcloud.workflow.states import CANCELLED, ERROR, IDLE, SUCCESS
 _CLAUSES = {SUCCESS: ("on-success", "on-complete"), ERROR: ("on-error", "on-complete")}
 
 
-class Ending:
+class Completion:
     """Ends tasks."""
 
     def __init__(self, state: State, contexts: Contexts) -> None:

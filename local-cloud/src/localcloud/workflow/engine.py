@@ -16,7 +16,7 @@ from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import RunFailedError, failed_to_run
 from localcloud.workflow.parts import Parts
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
-from localcloud.workflow.wakes import Wakes
+from localcloud.workflow.wakes import Timers
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Engine:
         self._state = parts.state
         self.work = Work()
         self._asked: set[str] = set()
-        self._wakes = Wakes(parts.state, self.soon)
+        self._wakes = Timers(parts.state, self.soon)
         self._ends = ExecutionEnds(parts.state, parts.trusts, parts.outputs, self.soon)
         parts.actions.ended = self._action_ended
         parts.subs.begun = self.soon

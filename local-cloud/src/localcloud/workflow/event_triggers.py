@@ -7,7 +7,7 @@ from typing import Any
 
 from localcloud.core.events import Event, Events
 from localcloud.web.http import ApiError
-from localcloud.workflow.starts import Starts
+from localcloud.workflow.starts import ExecutionStarter
 from localcloud.workflow.state import State
 
 _LOG = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ TOPICS = ("notifications", "versioned_notifications")
 class EventTriggers:
     """Listens from the first trigger on."""
 
-    def __init__(self, state: State, starts: Starts) -> None:
+    def __init__(self, state: State, starts: ExecutionStarter) -> None:
         self._state = state
         self._starts = starts
         self._listens = False

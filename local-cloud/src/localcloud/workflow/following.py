@@ -16,7 +16,7 @@ MOST_TASKS = 1_000
 """Of one execution."""
 
 
-class Following:
+class NextTasks:
     """Makes the tasks of executions."""
 
     def __init__(self, state: State) -> None:

@@ -6,9 +6,9 @@ from localcloud.identity.service_trusts import Trusts
 from localcloud.workflow.actions.running import Actions
 from localcloud.workflow.attempts import Attempts
 from localcloud.workflow.contexts import Contexts
-from localcloud.workflow.ending import Ending
+from localcloud.workflow.ending import Completion
 from localcloud.workflow.expressions.evaluator import Evaluator
-from localcloud.workflow.following import Following
+from localcloud.workflow.following import NextTasks
 from localcloud.workflow.outputs import Outputs
 from localcloud.workflow.state import State
 from localcloud.workflow.sub_executions import SubExecutions
@@ -23,7 +23,7 @@ class Parts(Struct, frozen=True):
     evaluator: Evaluator
     contexts: Contexts
     actions: Actions
-    following: Following
+    following: NextTasks
     subs: SubExecutions
     attempts: Attempts
     runs: TaskRuns
@@ -35,8 +35,8 @@ def put_together(state: State, trusts: Trusts) -> Parts:
     evaluator = Evaluator()
     contexts = Contexts(state, evaluator)
     actions = Actions(state, trusts, evaluator)
-    following, subs = Following(state), SubExecutions(state)
-    attempts = Attempts(state, contexts, Ending(state, contexts))
+    following, subs = NextTasks(state), SubExecutions(state)
+    attempts = Attempts(state, contexts, Completion(state, contexts))
     runs = TaskRuns(state, contexts, actions, following, subs, attempts)
     outputs = Outputs(state, contexts)
     return Parts(

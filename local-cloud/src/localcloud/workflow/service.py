@@ -6,7 +6,7 @@ from localcloud.workflow.cron import Cron
 from localcloud.workflow.engine import Engine
 from localcloud.workflow.event_triggers import EventTriggers
 from localcloud.workflow.parts import put_together
-from localcloud.workflow.starts import Starts
+from localcloud.workflow.starts import ExecutionStarter
 from localcloud.workflow.state import State
 
 
@@ -18,7 +18,7 @@ class WorkflowService:
         self.trusts = Trusts(cloud)
         self.parts = put_together(self.state, self.trusts)
         self.engine = Engine(self.parts)
-        self.starts = Starts(self.state, self.trusts, self.engine)
+        self.starts = ExecutionStarter(self.state, self.trusts, self.engine)
         self.cron = Cron(self.state, self.trusts, self.starts)
         self.event_triggers = EventTriggers(self.state, self.starts)
 

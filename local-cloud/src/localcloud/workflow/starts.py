@@ -13,7 +13,7 @@ from localcloud.workflow.state import State
 from localcloud.workflow.sub_executions import execution_of
 
 
-class Starts:
+class ExecutionStarter:
     """Begins executions."""
 
     def __init__(self, state: State, trusts: Trusts, engine: Engine) -> None:

@@ -10,7 +10,7 @@ from localcloud.workflow.actions.running import Actions
 from localcloud.workflow.attempts import Attempts
 from localcloud.workflow.contexts import Contexts, workflow_of
 from localcloud.workflow.failures import RunFailedError
-from localcloud.workflow.following import Following
+from localcloud.workflow.following import NextTasks
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.language.workflows import completed
 from localcloud.workflow.policies import checked_policies, rows
@@ -37,7 +37,7 @@ class TaskRuns:
         state: State,
         contexts: Contexts,
         actions: Actions,
-        following: Following,
+        following: NextTasks,
         subs: SubExecutions,
         attempts: Attempts,
     ) -> None:

@@ -7,7 +7,7 @@ from localcloud.workflow.state import State
 from localcloud.workflow.states import ENDED
 
 
-class Wakes:
+class Timers:
     """The times that are waited for, one for each execution: the next."""
 
     def __init__(self, state: State, soon: Callable[[str], None]) -> None:

@@ -16,7 +16,7 @@ from stoker.api.aws_answers import REQUEST_ID
 from stoker.api.cloudwatch.actions import ACTIONS
 from stoker.api.cloudwatch.call import Call
 from stoker.api.cloudwatch.members import Members
-from stoker.api.cloudwatch.protocols import PROTOCOLS, Spoken, protocol_of
+from stoker.api.cloudwatch.protocols import PROTOCOLS, WireProtocol, protocol_of
 from stoker.api.interface import check_address, interface, read_body
 from stoker.api.ports import Compute
 from stoker.api.signed import Senders
@@ -63,7 +63,7 @@ class _Requests(Struct, frozen=True):
     """Those of one protocol."""
 
     api: Api
-    spoken: Spoken
+    spoken: WireProtocol
 
     async def respond(self, request: Request, request_id: str) -> Response:
         """The answer to a request."""

@@ -44,7 +44,7 @@ class Asked(Struct, frozen=True):
     """Those of the address and of a form."""
 
 
-class Spoken(Protocol):
+class WireProtocol(Protocol):
     """A protocol."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
@@ -61,18 +61,18 @@ class Query:
     """Parameters of the address or a form; answers in XML."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         _check_root(request)
         parameters = await parameters_of(request, body, compute)
         return Asked(parameters.get("Action", ""), nested(parameters), parameters)
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         as_json = asked.parameters.get("ContentType") == "JSON"
         return await answer(asked.action, _with_texts(result), compute, as_json=as_json)
 
     def fault(self, error: Exception) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         return error_answer(error)
 
 
@@ -80,19 +80,19 @@ class Json:
     """JSON 1.0: the action is in a header."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         _check_root(request)
         action = request.headers["x-amz-target"].rpartition(".")[2]
         given = await parse_object(body, compute) if body.strip() else {}
         return Asked(action, given, request.query_params)
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         content = await compute(lambda: json.dumps(result, default=datetime.timestamp))
         return Response(content, headers=self._headers())
 
     def fault(self, error: Exception) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         content = json.dumps({"__type": code_of(error).name, "message": message_of(error)})
         headers = {**self._headers(), **_in_terms_of_query(error)}
         return Response(content, code_of(error).status, headers=headers)
@@ -105,7 +105,7 @@ class Cbor:
     """Smithy's RPC v2 with CBOR: the action is in the path."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         match = _OPERATION.fullmatch(path_of(request))
         if match is None:
             raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
@@ -113,12 +113,12 @@ class Cbor:
         return Asked(match[1], given, request.query_params)
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         content = await compute(lambda: _encoded(result))
         return Response(content, headers=self._headers())
 
     def fault(self, error: Exception) -> Response:
-        """See :class:`Spoken`."""
+        """See :class:`WireProtocol`."""
         content = _encoded({"__type": code_of(error).name, "message": message_of(error)})
         headers = {**self._headers(), **_in_terms_of_query(error)}
         return Response(content, code_of(error).status, headers=headers)
@@ -127,7 +127,7 @@ class Cbor:
         return {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
 
 
-PROTOCOLS: Mapping[str, Spoken] = {"query": Query(), "json": Json(), "cbor": Cbor()}
+PROTOCOLS: Mapping[str, WireProtocol] = {"query": Query(), "json": Json(), "cbor": Cbor()}
 
 
 def protocol_of(request: Request) -> str:

@@ -22,7 +22,7 @@ from stoker.kernel.errors import ForbiddenError
 from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
-_BEGINNINGS = (
+_JSON_OBJECT_PREFIXES = (
     b"{", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE,
 )  # fmt: skip
 """Of what is meant to be an object; some clients put a mark of the encoding before it."""
@@ -76,7 +76,7 @@ class Call(Struct, frozen=True):
         if self.body and coding.lower() not in ("", "identity"):
             raise bad_request(f"{NOT_AN_OBJECT} It is encoded ({coding:.20}): send it plain.")
         text = self.body.strip()
-        if self._kind not in _JSON_TYPES or not text.startswith(_BEGINNINGS):
+        if self._kind not in _JSON_TYPES or not text.startswith(_JSON_OBJECT_PREFIXES):
             return None
         return await parse_object(text, self.api.compute)
 

@@ -18,7 +18,7 @@ _SHORTEST, _LONGEST = 0.3, 5.0
 """Seconds between two questions."""
 
 
-class Patience:
+class RetryPolicy:
     """That of one command, which says once that it waits."""
 
     def __init__(

@@ -19,7 +19,7 @@ from stoker.cli.local.serve_options import (
 )
 from stoker.cli.local.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
-from stoker.server.roles import Part
+from stoker.server.roles import ProcessRole
 
 
 @click.command("api")
@@ -65,7 +65,7 @@ def command(
         local_cloud=local_cloud,
         database=database,
         config=config or (ConfigFiles() if local_cloud else usual_files()),
-        part=Part.API,
+        part=ProcessRole.API,
         port=port,
         cfn_port=cfn_port,
         cloudwatch_port=cloudwatch_port,

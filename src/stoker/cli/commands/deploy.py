@@ -13,15 +13,15 @@ from rich.console import Console
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.data_dir import running_in
 from stoker.cli.client.client import Client
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import as_data
 from stoker.cli.client.target import Target
 from stoker.cli.console.console import console_beside, print_json, say
 from stoker.cli.console.failures import InputError
-from stoker.cli.deploy.deployment import Beginning, Begun
+from stoker.cli.deploy.deployment import Deployment, StartedDeployment
 from stoker.cli.deploy.outcome import end_with_failure, print_failed_user_data, print_outputs
 from stoker.cli.deploy.progress import follow_or_leave
-from stoker.cli.deploy.request import Given, stack_arguments
+from stoker.cli.deploy.request import DeployArguments, stack_arguments
 from stoker.cli.deploy.saved_plans import read_plan
 from stoker.cli.local.service import connect, start_detached
 
@@ -46,7 +46,7 @@ from stoker.cli.local.service import connect, start_detached
 @shared.wait
 @shared.service
 def command(
-    given: Given,
+    given: DeployArguments,
     timeout: int | None,
     rollback: bool,
     tags: str | None,
@@ -86,16 +86,16 @@ def command(
         settings["timeout_mins"] = timeout
     if tags is not None:
         settings["tags"] = tags
-    begin: Callable[[Beginning], Begun]
+    begin: Callable[[Deployment], StartedDeployment]
     if (saved := read_plan(given.template)) is not None:
         if not given.is_template_alone:
             raise InputError(f"{given.template} is a plan: it has its own parameters and name")
-        begin = partial(Beginning.of_plan, saved=saved, settings=settings)
+        begin = partial(Deployment.of_plan, saved=saved, settings=settings)
     else:
         wanted = given.wanted()
-        begin = partial(Beginning.of_template, wanted=wanted, settings=settings, yes=yes)
+        begin = partial(Deployment.of_template, wanted=wanted, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        beginning = Beginning(client, console, Patience())
+        beginning = Deployment(client, console, RetryPolicy())
         begun = begin(beginning)
         if wait:
             _follow(beginning, begun, rollback=rollback, as_json=as_json)
@@ -106,7 +106,9 @@ def command(
                 print_json(as_data(client, stack))
 
 
-def _follow(beginning: Beginning, begun: Begun, *, rollback: bool, as_json: bool) -> None:
+def _follow(
+    beginning: Deployment, begun: StartedDeployment, *, rollback: bool, as_json: bool
+) -> None:
     """Show the operation until it ends, and its result."""
     client, console = beginning.client, beginning.console
     ended = follow_or_leave(

@@ -13,7 +13,7 @@ from stoker.cli.arguments import completing
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.naming import the_stack
 from stoker.cli.client.client import Client, RefusedError
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import (
     ORCHESTRATION,
     Stack,
@@ -47,7 +47,7 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
       stoker destroy web-app
       stoker destroy web-app --yes --no-wait
     """
-    console, patience = Console(), Patience()
+    console, patience = Console(), RetryPolicy()
     with closing(connect(target)) as client:
         stack = patience.ask(partial(the_stack, client, name), first=True)
         count = len(patience.ask(partial(resources_of, client, stack)))

@@ -15,7 +15,7 @@ from stoker.cli.commands.serve import listen_once_free, load_service
 from stoker.cli.local.serve_options import ServeOptions
 from stoker.cli.local.supervision import tell_ready
 from stoker.config.files import ConfigFiles, usual_files
-from stoker.server.roles import Part
+from stoker.server.roles import ProcessRole
 
 _PR_SET_PDEATHSIG = 1
 
@@ -65,7 +65,7 @@ def command(
     if not (local_cloud or config):
         config = usual_files()
     options = ServeOptions(
-        data_dir, local_cloud=local_cloud, database=database, config=config, part=Part.ENGINE
+        data_dir, local_cloud=local_cloud, database=database, config=config, part=ProcessRole.ENGINE
     )
     with ExitStack() as closing:
         listener = None

@@ -10,7 +10,7 @@ import click
 from stoker.cli.arguments import completing
 from stoker.cli.arguments import options as shared
 from stoker.cli.client.client import Client
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import console_log
 from stoker.cli.client.target import Target
 from stoker.cli.local.service import connect
@@ -50,7 +50,7 @@ def command(
 
 def _follow(client: Client, server_id: str, printed: str) -> None:
     """Print added lines. The log is only appended to, or truncated at its start."""
-    patience = Patience()
+    patience = RetryPolicy()
     while True:
         time.sleep(_PAUSE_SECONDS)
         now = patience.ask(lambda: console_log(client, server_id))

@@ -19,7 +19,7 @@ from stoker.cli.client.target import Target
 from stoker.cli.console.console import print_json
 from stoker.cli.console.failures import FAILED, CommandError, InputError
 from stoker.cli.deploy.plan import Plan, plan_of_delete, summary, tree
-from stoker.cli.deploy.request import Given, stack_arguments
+from stoker.cli.deploy.request import DeployArguments, stack_arguments
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.local.service import connect
 
@@ -61,7 +61,9 @@ def _failing() -> Iterator[None]:
 )
 @shared.as_json
 @shared.service
-def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target: Target) -> None:
+def command(
+    given: DeployArguments, destroy: bool, out: Path | None, as_json: bool, target: Target
+) -> None:
     """Show the changes of "stoker deploy" with the same arguments. Changes nothing.
 
     Lists the change of each resource, also in nested stacks, with its reason and the values before
@@ -100,7 +102,7 @@ def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target
     sys.exit(CHANGES if plan.changes else 0)
 
 
-def _deploy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
+def _deploy(client: Client, given: DeployArguments, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
     """The plan of a deployment, and the file for it."""
     wanted = given.wanted()
     existing = find_stack(client, wanted.name)
@@ -115,7 +117,9 @@ def _deploy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, S
     return plan, _saved(action, wanted.name, stack_id, plan, body)
 
 
-def _destroy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
+def _destroy(
+    client: Client, given: DeployArguments, *, fingerprint: bool
+) -> tuple[Plan, SavedPlan]:
     """The plan of the end of a stack, and the file for it."""
     if not given.is_template_alone:
         raise InputError("--destroy takes the name of a stack, and nothing else")

@@ -34,7 +34,7 @@ from stoker.cli.local.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.freeing import loading
 from stoker.kernel.values import replace
-from stoker.server.roles import Part
+from stoker.server.roles import ProcessRole
 
 _FREED_WITHIN = 2.0
 """Seconds for which a port that was asked for may be taken still."""
@@ -143,7 +143,7 @@ def command(
         local_cloud=local_cloud,
         without_isolation=without_isolation,
         engines=engines,
-        part=Part.API if engines else Part.WHOLE,
+        part=ProcessRole.API if engines else ProcessRole.WHOLE,
         database=database,
         config=config,
         **numbers,

@@ -14,7 +14,7 @@ from rich.console import Console
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.naming import the_stack
 from stoker.cli.client.client import Client, RefusedError, parsed
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import ORCHESTRATION, Stack, last_event_id
 from stoker.cli.client.target import Target
 from stoker.cli.console.console import print_json, say, table
@@ -183,7 +183,7 @@ def _follow(
 def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
     """Return when a snapshot is gone. Raises :class:`CommandError` if it stays."""
     look = partial(client.get, ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
-    patience = Patience()
+    patience = RetryPolicy()
     while True:
         try:
             found = patience.ask(look)

@@ -13,7 +13,7 @@ from rich.console import Console
 from stoker.cli.arguments.naming import the_stack
 from stoker.cli.client.client import Client
 from stoker.cli.client.retry import handles_to_renew, renew
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import (
     ORCHESTRATION,
     Resource,
@@ -31,11 +31,11 @@ from stoker.cli.deploy.causes import ShownAs
 from stoker.cli.deploy.confirmation import confirm_changes
 from stoker.cli.deploy.plan import summary, tree
 from stoker.cli.deploy.progress import begun_on
-from stoker.cli.deploy.request import Wanted
+from stoker.cli.deploy.request import DeployRequest
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
 
 
-class Begun(Struct, frozen=True):
+class StartedDeployment(Struct, frozen=True):
     """An operation that has been asked for."""
 
     stack: Stack
@@ -46,14 +46,16 @@ class Begun(Struct, frozen=True):
     """What the files of the template are called by the user."""
 
 
-class Beginning(Struct, frozen=True):
+class Deployment(Struct, frozen=True):
     """Starts the operation of one command."""
 
     client: Client
     console: Console
-    patience: Patience
+    patience: RetryPolicy
 
-    def of_template(self, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool) -> Begun:
+    def of_template(
+        self, wanted: DeployRequest, settings: Mapping[str, Any], *, yes: bool
+    ) -> StartedDeployment:
         """Start to create the stack, or to update it."""
         existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
         if existing is None:
@@ -71,9 +73,9 @@ class Beginning(Struct, frozen=True):
             partial(has_begun, self.client, existing, "UPDATE", last),
         )
         stack = begun_on(self.client, wanted.name, self.patience)
-        return Begun(stack, last, shown_as=wanted.sent.place)
+        return StartedDeployment(stack, last, shown_as=wanted.sent.place)
 
-    def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> Begun:
+    def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> StartedDeployment:
         """Start to carry out a plan, and nothing else.
 
         Raises :class:`CommandError` where the plan does not hold any more.
@@ -86,7 +88,7 @@ class Beginning(Struct, frozen=True):
                 partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
                 lambda: before is None and find_stack(client, saved.stack_name) is not None,
             )
-            return Begun(begun_on(client, saved.stack_name, patience))
+            return StartedDeployment(begun_on(client, saved.stack_name, patience))
         stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
         last = patience.ask(partial(last_event_id, client, stack))
         if saved.action == DELETE:
@@ -97,9 +99,9 @@ class Beginning(Struct, frozen=True):
             request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
             begun = partial(has_begun, client, stack, "UPDATE", last)
         patience.begin(request, begun)
-        return Begun(begun_on(client, stack.id, patience), last)
+        return StartedDeployment(begun_on(client, stack.id, patience), last)
 
-    def _created(self, wanted: Wanted, body: Mapping[str, Any]) -> Begun:
+    def _created(self, wanted: DeployRequest, body: Mapping[str, Any]) -> StartedDeployment:
         preview = None
         if self.console.is_terminal:  # where a tree shows it
             ask = partial(wanted.send, self.client, "POST", "/stacks/preview", body)
@@ -110,7 +112,7 @@ class Beginning(Struct, frozen=True):
         )
         stack = begun_on(self.client, wanted.name, self.patience)
         planned = planned_resources(preview, stack) if preview else ()
-        return Begun(stack, None, planned, wanted.sent.place)
+        return StartedDeployment(stack, None, planned, wanted.sent.place)
 
     def _renew_handles(self, existing: Stack) -> None:
         """Have handles that keep an old failure replaced by the update."""
@@ -123,7 +125,7 @@ class Beginning(Struct, frozen=True):
                 " the servers that report to it.",
             )
 
-    def _refuse_impossible(self, wanted: Wanted, existing: Stack) -> None:
+    def _refuse_impossible(self, wanted: DeployRequest, existing: Stack) -> None:
         """Raise :class:`DocumentError` for changes that a plan refuses, and the update would
         try.
         """
@@ -134,7 +136,7 @@ class Beginning(Struct, frozen=True):
         except CommandError:
             return  # The update itself says what is wrong, or is tried again.
 
-    def _confirm(self, wanted: Wanted, existing: Stack) -> None:
+    def _confirm(self, wanted: DeployRequest, existing: Stack) -> None:
         """Show the plan and ask, if something that works is removed or interrupted."""
         changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
         harmful = [change for change in changes if change.is_loss or change.interruptions]

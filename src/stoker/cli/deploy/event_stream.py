@@ -21,7 +21,7 @@ _PAUSE = 1.0
 """Seconds before a stream that has ended is opened again."""
 
 
-class News:
+class EventStreamClient:
     """Follows the events of a stack on a thread; a service that has no stream of them is asked."""
 
     def __init__(

@@ -14,10 +14,10 @@ from rich.spinner import Spinner
 
 from stoker.cli.arguments.naming import paths_of, the_stack
 from stoker.cli.client.client import Client, RefusedError
-from stoker.cli.client.retry_policy import Patience
+from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.console.console import say
-from stoker.cli.deploy.event_stream import News
+from stoker.cli.deploy.event_stream import EventStreamClient
 from stoker.cli.deploy.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 from stoker.kernel.values import replace
 
@@ -160,7 +160,7 @@ def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]])
     return f"{clock} {event.state:<20} {name}{reason}"
 
 
-def begun_on(client: Client, name: str, patience: Patience) -> Stack:
+def begun_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
     """The stack of that name or id, on which an operation has begun."""
     return patience.ask(partial(the_stack, client, name))
 
@@ -172,7 +172,7 @@ def follow(
     after: str | None = None,
     *,
     rollback: bool = False,
-    patience: Patience | None = None,
+    patience: RetryPolicy | None = None,
 ) -> Stack:
     """Show an operation until it ends; returns the stack as it is then, with its outputs.
 
@@ -181,7 +181,7 @@ def follow(
     :class:`stoker.cli.console.failures.CommandError`.
     """
     failed_at: float | None = None
-    patience, news = patience or Patience(), News(client, stack, after)
+    patience, news = patience or RetryPolicy(), EventStreamClient(client, stack, after)
     try:
         while True:
             began = time.monotonic()
@@ -211,7 +211,7 @@ def follow_or_leave(
     *,
     rollback: bool = False,
     planned: Sequence[Resource] = (),
-    patience: Patience | None = None,
+    patience: RetryPolicy | None = None,
 ) -> Stack:
     """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
     display: Display = PlainDisplay(console)

@@ -73,7 +73,7 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
 )
 
 
-class Wanted(Struct, frozen=True):
+class DeployRequest(Struct, frozen=True):
     """A stack to be."""
 
     name: str
@@ -138,7 +138,7 @@ class Wanted(Struct, frozen=True):
             raise
 
 
-class Given(Struct, frozen=True):
+class DeployArguments(Struct, frozen=True):
     """The arguments that describe a stack, as they were given."""
 
     template: Path
@@ -162,13 +162,13 @@ class Given(Struct, frozen=True):
             or self.existing
         )
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> DeployRequest:
         """The stack that is described. Raises :class:`InputError` for what cannot be read."""
         sent = bundle(self.template, self.environments)
         if sent.missing:
             raise DocumentError(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
-        return Wanted(
+        return DeployRequest(
             self.name or _name_of(self.template), sent, values, self.converge, self.existing
         )
 
@@ -187,7 +187,9 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         existing: bool,
         **others: Any,
     ) -> Any:
-        given = Given(template, environments, parameters, parameter_files, name, converge, existing)
+        given = DeployArguments(
+            template, environments, parameters, parameter_files, name, converge, existing
+        )
         return command(given=given, **others)
 
     decorated: Callable[..., Any] = with_given

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from stoker.config.files import NO_FILES, ConfigFiles
-from stoker.server.roles import Part
+from stoker.server.roles import ProcessRole
 
 DEFAULT_API_PORT = 8004
 DEFAULT_CFN_PORT = 8000
@@ -46,7 +46,7 @@ class ServeOptions(Struct, frozen=True):
     """User data runs even where servers of the local cloud cannot be isolated."""
     engines: int = 0
     """Processes that drive stacks beside this one; 0 where this one does so."""
-    part: Part = Part.WHOLE
+    part: ProcessRole = ProcessRole.WHOLE
     parent: int | None = None
     """The process that this one ends with."""
     database: str | None = None

@@ -34,7 +34,7 @@ from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
 from stoker.server.app import App, Served
-from stoker.server.roles import Part
+from stoker.server.roles import ProcessRole
 
 log = Log(__name__)
 
@@ -282,7 +282,7 @@ def _configuration(options: ServeOptions) -> Any:
     if not options.local_cloud:
         return conf
     credentials = cloud_credentials(options.data_dir)
-    if options.part is not Part.ENGINE:
+    if options.part is not ProcessRole.ENGINE:
         write_client_files(options.data_dir, credentials)
     service, admin = credentials["users"]["stoker"], credentials["users"]["stoker_domain_admin"]
     for name, value in {

@@ -12,15 +12,15 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from stoker.engine.execution.calls.actions import (
     ActionFailedError,
-    Actions,
+    ResourceActions,
     named_reason,
     reason_of_stack,
 )
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.apply import Applying
+from stoker.engine.execution.steps.apply import ApplyStep
 from stoker.engine.execution.steps.hooks import Hooks, hook_of
-from stoker.engine.execution.steps.remove import Removing
+from stoker.engine.execution.steps.remove import RemoveStep
 from stoker.engine.execution.steps.snapshot import visiting
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
@@ -61,11 +61,11 @@ class Execution:
         self._action = operation.action
         self._plan = operation.plan or Plan()
         self._wanted = wanted
-        self._actions = actions = Actions(session, self.waiting)
+        self._actions = actions = ResourceActions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
-        applying = Applying(session, operation, wanted, actions, nesting, hooks, observed)
-        self._removing = removing = Removing(session, operation, wanted, actions, nesting, hooks)
+        applying = ApplyStep(session, operation, wanted, actions, nesting, hooks, observed)
+        self._removing = removing = RemoveStep(session, operation, wanted, actions, nesting, hooks)
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
             Step.APPLY: applying.apply,
             Step.REMOVE: removing.remove,

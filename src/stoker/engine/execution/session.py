@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.exports import Export
-from stoker.engine.model.interfaces import ENDS_TURN, OwnedWrite, Ports, StoreError
+from stoker.engine.model.interfaces import ENDS_TURN, OwnerChange, Ports, StoreError
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -36,7 +36,13 @@ from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
+from stoker.schema.resource_type import (
+    NestingType,
+    ResourceType,
+    Signal,
+    SignalCredentials,
+    StackFacts,
+)
 from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import DeletionPolicy
 
@@ -79,7 +85,7 @@ class StackRows:
         """Signals that clear hooks."""
         self._input: Input | None = None
         self._set_back: dict[str, float] = {}
-        self._shared: tuple[Stack, StackFacts, Signalling] | None = None
+        self._shared: tuple[Stack, StackFacts, SignalCredentials] | None = None
 
     async def input(self) -> Input:
         """Return the input in force."""
@@ -107,7 +113,7 @@ class StackRows:
         """Return that input, if it is cached."""
         return self._input if self._input is not None and self._input.id == input_id else None
 
-    def shared_by_calls(self) -> tuple[StackFacts, Signalling]:
+    def shared_by_calls(self) -> tuple[StackFacts, SignalCredentials]:
         """Return the parts that all calls of types share as long as the stack stays the same."""
         if self._shared is None or self._shared[0] is not self.stack:
             stack = self.stack
@@ -313,7 +319,7 @@ class Session(StackRows):
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
             )
-        change = OwnedWrite(
+        change = OwnerChange(
             stack_id=self.stack.id,
             fencing_token=self.stack.fencing_token,
             inputs=tuple(inputs),
@@ -346,9 +352,9 @@ class Session(StackRows):
     ) -> None:
         """Write what a resource puts on record beside its row. Raises as :meth:`commit`."""
         token = self.stack.fencing_token
-        await self._write(OwnedWrite(self.stack.id, token, software=software, watches=watches))
+        await self._write(OwnerChange(self.stack.id, token, software=software, watches=watches))
 
-    async def _write(self, change: OwnedWrite) -> None:
+    async def _write(self, change: OwnerChange) -> None:
         try:
             await self.ports.store.commit(change)
         except ENDS_TURN:
@@ -366,7 +372,7 @@ class Session(StackRows):
         dropped_parts: Sequence[str] = (),
     ) -> None:
         """Write what is known of snapshots. Raises as :meth:`commit` does."""
-        change = OwnedWrite(
+        change = OwnerChange(
             stack_id=self.stack.id,
             fencing_token=self.stack.fencing_token,
             snapshots=tuple(snapshots),

@@ -126,7 +126,7 @@ class KeepsChangeSets(KeepsExports, KeepsClientTokens, Protocol):
 
 
 class ChangeSetInside(ExportInside, ClientTokenInside, Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
         """The names of a stack's change sets, with the operation that carries each out."""

@@ -41,7 +41,7 @@ class KeepsClientTokens(Protocol):
 
 
 class ClientTokenInside(Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
 
     def asked(self, project_id: str, text: str) -> Asked | None:
         """Return the request of a project with a token; lock the project against new ones."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
-from stoker.schema.resource_type import ResourceType, Signalling
+from stoker.schema.resource_type import ResourceType, SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
 
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ class Workers(Protocol):
 
 
 class Clouds(Protocol):
-    """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
+    """Access to the cloud of a stack. All methods block and are run by :class:`TypeCallers`."""
 
     def connection(self, stack: Stack) -> Any:
         """Return the value of ``call.cloud`` for resource types."""
@@ -80,10 +80,10 @@ class Faults(Protocol):
         """The cloud's own words, with status and request id; one line."""
 
 
-class Signallers(Protocol):
-    """Makes :class:`stoker.schema.resource_type.Signalling` for a stack."""
+class SignalCredentialsFactory(Protocol):
+    """Makes :class:`stoker.schema.resource_type.SignalCredentials` for a stack."""
 
-    def of(self, stack: Stack) -> Signalling:
+    def of(self, stack: Stack) -> SignalCredentials:
         """For the resources of this stack."""
 
     def close(self, stack: Stack) -> None:

@@ -35,7 +35,7 @@ class _Shared:
         self.users = 0
 
 
-class KeptEvaluations:
+class EvaluationCache:
     """At most ``most`` bytes in all; the evaluation longest unused is given up first."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:

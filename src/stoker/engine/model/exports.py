@@ -43,7 +43,7 @@ class KeepsExports(Protocol):
 
 
 class ExportInside(Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.Inside`."""
+    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
         """Return the exports of a project by name, locked against changes."""

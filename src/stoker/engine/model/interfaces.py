@@ -23,15 +23,16 @@ from stoker.engine.model.clouds import (
     Clouds,
     Faults,
     FetchTemplate,
-    Signallers,
+    SignalCredentialsFactory,
     Types,
     Workers,
     fetch_nothing,
 )
-from stoker.engine.model.evaluation_cache import KeptEvaluations
+from stoker.engine.model.evaluation_cache import EvaluationCache
 from stoker.engine.model.limits import Amount, Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import (
+    AcquiredStack,
     Action,
     Event,
     Input,
@@ -43,7 +44,6 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     StoredSignal,
-    Taken,
     TreeState,
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
@@ -66,7 +66,7 @@ class FencedError(Exception):
     """Another engine has taken the stack over: stop working on it, write nothing more."""
 
 
-class Tenure(Protocol):
+class Lease(Protocol):
     """What tells how long an engine may drive its stacks."""
 
     def require(self) -> None:
@@ -75,7 +75,7 @@ class Tenure(Protocol):
         """
 
 
-class ForGood:
+class PermanentLease:
     """Of the only engine: there is nobody who could take anything over."""
 
     def require(self) -> None:
@@ -107,7 +107,7 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, MachineError) or (isinstance(error, StoreError) and error.passing)
 
 
-class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
+class TransactionReader(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
     """What a guard may look at: rows in the transaction that it guards, which nobody changes
     before that ends.
     """
@@ -143,14 +143,14 @@ class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
         """Whether there is the snapshot."""
 
 
-Guard = Callable[[Inside], None]
+Guard = Callable[[TransactionReader], None]
 """Looks once more, in the transaction that writes a change, and raises what refuses it.
 
 It runs on the store's thread: it computes nothing and waits for nothing.
 """
 
 
-class Append(Struct, frozen=True):
+class PublicChange(Struct, frozen=True):
     """What anybody may add to a stack, in one transaction: requests, signals, and their events.
 
     Configs and deployments that belong to no stack come with the empty text as its id.
@@ -176,7 +176,7 @@ class Append(Struct, frozen=True):
     """What was read to make the change is looked at by it again."""
 
 
-class OwnedWrite(Struct, frozen=True):
+class OwnerChange(Struct, frozen=True):
     """What only the owner of a stack may write: all of it, in one transaction, and only while the
     stack's fencing token is still this one.
     """
@@ -206,7 +206,7 @@ class OwnedWrite(Struct, frozen=True):
     """All that the stack exports from now on; None leaves that as it is."""
 
 
-Change = Append | OwnedWrite
+Change = PublicChange | OwnerChange
 
 
 COUNTED_AT_ONCE = 3
@@ -222,7 +222,7 @@ class TakesOver(Protocol):
         takes few more stacks over.
         """
 
-    async def take(self, stack_id: str) -> Taken | None:
+    async def take(self, stack_id: str) -> AcquiredStack | None:
         """Raise the stack's token and return the stack: from now on only this engine writes.
 
         None where there is no operation that is not final: to take such a stack over would disturb
@@ -370,13 +370,13 @@ class Dispatcher(Protocol):
         """An operation of a nested stack has ended: its parent waits for that, and nobody else."""
 
 
-class Deferred(Protocol):
+class DeferredAuth(Protocol):
     """Credentials for work that goes on after a request's token has expired. Async."""
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         """Credentials to be kept, encrypted, with the stack (for instance a trust).
 
-        The transaction that records the stack asks :meth:`Inside.may_act_by`.
+        The transaction that records the stack asks :meth:`TransactionReader.may_act_by`.
         """
 
     def forget(self, credentials: Mapping[str, Any]) -> None:
@@ -409,8 +409,8 @@ class Ports(Struct, frozen=True):
     workers: Workers
     clouds: Clouds
     faults: Faults
-    deferred: Deferred
-    signallers: Signallers
+    deferred: DeferredAuth
+    signallers: SignalCredentialsFactory
     clock: Clock
     ids: Ids
     limits: Limits = field(default_factory=Limits)
@@ -421,9 +421,9 @@ class Ports(Struct, frozen=True):
     """That of the whole service, from its environment directory."""
     helpers: Helpers = NO_HELPERS
     """What computes the expressions and patterns of users."""
-    kept: KeptEvaluations = field(default_factory=KeptEvaluations)
+    kept: EvaluationCache = field(default_factory=EvaluationCache)
     """What the parts of the engine share of what they have evaluated."""
-    tenure: Tenure = field(default_factory=ForGood)
+    lease: Lease = field(default_factory=PermanentLease)
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
     """Calls of this process that are still running after their callers gave up."""
 

@@ -232,7 +232,7 @@ class Observed(Struct, frozen=True):
     """Properties that others have changed on the objects, and that can be set back in place."""
 
 
-UNSEEN = Observed()
+UNOBSERVED = Observed()
 """No object was read."""
 
 
@@ -264,7 +264,7 @@ class Definitions(Protocol):
         """The hooks at which one of them stops."""
 
 
-class Nothing:
+class NoDefinitions:
     """The empty template: the desired state of a delete."""
 
     names: tuple[str, ...] = ()

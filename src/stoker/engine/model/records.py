@@ -266,7 +266,7 @@ class Queued(Struct, frozen=True):
     parent_operation: str | None = None
 
 
-class Taken(Struct, frozen=True):
+class AcquiredStack(Struct, frozen=True):
     """A stack that an engine drives from now on."""
 
     stack: Stack

@@ -12,12 +12,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import Append, Change
+from stoker.engine.model.interfaces import Change, PublicChange
 from stoker.engine.model.records import OperationStatus, Status
 from stoker.schema.software import NO_SOFTWARE
 
 
-class News(Struct, frozen=True):
+class TurnNotification(Struct, frozen=True):
     """Whoever drives stacks has to hear of a change."""
 
     asked: tuple[str, ...]
@@ -26,14 +26,16 @@ class News(Struct, frozen=True):
     """Stacks that may wait for a nested one, which has come to an end: the ids of both."""
 
 
-def news_of(change: Change) -> News:
+def news_of(change: Change) -> TurnNotification:
     """What a change tells those who drive stacks."""
     asked = {
         operation.stack_id: None
         for operation in change.operations
         if operation.status is OperationStatus.WAITING
     }
-    told = isinstance(change, Append) and (change.signals or change.software is not NO_SOFTWARE)
+    told = isinstance(change, PublicChange) and (
+        change.signals or change.software is not NO_SOFTWARE
+    )
     if told and change.stack_id:
         asked[change.stack_id] = None
     ended = tuple(
@@ -41,7 +43,7 @@ def news_of(change: Change) -> News:
         for stack in change.stacks
         if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS
     )
-    return News(tuple(asked), ended)
+    return TurnNotification(tuple(asked), ended)
 
 
 class TurnQueue(Protocol):

@@ -14,11 +14,11 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.hooks import superseded_pauses
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import (
-    UNSEEN,
+    UNOBSERVED,
     Change,
     Definitions,
     Node,
-    Nothing,
+    NoDefinitions,
     OnFailure,
     Plan,
     Step,
@@ -43,14 +43,14 @@ from stoker.template.evaluate.type_resolver import TemplateType
 _GOES_ON = (Change.CONTINUE, Change.UPDATE, Change.LATER)
 
 
-class Cancelling(Running):
+class CancelOperation(Running):
     """One cancel, from its start on the stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._wanted: Definitions = Nothing()
+        self._wanted: Definitions = NoDefinitions()
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
@@ -72,7 +72,7 @@ class Cancelling(Running):
         session = self._session
         if self.operation.status is OperationStatus.WAITING and not await self._begin():
             return
-        self._execution = Execution(session, self.operation, self._wanted, UNSEEN, self.waiting)
+        self._execution = Execution(session, self.operation, self._wanted, UNOBSERVED, self.waiting)
         await self._execution.run()
         if self.waiting.stopped:
             return

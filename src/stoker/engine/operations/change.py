@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
-from stoker.engine.execution.observe.preview_tree import Premises, foresee_with
+from stoker.engine.execution.observe.preview_tree import PreviewOptions, foresee_with
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.accepted import changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
-from stoker.engine.model.plans import UNSEEN, Definitions, Nothing, Plan
+from stoker.engine.model.plans import UNOBSERVED, Definitions, NoDefinitions, Plan
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
@@ -36,10 +36,10 @@ class StackChange(Running):
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._evaluated: Definitions = Nothing()
-        self._wanted: Definitions = Nothing()
+        self._evaluated: Definitions = NoDefinitions()
+        self._wanted: Definitions = NoDefinitions()
         """The same, or what a snapshot makes of it."""
-        self._observed = UNSEEN
+        self._observed = UNOBSERVED
         self._planned: Plan | None = None
         self._execution: Execution | None = None
 
@@ -94,7 +94,7 @@ class StackChange(Running):
             return
         assert self.operation.input_id is not None
         given = await self._session.ports.store.input(self.operation.input_id)
-        premises = Premises(converge=self.operation.converges)
+        premises = PreviewOptions(converge=self.operation.converges)
         found = await foresee_with(planner, self._session, given, wanted, premises)
         departures = list(accepted.departures(found.decisions))
         if departures:

@@ -25,13 +25,13 @@ from stoker.engine.model.interfaces import (
 )
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
+    AcquiredStack,
     Action,
     Operation,
     OperationStatus,
     Resource,
     Stack,
     Status,
-    Taken,
     foremost,
     taken_over,
 )
@@ -69,7 +69,7 @@ class Driver:
         stack_id: str,
         dispatcher: Dispatcher,
         fault: Exception | None = None,
-        recorded: Taken | None = None,
+        recorded: AcquiredStack | None = None,
         stays: float | None = None,
     ) -> None:
         self._ports = ports

@@ -14,7 +14,7 @@ from stoker.engine.operations.running import Running
 from stoker.kernel.values import replace
 
 
-class DroppingSnapshot(Running):
+class DropSnapshotOperation(Running):
     """The removal of one snapshot, whatever becomes of the stack meanwhile."""
 
     def __init__(self, session: Session, operation: Operation) -> None:

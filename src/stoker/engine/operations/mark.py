@@ -14,7 +14,7 @@ from stoker.engine.operations.running import Running
 from stoker.kernel.values import replace
 
 
-class Marking(Running):
+class MarkOperation(Running):
     """The setting, or the taking back, of one mark."""
 
     def __init__(self, session: Session, operation: Operation) -> None:

@@ -6,8 +6,8 @@ that were accepted before it. It changes neither the status of the stack nor tha
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import Actions
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.actions import ResourceActions
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import ReactRequest
@@ -18,7 +18,7 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, Reacts, Signal, can
 
 
-class Reacting(Running):
+class ReactOperation(Running):
     """The application of one signal."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
@@ -49,8 +49,8 @@ class Reacting(Running):
         type_ = self._session.type_of(row)
         if not isinstance(type_, ManagedType) or not can(type_, Reacts):
             raise RequestError(f"{row.name} is no longer of a type that reacts to signals")
-        work = Work(type_, type_.react, row.properties, signal=self._signal())
-        await Actions(self._session, self.waiting).settle(row, work)
+        work = TypeCall(type_, type_.react, row.properties, signal=self._signal())
+        await ResourceActions(self._session, self.waiting).settle(row, work)
 
     def _signal(self) -> Signal:
         """The signal that was stored with the operation; an alarm says nothing besides."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stoker.engine.execution.calls.actions import Actions
+from stoker.engine.execution.calls.actions import ResourceActions
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
@@ -53,7 +53,7 @@ def refresh_around(session: Session) -> list[Operation]:
     ]
 
 
-class Refreshing(Running):
+class RefreshOperation(Running):
     """Updates the attributes of one nested stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
@@ -70,7 +70,7 @@ class Refreshing(Running):
         if row is None or not is_nested(row) or row.action is Action.DELETE:
             await self._end([], [])
             return
-        actions = Actions(session, self.waiting)
+        actions = ResourceActions(session, self.waiting)
         fresh = await Nesting(session, actions, self.waiting).with_outputs(row)
         fresh = replace(fresh, reason=row.reason)
         try:
@@ -85,7 +85,7 @@ class Refreshing(Running):
 
 
 async def following_metadata(
-    session: Session, actions: Actions, changed: Resource
+    session: Session, actions: ResourceActions, changed: Resource
 ) -> list[Resource]:
     """The rows whose metadata refers to a resource that has changed, with their new metadata.
 

@@ -6,10 +6,10 @@ is open and does so.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.interfaces import Append, Inside
+from stoker.engine.model.interfaces import PublicChange, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest, OperationKind, RestartRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.mark import marked
@@ -26,7 +26,7 @@ class _ChangeUnderWayError(Exception):
     """A change of the stack is in progress, or waits: it replaces the marked resources."""
 
 
-class Restarting(Running):
+class RestartOperation(Running):
     """The application of one signal."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
@@ -56,7 +56,7 @@ class Restarting(Running):
         type_ = session.type_of(restarter) if restarter is not None else None
         if restarter is None or not can(type_, RestartsResource):
             raise RestartError("the restarter is gone")
-        wanted = type_.restarts(make_call(session, restarter, type_))
+        wanted = type_.restarts(build_call(session, restarter, type_))
         standing = [row for row in session.current.values() if row.action is not Action.DELETE]
         found = [row for row in standing if session.reference_of(row) == wanted]
         if not found:
@@ -91,13 +91,13 @@ class Restarting(Running):
         stack, ports = self._session.stack, self._session.ports
         update = ports.operation_on(stack, Action.UPDATE, ChangeRequest(), stack.input_id)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             inside.stack(stack.id)  # which locks it
             if any(op.kind is OperationKind.CHANGE for op in inside.queue(stack.id)):
                 raise _ChangeUnderWayError
 
         try:
-            await ports.store.commit(Append(stack.id, operations=(update,), guard=guard))
+            await ports.store.commit(PublicChange(stack.id, operations=(update,), guard=guard))
         except _ChangeUnderWayError:
             return
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.actions import Actions
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.actions import ResourceActions
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.nested.desired import nesting_call
 from stoker.engine.execution.nested.ends import NestedFailedError
 from stoker.engine.execution.nested.nesting import Nesting
@@ -47,14 +47,14 @@ class _Target(Struct, frozen=True):
     adjustment: Adjustment
 
 
-class Scaling(Running):
+class ScaleOperation(Running):
     """The application of one signal."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._actions = Actions(session, self.waiting)
+        self._actions = ResourceActions(session, self.waiting)
         self._nesting = Nesting(session, self._actions, self.waiting)
 
     async def run(self) -> None:
@@ -180,7 +180,7 @@ def _target(session: Session, operation: Operation) -> _Target:
     policy_type = session.type_of(policy)
     if not can(policy_type, AdjustsGroup):
         raise ScalingError(f"{policy.name} is no longer a scaling policy")
-    adjustment = policy_type.adjustment(make_call(session, policy, policy_type))
+    adjustment = policy_type.adjustment(build_call(session, policy, policy_type))
     for row in session.current.values():
         if row.nested_id is None or row.action is Action.DELETE:
             continue

@@ -12,7 +12,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import WalkRequest
-from stoker.engine.model.plans import UNSEEN, Nothing
+from stoker.engine.model.plans import UNOBSERVED, NoDefinitions
 from stoker.engine.model.records import Action, Operation, OperationStatus, Status, is_nested
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
@@ -49,7 +49,9 @@ class Walk(Running):
         session = self._session
         if self.operation.status is OperationStatus.WAITING:
             self.operation = await begin(session, self.operation)
-        self._execution = Execution(session, self.operation, Nothing(), UNSEEN, self.waiting)
+        self._execution = Execution(
+            session, self.operation, NoDefinitions(), UNOBSERVED, self.waiting
+        )
         await self._execution.run()
         if self.waiting.stopped:
             return

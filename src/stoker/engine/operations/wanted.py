@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoker.engine.execution.session import Session
 from stoker.engine.model.kinds import ChangeRequest
-from stoker.engine.model.plans import Definitions, Nothing
+from stoker.engine.model.plans import Definitions, NoDefinitions
 from stoker.engine.model.records import Action, Operation, OperationStatus
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.constraints import constraint_diagnostics
@@ -26,10 +26,10 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
         # what is refused now may name values of what the stack is
         session.masking = await ports.workers.compute(lambda: masking_of(*known))
     if operation.action is Action.DELETE:
-        return Nothing()
+        return NoDefinitions()
     _require_readable(session)
     if operation.input_id is None:
-        return Nothing()
+        return NoDefinitions()
     given = session.held(operation.input_id)
     begins_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
 

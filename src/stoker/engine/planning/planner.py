@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
     PAUSE,
-    UNSEEN,
+    UNOBSERVED,
     Change,
     Definitions,
     Direction,
@@ -40,7 +40,7 @@ class Planner(Struct, frozen=True):
     rows: tuple[Resource, ...]
     reference_of: ReferenceOf
     call_for: CallFor
-    observed: Observed = UNSEEN
+    observed: Observed = UNOBSERVED
     batches: Batches = field(default_factory=Batches)
     to_be: Mapping[str, Resource] = field(default_factory=dict)
     """Rows of nested stacks that are updated, with what they will show, as far as it is known."""

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Resource, Stack
 from stoker.engine.model.requests import Caller
@@ -48,13 +48,13 @@ class Exports:
         request = ChangeRequest(abandons=True)
         operation = self._ports.operation_on(stack, Action.DELETE, request)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             live(inside, stack)
             require_deletable(inside, stack)
             if any(_has_moved(inside, each) for each in tree.stacks):
                 raise _moved(stack)
 
-        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        await self._store.commit(PublicChange(stack.id, operations=(operation,), guard=guard))
         return document
 
 
@@ -121,7 +121,7 @@ def _moved(stack: Stack) -> ActionInProgressError:
     )
 
 
-def _has_moved(inside: Inside, stack: Stack) -> bool:
+def _has_moved(inside: TransactionReader, stack: Stack) -> bool:
     """Return whether anything is, or was, done to a stack since it was read."""
     now = inside.stack(stack.id)
     return (

@@ -12,14 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.observe.preview_tree import Foreseen, facts_amid
+from stoker.engine.execution.observe.preview_tree import PreviewedStack, facts_amid
 from stoker.engine.model.plans import Change, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.template.definition import Definition
 
-Tree = list[tuple[tuple[str, ...], Foreseen]]
+Tree = list[tuple[tuple[str, ...], PreviewedStack]]
 """What happens in each stack, with the resources that lead to it."""
 
 
@@ -31,7 +31,7 @@ class _Leaving(Struct, frozen=True):
     """What only it can use, by key, in words."""
 
 
-def require_possible(foreseen: Foreseen) -> None:
+def require_possible(foreseen: PreviewedStack) -> None:
     """Raise DiagnosticError for changes that a cloud refuses."""
     tree = list(_tree(foreseen, ()))
     leaving = [each for above, stack in tree for each in _leaving(stack, above)]
@@ -44,13 +44,15 @@ def require_possible(foreseen: Foreseen) -> None:
         raise DiagnosticError(found)
 
 
-def _tree(foreseen: Foreseen, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Foreseen]]:
+def _tree(
+    foreseen: PreviewedStack, above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], PreviewedStack]]:
     yield above, foreseen
     for name, below in foreseen.nested.items():
         yield from _tree(below, (*above, name))
 
 
-def _leaving(foreseen: Foreseen, above: tuple[str, ...]) -> Iterator[_Leaving]:
+def _leaving(foreseen: PreviewedStack, above: tuple[str, ...]) -> Iterator[_Leaving]:
     rows = foreseen.stack_rows
     for row in rows.current.values():
         type_ = rows.type_of(row)
@@ -60,7 +62,7 @@ def _leaving(foreseen: Foreseen, above: tuple[str, ...]) -> Iterator[_Leaving]:
             yield _Leaving("/".join((*above, row.name)), keys)
 
 
-def _of_stack(foreseen: Foreseen, leaving: list[_Leaving]) -> Iterator[Diagnostic]:
+def _of_stack(foreseen: PreviewedStack, leaving: list[_Leaving]) -> Iterator[Diagnostic]:
     rows = foreseen.stack_rows
     facts = facts_amid(rows, foreseen.plan, foreseen.to_be)
     for node in foreseen.plan.nodes(Step.APPLY):

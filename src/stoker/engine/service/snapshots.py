@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest, DropSnapshotRequest, WalkRequest
 from stoker.engine.model.records import Action, OperationStatus, Stack, Status
 from stoker.engine.model.requests import Caller
@@ -71,7 +71,7 @@ class SnapshotService:
         )
         most = -1 if caller.is_admin else self._ports.limits.snapshots_per_stack
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             if is_suspended(now):
@@ -89,7 +89,7 @@ class SnapshotService:
                     f" of {stack.name}"
                 )
 
-        change = Append(stack.id, operations=(operation,), snapshots=(snapshot,), guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), snapshots=(snapshot,), guard=guard)
         await self._store.commit(change)
         return await self._view(stack, snapshot)
 
@@ -119,12 +119,12 @@ class SnapshotService:
         request = DropSnapshotRequest(snapshot_id)
         operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             live(inside, stack)
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        await self._store.commit(PublicChange(stack.id, operations=(operation,), guard=guard))
         # whoever drives the stack may be another process, which tells nobody here
         for pause in _PAUSES:
             found = await self._store.operation_status(operation.id)
@@ -156,14 +156,14 @@ class SnapshotService:
         )
         operation = self._ports.operation_on(stack, Action.RESTORE, request, snapshot.input_id)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             require_updatable(now)
             require_rest(now, inside.queue(stack.id))
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        await self._store.commit(PublicChange(stack.id, operations=(operation,), guard=guard))
 
     async def _snapshot(self, stack: Stack, snapshot_id: str) -> Snapshot:
         found = await self._store.snapshot(snapshot_id)

@@ -14,7 +14,7 @@ from stoker.resources.heat.deployment_inputs import Given
 from stoker.resources.shared import message_queues
 from stoker.resources.shared.stack_user import user
 from stoker.resources.shared.temp_url import StoredObject
-from stoker.schema.resource_type import Call, Signalling
+from stoker.schema.resource_type import Call, SignalCredentials
 
 _SIGNAL_ID = "Where the values of the outputs are sent to."
 _VERB = "The HTTP method with which they are sent."
@@ -39,7 +39,7 @@ class Transport(Struct, frozen=True):
     is_polled: bool = False
 
 
-def _signalling(call: Call) -> Signalling:
+def _signalling(call: Call) -> SignalCredentials:
     if call.signalling is None:
         raise RequestError("this service has no endpoint for signals")
     return call.signalling

@@ -8,7 +8,7 @@ from stoker.resources.base import declare
 from stoker.resources.shared.capacity import CHANGE, EXACT, PERCENT
 from stoker.resources.shared.scaling_policies import ScalesGroup
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import Call, Signalling
+from stoker.schema.resource_type import Call, SignalCredentials
 from stoker.schema.support import since
 
 
@@ -52,7 +52,7 @@ class AutoScalingPolicy(ScalesGroup):
         ),
     }
 
-    def addresses(self, call: Call, signalling: Signalling) -> dict[str, Any]:
+    def addresses(self, call: Call, signalling: SignalCredentials) -> dict[str, Any]:
         """The addresses with a signature, and for a token: that of the user whose alarm rings."""
         plain = {"signal_url": signalling.signal_url(call, call.stack.project_id)}
         return {**super().addresses(call, signalling), **plain}

@@ -15,7 +15,15 @@ from stoker.resources.shared.signed_handle import describe_signal
 from stoker.resources.shared.stack_user import user
 from stoker.resources.shared.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Signalling
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Failed,
+    ManagedType,
+    Outcome,
+    Signal,
+    SignalCredentials,
+)
 from stoker.schema.support import since
 
 KEYS = frozenset({"id", "status", "reason", "data"})
@@ -150,7 +158,7 @@ def _address(url: str) -> dict[str, Any]:
     return {**_no_signal(), "signal": json.dumps({"alarm_url": url})}
 
 
-def _with_token(call: Call, signalling: Signalling) -> Made:
+def _with_token(call: Call, signalling: SignalCredentials) -> Made:
     # one token for the life of the handle: a server that was given it must go on being heard
     token = call.data.get("token") or signalling.token(call)
     endpoint = signalling.signal_url(call)
@@ -167,14 +175,14 @@ def _with_token(call: Call, signalling: Signalling) -> Made:
     return {**call.data, "token": token}, attributes
 
 
-def _with_credentials(call: Call, signalling: Signalling) -> Made:
+def _with_credentials(call: Call, signalling: SignalCredentials) -> Made:
     signal = {key: call.data[key] for key in _CREDENTIALS if key in call.data}
     signal["region_name"] = call.stack.region
     signal["endpoint"] = signalling.signal_url(call)
     return call.data, {**_no_signal(), "signal": json.dumps(signal)}
 
 
-def _with_signed_address(call: Call, signalling: Signalling) -> Made:
+def _with_signed_address(call: Call, signalling: SignalCredentials) -> Made:
     data = call.data
     if "access" not in data:
         data = {**data, **signalling.create_keypair(call, data["user_id"])}
@@ -182,7 +190,7 @@ def _with_signed_address(call: Call, signalling: Signalling) -> Made:
     return {**data, "alarm_url": url}, _address(url)
 
 
-def _with_queue(call: Call, signalling: Signalling) -> Made:
+def _with_queue(call: Call, signalling: SignalCredentials) -> Made:
     data, queue = call.data, call.resource_id
     if "queue_id" not in data:
         data = {**data, **signalling.create_keypair(call, data["user_id"]), "queue_id": queue}
@@ -196,7 +204,7 @@ def _with_queue(call: Call, signalling: Signalling) -> Made:
     return data, {**_no_signal(), "signal": json.dumps(signal)}
 
 
-_MAKERS: Mapping[str, Callable[[Call, Signalling], Made]] = {
+_MAKERS: Mapping[str, Callable[[Call, SignalCredentials], Made]] = {
     "TOKEN_SIGNAL": _with_token,
     "HEAT_SIGNAL": _with_credentials,
     "CFN_SIGNAL": _with_signed_address,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signalling
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, SignalCredentials
 
 URL = "signed_url"
 
@@ -44,7 +44,7 @@ class ActsOnSignals(ManagedType):
         """The addresses."""
         return {} if call.signalling is None else self.addresses(call, call.signalling)
 
-    def addresses(self, call: Call, signalling: Signalling) -> dict[str, Any]:
+    def addresses(self, call: Call, signalling: SignalCredentials) -> dict[str, Any]:
         """The attributes that are addresses."""
         return {self.alarm_url: signalling.presigned_url(call, "signal", never_expire=True)}
 

@@ -16,7 +16,7 @@ from stoker.schema.resource_type.call import (
     Call,
     Inherited,
     Signal,
-    Signalling,
+    SignalCredentials,
     SnapshotFacts,
     StackFacts,
     Update,
@@ -81,7 +81,7 @@ __all__ = [
     "Referred", "Releases", "Replaces", "RequestsAddresses", "Resized", "ResourceType",
     "RestartsResource",
     "ScalableType", "Shares",
-    "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
+    "ShowsSignals", "Signal", "SignalCredentials", "Signals", "SnapshotFacts", "Snapshots",
     "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "UpdatesAnyway",
     "Validates", "Wait", "can", "changes_in_place", "has_attribute",
 ]  # fmt: skip

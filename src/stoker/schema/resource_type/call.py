@@ -91,7 +91,7 @@ class Call(Struct, frozen=True):
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
     signal: Signal | None = None
     """That which the type reacts to."""
-    signalling: Signalling | None = None
+    signalling: SignalCredentials | None = None
     snapshot: SnapshotFacts = NO_SNAPSHOT
     shared: frozenset[str] = frozenset()
     """The parts that other resources of the stack declare too, for types with ``shares``; without
@@ -106,7 +106,7 @@ class Call(Struct, frozen=True):
         return self.physical_id
 
 
-class Signalling(Protocol):
+class SignalCredentials(Protocol):
     """Makes the addresses and credentials by which a server can call back. Blocking.
 
     Every method is safe to repeat: what exists is found again by ``call.resource_id``.

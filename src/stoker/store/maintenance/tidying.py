@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.store.records.content_rows import hold_contents
+from stoker.store.records.content_rows import lock_contents
 from stoker.store.schema.tables import contents, event_sinks, imports, inputs
 from stoker.store.sql.compiled import found, prepared
 from stoker.store.sql.rows import Row
@@ -93,7 +93,7 @@ def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
     named = (row[column.name] for row in gone for column in _CONTENTS)
     hashes = {value for value in named if value is not None}
     # Wait for transactions that use these contents, then check again.
-    hold_contents(connection, hashes)
+    lock_contents(connection, hashes)
     unused = hashes - set(connection.execute(_USED, {"hashes": list(hashes)}).scalars())
     if unused:
         connection.execute(contents.delete().where(contents.c.hash.in_(unused)))

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, FencedError
-from stoker.engine.model.records import Input, Open, Operation, Stack, Taken, foremost
+from stoker.engine.model.records import AcquiredStack, Input, Open, Operation, Stack, foremost
 from stoker.store.read import queries, reads
 from stoker.store.schema.tables import events, stacks
 from stoker.store.sql import rows
@@ -76,7 +76,7 @@ Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
 to leave."""
 
 
-class Take(Struct, frozen=True):
+class AcquireRequest(Struct, frozen=True):
     """Taking a stack over, which is done together with others."""
 
     stack_id: str
@@ -93,7 +93,9 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         _raise_tokens(connection, new)
 
 
-def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) -> dict[str, Taken]:
+def take(
+    connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher
+) -> dict[str, AcquiredStack]:
     """Raise the fencing token of each that has something to do; returns these, by id.
 
     To take another one over would disturb who relies on its rest.
@@ -109,7 +111,7 @@ def take(connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher) ->
     stacks_ = [rows.to_stack(row, cipher, None) for row in found]
     new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
     first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
-    return {each.id: Taken(each, *first.get(each.id, ())) for each in stacks_}
+    return {each.id: AcquiredStack(each, *first.get(each.id, ())) for each in stacks_}
 
 
 def _first_operations(

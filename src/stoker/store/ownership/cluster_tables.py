@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from stoker.store.ownership.engines import ServerClock, SqlEngines
-from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.fair_share import FairShares
 from stoker.store.ownership.turns import SqlTurns
 from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.postgresql import Lock, conninfo_of
@@ -18,7 +18,7 @@ class Members:
 
     def __init__(self, database: sa.Engine, runner: Runner, name: str) -> None:
         self._runner = runner
-        self.turns = SqlTurns(database, runner, Shares(), name)
+        self.turns = SqlTurns(database, runner, FairShares(), name)
         self.engines = SqlEngines(database, runner)
         self.clock = ServerClock(database)
         self.clock.measure()

@@ -17,7 +17,7 @@ _PROJECTS = 10_000
 _PROJECT_OF = sa.select(stacks.c.id, stacks.c.project_id)
 
 
-class Behind:
+class RateTracker:
     """Backlog of projects that ask for more than ``rate`` things a second."""
 
     def __init__(self, rate: float) -> None:
@@ -45,11 +45,11 @@ class Behind:
         return max(behind - (now - at) * self._rate, 0.0)
 
 
-class Shares:
+class FairShares:
     """Recent requests of projects in one process. The store's writing thread uses it."""
 
     def __init__(self) -> None:
-        self._behind = Behind(TURNS)
+        self._behind = RateTracker(TURNS)
 
     def priorities(
         self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change
 from stoker.engine.model.turns import TurnQueue, news_of
-from stoker.store.ownership.fair_share import Shares
+from stoker.store.ownership.fair_share import FairShares
 from stoker.store.schema.jobs import QUEUE, TASK
 from stoker.store.sql.compiled import prepared
 from stoker.store.sql.databases import for_writing
@@ -81,7 +81,7 @@ _OLDER_ENGINE = sa.text(
 class SqlTurns(TurnQueue):
     """Turns in a PostgreSQL; ``teller`` is the name of the notifying process."""
 
-    def __init__(self, engine: sa.Engine, runner: Runner, shares: Shares, teller: str) -> None:
+    def __init__(self, engine: sa.Engine, runner: Runner, shares: FairShares, teller: str) -> None:
         self._engine = for_writing(engine)
         self._runner = runner
         self._shares = shares

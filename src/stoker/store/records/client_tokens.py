@@ -8,7 +8,7 @@ from stoker.engine.model.client_tokens import Asked, ClientTokenInside, ClientTo
 from stoker.kernel.addresses import StackAddress
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
-from stoker.store.records.lazy_flush import Looking
+from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 
 _operations, _stacks = tables.operations, tables.stacks
@@ -22,7 +22,7 @@ class SqlClientTokens(Reading, ClientTokenReads):
         return await self._read(lambda connection: _asked(connection, project_id, text))
 
 
-class ClientTokensInTransaction(Looking, ClientTokenInside):
+class ClientTokensInTransaction(LazyFlush, ClientTokenInside):
     """Client tokens for guards."""
 
     def asked(self, project_id: str, text: str) -> Asked | None:

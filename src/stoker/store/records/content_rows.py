@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from stoker.store.schema.tables import contents
 from stoker.store.sql.bulk import insert
-from stoker.store.sql.compiled import Among, any_of, found
+from stoker.store.sql.compiled import InList, any_of, found
 from stoker.store.sql.postgresql import Lock, lock
 
 
-def write_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
+def upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
     """Write contents, or lock existing ones, so that they are not dropped before the commit.
 
     ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
@@ -31,13 +31,13 @@ def write_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], 
         wanted -= _held(connection, _SHARED, sorted(wanted))
 
 
-def hold_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
+def lock_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
     """Wait until no other transaction uses contents, and let none use them before the commit."""
     if connection.dialect.name != "sqlite":
         _held(connection, _ALONE, hashes)
 
 
-_KNOWN = Among(sa.select(contents.c.hash), contents.c.hash)
+_KNOWN = InList(sa.select(contents.c.hash), contents.c.hash)
 # locked in one order by everybody
 _SOME = (
     sa.select(contents.c.hash).where(contents.c.hash == any_of("hashes")).order_by(contents.c.hash)
@@ -50,7 +50,7 @@ def _held(connection: sa.Connection, select: sa.Select[Any], hashes: Collection[
     return {row["hash"] for row in found(connection, select, hashes=list(hashes))}
 
 
-def hold_numbers(connection: sa.Connection) -> None:
+def lock_event_numbers(connection: sa.Connection) -> None:
     """Keep other transactions from drawing event numbers before the commit.
 
     Clients that have read an event ask for later ones, so no event may appear before it.

@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.exports import Export, ExportInside, ExportReads
-from stoker.engine.model.interfaces import OwnedWrite
+from stoker.engine.model.interfaces import OwnerChange
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
-from stoker.store.records.lazy_flush import Looking
+from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.bulk import insert
@@ -37,7 +37,7 @@ class SqlExports(Reading, ExportReads):
         return await self._read(lambda connection: _importers(connection, project_id, names))
 
 
-class ExportsInTransaction(Looking, ExportInside):
+class ExportsInTransaction(LazyFlush, ExportInside):
     """Exports for guards."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
@@ -83,7 +83,7 @@ def _importers(
     return found
 
 
-def write_exports(connection: sa.Connection, change: OwnedWrite, cipher: Cipher) -> None:
+def write_exports(connection: sa.Connection, change: OwnerChange, cipher: Cipher) -> None:
     """Replace the exports of a stack, if the change has any."""
     if change.exports is None:
         return

@@ -14,7 +14,7 @@ from stoker.engine.model.interfaces import Change
 from stoker.store.sql.encryption import Cipher
 
 
-class Looking:
+class LazyFlush:
     """Reads rows after all earlier changes."""
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, OwnedWrite
+from stoker.engine.model.interfaces import Change, OwnerChange
 from stoker.engine.model.outgoing import (
     Outbox,
     Sink,
@@ -118,7 +118,7 @@ class SqlOutbox(Reading, Outbox):
         besides = [
             message
             for change in changes
-            if isinstance(change, OwnedWrite)
+            if isinstance(change, OwnerChange)
             for message in change.notifications
         ]
         if events or besides:

@@ -15,7 +15,7 @@ from stoker.kernel.json_text import dumps, loads
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
-from stoker.store.records.lazy_flush import Looking
+from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.bulk import insert
@@ -138,7 +138,7 @@ class SqlSoftware(Reading, SoftwareReads):
         )
 
 
-class SoftwareInTransaction(Looking, SoftwareInside):
+class SoftwareInTransaction(LazyFlush, SoftwareInside):
     """Software configs and deployments for guards."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:

@@ -12,7 +12,7 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.watches import Watch, WatchChange, WatchInside, WatchReads
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.read.group_read import Reading
-from stoker.store.records.lazy_flush import Looking
+from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.bulk import delete, insert
@@ -89,7 +89,7 @@ class SqlWatches(Reading, WatchReads):
         )
 
 
-class WatchesInTransaction(Looking, WatchInside):
+class WatchesInTransaction(LazyFlush, WatchInside):
     """Watches for guards."""
 
     def watch(self, resource_id: str) -> Watch | None:

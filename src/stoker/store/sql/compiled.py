@@ -69,7 +69,7 @@ _AT_ONCE = 128
 """Values that one statement asks SQLite for."""
 
 
-class Among:
+class InList:
     """A statement for rows whose column has one of many values.
 
     A server gets them as one list. With a parameter for each, planning the statement would take
@@ -124,7 +124,7 @@ class RowsOf:
     """
 
     def __init__(self, statement: sa.Select[Any], owner: sa.Column[Any]) -> None:
-        self._among = Among(statement, owner)
+        self._among = InList(statement, owner)
         self._owner = owner.name
 
     def find(

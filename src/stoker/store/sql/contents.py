@@ -18,7 +18,7 @@ from cachetools import LRUCache
 
 from stoker.kernel.json_text import dumps
 from stoker.store.schema import tables
-from stoker.store.sql.compiled import Among
+from stoker.store.sql.compiled import InList
 
 COLUMNS = ("template", "text", "environment", "files")
 """The columns of an input that refer to contents."""
@@ -27,7 +27,7 @@ RECENT_CHARACTERS = 8 * 1024 * 1024
 _SECTIONS = ("parameter_defaults", "resource_registry")
 _FEW = 10
 """Entries of a section that is not worth sharing."""
-_BODIES = Among(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
+_BODIES = InList(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
 
 
 class SharedContent(dict[str, Any]):

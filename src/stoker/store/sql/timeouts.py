@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from stoker.engine.model.interfaces import StoreError
-from stoker.kernel.request_scope import someone_waits
+from stoker.kernel.request_scope import in_request
 
 Result = TypeVar("Result")
 
@@ -23,7 +23,7 @@ async def in_time(answer: Awaitable[Result]) -> Result:
     """What the database answers. Raises :class:`DatabaseTimeoutError` where a request has waited
     too long.
     """
-    if not someone_waits():
+    if not in_request():
         return await answer
     try:
         async with asyncio.timeout(PATIENCE):

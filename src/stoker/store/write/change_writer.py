@@ -8,24 +8,24 @@ from operator import itemgetter
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import (
-    Append,
     Change,
     FencedError,
     Guard,
-    OwnedWrite,
+    OwnerChange,
+    PublicChange,
     StoreError,
 )
 from stoker.store.ownership.acquire import Defer, take_new
-from stoker.store.records.content_rows import hold_numbers, write_contents
+from stoker.store.records.content_rows import lock_event_numbers, upsert_contents
 from stoker.store.records.outbox import SqlOutbox, sink_rows
 from stoker.store.records.watches import OF_WATCHED
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.bulk import delete, insert
-from stoker.store.sql.compiled import Among
+from stoker.store.sql.compiled import InList
 from stoker.store.sql.encryption import Cipher, EncryptOnce
 from stoker.store.write.names import Names
-from stoker.store.write.transaction_reader import InTransaction
+from stoker.store.write.transaction_reader import SqlTransactionReader
 from stoker.store.write.user_records import write_kept
 
 
@@ -44,11 +44,13 @@ def write(
     verdicts = _fence(connection, changes)
     cipher = EncryptOnce(cipher)
     names = Names(connection, changes)
-    inside = InTransaction(connection, cipher, lambda some: _write_all(connection, some, cipher))
+    inside = SqlTransactionReader(
+        connection, cipher, lambda some: _write_all(connection, some, cipher)
+    )
     for index, change in enumerate(changes):
         if verdicts[index] is None:
             verdicts[index] = names.refusal(change)
-        guard = change.guard if isinstance(change, Append) else None
+        guard = change.guard if isinstance(change, PublicChange) else None
         if verdicts[index] is None and guard is not None:
             # it is judged by all that came before it
             verdicts[index] = _refusal(inside, guard)
@@ -61,7 +63,7 @@ def write(
     return verdicts
 
 
-def _refusal(inside: InTransaction, guard: Guard) -> Exception | None:
+def _refusal(inside: SqlTransactionReader, guard: Guard) -> Exception | None:
     """Return the error for which a guard refuses a change, or None."""
     try:
         guard(inside)
@@ -72,7 +74,7 @@ def _refusal(inside: InTransaction, guard: Guard) -> Exception | None:
     return None
 
 
-_TOKENS = Among(
+_TOKENS = InList(
     sa.select(tables.stacks.c.id, tables.stacks.c.fencing_token.label("token"))
     .order_by(tables.stacks.c.id)
     .with_for_update(),
@@ -89,21 +91,21 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     held = {
         each.stack_id
         for each in changes
-        if isinstance(each, OwnedWrite)
+        if isinstance(each, OwnerChange)
         or (each.operations and all(new.id != each.stack_id for new in each.stacks))
     }
     tokens = {row["id"]: row["token"] for row in _TOKENS.find(connection, held)}
     return [
         None
-        if isinstance(change, Append) or tokens.get(change.stack_id) == change.fencing_token
+        if isinstance(change, PublicChange) or tokens.get(change.stack_id) == change.fencing_token
         else FencedError(change.stack_id)
         for change in changes
     ]
 
 
 def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-    owned = [change for change in changes if isinstance(change, OwnedWrite)]
-    added = [change for change in changes if isinstance(change, Append)]
+    owned = [change for change in changes if isinstance(change, OwnerChange)]
+    added = [change for change in changes if isinstance(change, PublicChange)]
     _write_inputs(connection, changes, cipher)
     stacks = [rows.to_row(stack, cipher) for change in changes for stack in change.stacks]
     # in one order by everybody, as nested stacks are written by others than their owners, too
@@ -143,7 +145,7 @@ def _tell(
     if defer is not None:
         defer(connection, changes, outbox.has_news)
     if events:
-        hold_numbers(connection)
+        lock_event_numbers(connection)
         insert(connection, tables.events, events)
     if defer is None:
         take_new(connection, changes)
@@ -158,7 +160,7 @@ def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: 
             inputs.append(row)
             contents |= bodies
             sinks += sink_rows(record)
-    write_contents(connection, contents)
+    upsert_contents(connection, contents)
     insert(connection, tables.inputs, inputs)
     insert(connection, tables.event_sinks, sinks)
 
@@ -166,7 +168,7 @@ def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: 
 def _write_snapshots(
     connection: sa.Connection,
     changes: Sequence[Change],
-    owned: Sequence[OwnedWrite],
+    owned: Sequence[OwnerChange],
     cipher: Cipher,
 ) -> None:
     snapshots = [rows.to_row(each, cipher) for change in changes for each in change.snapshots]

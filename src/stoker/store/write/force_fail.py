@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.records import Action, Event, Status
 from stoker.store.read import queries
-from stoker.store.records.content_rows import hold_numbers
+from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema.tables import events, operations, resources, stacks
 
@@ -52,7 +52,7 @@ def give_up(
         told.insert(0, {**event, "resource_id": row.id})
     connection.execute(resources.update().where(*under_way).values(status="FAILED", reason=reason))
     if told:
-        hold_numbers(connection)
+        lock_event_numbers(connection)
         connection.execute(events.insert(), told)
         outbox.tell_of(connection, [_record(event) for event in told])
 

@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer, StoreError
-from stoker.engine.model.records import Taken
+from stoker.engine.model.records import AcquiredStack
 from stoker.kernel.time_limit import project
-from stoker.store.ownership.acquire import Defer, Take, take
-from stoker.store.ownership.fair_share import Behind
+from stoker.store.ownership.acquire import AcquireRequest, Defer, take
+from stoker.store.ownership.fair_share import RateTracker
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import Cipher
@@ -49,7 +49,7 @@ MOST = 256
 
 Result = TypeVar("Result")
 
-_What = Change | Take | Callable[[sa.Connection], Any]
+_What = Change | AcquireRequest | Callable[[sa.Connection], Any]
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class GroupCommit:
         self._latest = ""
         """The project that has written last, and when another one has."""
         self._others_wrote_at = -_LATELY
-        self._behind = Behind(LITTLE)
+        self._behind = RateTracker(LITTLE)
         self._credit = CREDIT
         """Seconds for which those may still come first who have written little."""
         self._first: Collection[str] = ()
@@ -126,9 +126,9 @@ class GroupCommit:
         result: Result = await self._enter(work)
         return result
 
-    async def take(self, stack_id: str) -> Taken | None:
+    async def take(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do; returns the stack."""
-        taken: Taken | None = await self._enter(Take(stack_id))
+        taken: AcquiredStack | None = await self._enter(AcquireRequest(stack_id))
         return taken
 
     async def _enter(self, what: _What) -> Any:
@@ -236,11 +236,11 @@ class GroupCommit:
             verdicts: list[Verdict] = [(None, entry.too_late) for entry in batch]
             wanted = [(n, entry.what) for n, entry in enumerate(batch) if not entry.too_late]
             changes = [(n, what) for n, what in wanted if isinstance(what, Change)]
-            takes = [(n, what.stack_id) for n, what in wanted if isinstance(what, Take)]
+            takes = [(n, what.stack_id) for n, what in wanted if isinstance(what, AcquireRequest)]
             for n, taken in self._taken(connection, takes):
                 verdicts[n] = taken
             for n, what in wanted:
-                if not isinstance(what, Change | Take):
+                if not isinstance(what, Change | AcquireRequest):
                     verdicts[n] = _worked(connection, what)
             if changes:
                 some = [change for _, change in changes]

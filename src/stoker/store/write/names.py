@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Append, Change
+from stoker.engine.model.interfaces import Change, PublicChange
 from stoker.kernel.errors import name_taken
 from stoker.store.schema.tables import stacks
-from stoker.store.sql.compiled import Among
+from stoker.store.sql.compiled import InList
 
-_IN_USE = Among(
+_IN_USE = InList(
     sa.select(stacks.c.live_name).where(stacks.c.project_id == sa.bindparam("project", None)),
     stacks.c.live_name,
 )
@@ -41,5 +41,5 @@ class Names:
 
 
 def _names(change: Change) -> Iterator[tuple[str, str]]:
-    new = change.stacks if isinstance(change, Append) else ()
+    new = change.stacks if isinstance(change, PublicChange) else ()
     return ((stack.project_id, stack.name) for stack in new if stack.parent_id is None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, Inside, OwnedWrite
+from stoker.engine.model.interfaces import Change, OwnerChange, TransactionReader
 from stoker.engine.model.limits import Amount
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.store.read import queries, trees
@@ -26,7 +26,9 @@ _LIVE = sa.select(sa.func.count().label("count")).where(
 )
 
 
-class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTransaction, Inside):
+class SqlTransactionReader(
+    SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTransaction, TransactionReader
+):
     """Reads of one transaction. Their results stay valid until it ends.
 
     SQLite has one writing transaction at a time. In other databases the rows are locked, and the
@@ -87,7 +89,7 @@ class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTra
 
     def count_stacks(self, project_id: str) -> int:
         """Return the number of live stacks; lock the project against new ones."""
-        if any(isinstance(change, OwnedWrite) for change in self._unwritten):
+        if any(isinstance(change, OwnerChange) for change in self._unwritten):
             self.settle()  # One of them may end a stack.
         if project_id not in self._counts:
             queries.lock_project(self._transaction, project_id)

@@ -8,7 +8,7 @@ from functools import cached_property
 import sqlalchemy as sa
 
 from stoker.engine.model.change_sets import NO_CHANGE_SETS, KeepsChangeSets
-from stoker.engine.model.interfaces import Change, OwnedWrite
+from stoker.engine.model.interfaces import Change, OwnerChange
 from stoker.engine.model.watches import NO_WATCHES
 from stoker.schema.software import NO_SOFTWARE
 from stoker.store.read.group_read import Reading
@@ -29,7 +29,7 @@ from stoker.store.sql.bulk import insert
 from stoker.store.sql.encryption import Cipher
 
 
-class KeptRows(Reading, KeepsChangeSets):
+class UserRecords(Reading, KeepsChangeSets):
     """Change sets and the like of a relational database."""
 
     @cached_property
@@ -67,7 +67,7 @@ def write_kept(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
             write_software(connection, change.software, cipher)
         if change.watches is not NO_WATCHES:
             write_watches(connection, change.watches)
-        if isinstance(change, OwnedWrite):
+        if isinstance(change, OwnerChange):
             write_exports(connection, change, cipher)
             continue
         if change.change_sets is not NO_CHANGE_SETS:

@@ -132,7 +132,7 @@ async def restore(call: Call, backup: Document) -> Document:
     else:
         name = fields.text(body, "name") or f"restore_backup_{backup['id']}"
         volume = volumes.make(
-            call.tools, call.context, volumes.Wish(name=name, backup_id=backup["id"])
+            call.tools, call.context, volumes.CreateSpec(name=name, backup_id=backup["id"])
         )
         return {"restore": _told(backup, volume)}
     if volume["status"] != "available":

@@ -14,7 +14,7 @@ from localcloud.block_storage import kinds
 from localcloud.block_storage.fields import allowed, mapping
 from localcloud.block_storage.service import BlockStorage
 from localcloud.block_storage.state import State
-from localcloud.block_storage.tools import Tools
+from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.web.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.web.http import Answer, BadRequestError, PageQuery, RequestContext, page, read_body
@@ -28,7 +28,7 @@ class Call(ApiRequest, frozen=True):
     service: BlockStorage
 
     @property
-    def tools(self) -> Tools:
+    def tools(self) -> ServiceContext:
         """The parts of the service."""
         return self.service.tools
 

@@ -10,7 +10,7 @@ from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
 from localcloud.core.store import Document
 from localcloud.image.images import Images
-from localcloud.image.roots import BASE, Roots
+from localcloud.image.roots import BASE, RootfsCache
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError, respond
 from localcloud.web.permissions import Access
@@ -194,7 +194,7 @@ async def _reimage(call: Call, volume: Document, given: dict[str, Any]) -> None:
     states = ("available", "error", "reserved") if reserved else ("available", "error")
     _require(volume, states, "reimage")
     image = call.state.cloud.one(Images).visible(call.context, image_id)
-    call.state.cloud.one(Roots).check_base(call.context, image)
+    call.state.cloud.one(RootfsCache).check_base(call.context, image)
     _task(call, volume, "downloading", "reimage", image_id=image_id)
 
 

@@ -88,7 +88,7 @@ async def create(call: Call) -> Document:
     made = volumes.make(
         call.tools,
         call.context,
-        volumes.Wish(
+        volumes.CreateSpec(
             size=None if size is None else fields.number(size, "size", 1),
             name=fields.text(body, "name", fields.text(body, "display_name")),
             description=fields.text(body, "description", fields.text(body, "display_description")),

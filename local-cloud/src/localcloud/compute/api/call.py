@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.compute import flavors, groups, hosts, servers
-from localcloud.compute.plugs import Plugs
+from localcloud.compute.plugs import Interfaces
 from localcloud.compute.state import State
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.web.api_request import ApiRequest, Endpoint, Handler, versioned_route
 from localcloud.web.http import (
@@ -34,7 +34,7 @@ class Call(ApiRequest, frozen=True):
     """A request with everything that its handler needs."""
 
     version: Microversion
-    tools: Tools
+    tools: ServiceContext
 
     @property
     def state(self) -> State:
@@ -42,7 +42,7 @@ class Call(ApiRequest, frozen=True):
         return self.tools.state
 
     @property
-    def plugs(self) -> Plugs:
+    def plugs(self) -> Interfaces:
         """The ports of servers."""
         return self.tools.plugs
 
@@ -90,7 +90,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
 """How what a path names is found, by the name of the part; raises NotFoundError."""
 
 
-def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
+def endpoint_route(endpoint: Endpoint, tools: ServiceContext) -> Route:
     """Return the route of an endpoint, below ``/v2.1``."""
     subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
 

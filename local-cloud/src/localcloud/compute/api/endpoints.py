@@ -16,7 +16,7 @@ from localcloud.compute.api import (
     servers,
 )
 from localcloud.compute.api.call import endpoint_route
-from localcloud.compute.tools import Tools
+from localcloud.compute.tools import ServiceContext
 from localcloud.web.api_request import Endpoint
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -35,6 +35,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 """In the order in which paths are tried."""
 
 
-def routes(tools: Tools) -> list[Route]:
+def routes(tools: ServiceContext) -> list[Route]:
     """Return the routes of all endpoints; this module is loaded when they are first asked for."""
     return [endpoint_route(endpoint, tools) for endpoint in ENDPOINTS]

@@ -4,7 +4,7 @@ import asyncio
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.fabric.interface import Appliance, Appliances, Door
+from localcloud.fabric.interface import Appliance, Appliances, ListenAccess
 from localcloud.load_balancer.certificates import Certificates
 from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, MEMBER, POOL, RULE, Kind
 from localcloud.load_balancer.state import State, monitor_of, policies_of
@@ -136,7 +136,7 @@ class Balancers:
             if known is not None:
                 known.update(route)
                 continue
-            door = Door.RECEIVE if listener["protocol"] == "UDP" else Door.LISTEN
+            door = ListenAccess.RECEIVE if listener["protocol"] == "UDP" else ListenAccess.LISTEN
             opening = balancer.doors.appliances.open
             place = document["vip_address"], listener["protocol_port"]
             sock = await opening(document["id"], door, *place)

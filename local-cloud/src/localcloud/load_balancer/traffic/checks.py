@@ -7,7 +7,7 @@ import socket
 import struct
 
 from localcloud.core.store import Document
-from localcloud.fabric.interface import Door, FabricError
+from localcloud.fabric.interface import FabricError, ListenAccess
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Pool
 
@@ -96,14 +96,14 @@ class Monitor:
             lines += [f"Host: {host}", "Connection: close"]
         return "\r\n".join([*lines, "", ""]).encode()
 
-    async def _open(self, door: Door, address: str, port: int) -> socket.socket:
+    async def _open(self, door: ListenAccess, address: str, port: int) -> socket.socket:
         return await self._doors.appliances.open(self._doors.balancer_id, door, address, port)
 
     async def _echo(self, address: str) -> bool:
         kind = _ECHO_6 if ":" in address else _ECHO
         body = os.urandom(8)
         loop = asyncio.get_running_loop()
-        with await self._open(Door.PING, address, 0) as sock:
+        with await self._open(ListenAccess.PING, address, 0) as sock:
             sock.send(
                 struct.pack("!BBHHH", kind, 0, 0, 0, 1) + body
             )  # the kernel fills in the rest
@@ -114,7 +114,7 @@ class Monitor:
     async def _not_refused(self, address: str, port: int) -> bool:
         """Return whether nothing says, for as long as the monitor waits, that nobody listens."""
         loop = asyncio.get_running_loop()
-        with await self._open(Door.SEND, address, port) as sock:
+        with await self._open(ListenAccess.SEND, address, port) as sock:
             sock.send(b"")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(_LEAST_DELAY, self.document["timeout"]) / 2):

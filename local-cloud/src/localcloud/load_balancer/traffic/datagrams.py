@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from localcloud.fabric.interface import Door, FabricError
+from localcloud.fabric.interface import FabricError, ListenAccess
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Client, Pool
 from localcloud.load_balancer.traffic.statistics import Statistics
@@ -88,7 +88,9 @@ class Datagrams:
             self._counts.request_errors += 1
             return
         address, port = member.document["address"], member.document["protocol_port"]
-        opening = self._doors.appliances.open(self._doors.balancer_id, Door.SEND, address, port)
+        opening = self._doors.appliances.open(
+            self._doors.balancer_id, ListenAccess.SEND, address, port
+        )
         try:
             sock = await opening
         except (FabricError, OSError):

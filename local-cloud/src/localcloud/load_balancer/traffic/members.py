@@ -5,7 +5,7 @@ import ssl
 from functools import cache
 
 from localcloud.core.store import Document
-from localcloud.fabric.interface import Appliances, Door, FabricError
+from localcloud.fabric.interface import Appliances, FabricError, ListenAccess
 from localcloud.fabric.relays import Streams, await_connection
 
 
@@ -61,7 +61,9 @@ class Doors:
         """Connect to a server; raises OSError where it does not answer in time."""
         try:
             async with asyncio.timeout(seconds or None):
-                opened = await self.appliances.open(self.balancer_id, Door.CONNECT, address, port)
+                opened = await self.appliances.open(
+                    self.balancer_id, ListenAccess.CONNECT, address, port
+                )
                 reader, writer = await await_connection(opened)
                 try:
                     if tls:

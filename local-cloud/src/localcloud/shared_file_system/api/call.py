@@ -16,7 +16,7 @@ from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, kinds
 from localcloud.shared_file_system.service import SharedFileSystems
 from localcloud.shared_file_system.state import State, found, missing, owned
-from localcloud.shared_file_system.tools import Tools
+from localcloud.shared_file_system.tools import ServiceContext
 from localcloud.web.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.web.http import (
     Answer,
@@ -39,7 +39,7 @@ class Call(ApiRequest, frozen=True):
     service: SharedFileSystems
 
     @property
-    def tools(self) -> Tools:
+    def tools(self) -> ServiceContext:
         """The parts of the service."""
         return self.service.tools
 

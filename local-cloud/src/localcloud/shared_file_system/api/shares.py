@@ -94,7 +94,7 @@ async def create(call: Call) -> Document:
     made = shares.make(
         call.tools,
         call.context,
-        shares.Wish(
+        shares.CreateSpec(
             protocol=fields.text(body, "share_proto", "") or "",
             size=None if size is None else fields.size(size),
             **fields.named(body),

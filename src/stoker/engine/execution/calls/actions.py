@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 from stoker.engine.execution.calls.adopt import NOT_PROVIDED, adopting
-from stoker.engine.execution.calls.build import make_call
-from stoker.engine.execution.calls.create_recovery import Creating
+from stoker.engine.execution.calls.build import build_call
+from stoker.engine.execution.calls.create_recovery import CreateRecovery
 from stoker.engine.execution.calls.late_updates import sent_before, with_unanswered
 from stoker.engine.execution.calls.publish import cancel_deployments, publish, publish_row
-from stoker.engine.execution.calls.type_caller import TypeCalls, Work
+from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.calls.watch_rules import watch
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.value_sizes import ValueSizes
@@ -86,15 +86,15 @@ def reason_of_stack(action: Action, *named: str) -> str:
     return f"Resource {action} failed: {told}{more}"
 
 
-class Actions:
+class ResourceActions:
     """Runs actions of one session."""
 
     def __init__(self, session: Session, waiting: Waiting) -> None:
         self._session = session
         self._waiting = waiting
-        self._calls = TypeCalls(session, waiting)
+        self._calls = TypeCaller(session, waiting)
         self.values = ValueSizes(session)
-        self._creating = Creating(session, waiting, self._calls)
+        self._creating = CreateRecovery(session, waiting, self._calls)
 
     async def begin(
         self, row: Resource, action: Action, *, calls: ResourceType | None, **changes: Any
@@ -168,7 +168,7 @@ class Actions:
         """Remove objects of lost creates of this stack beside its own objects."""
         await self._creating.sweep(list(self._session.rows.values()))
 
-    async def run(self, row: Resource, work: Work) -> Resource:
+    async def run(self, row: Resource, work: TypeCall) -> Resource:
         """Call the type until it is done; returns the row, still in progress.
 
         Raises :class:`ActionFailedError` after the failure is committed, and
@@ -245,7 +245,7 @@ class Actions:
         """
         return await self._calls.until_accepted(row, partial(publish_row, self._session, row))
 
-    async def adopt(self, row: Resource, work: Work) -> Resource:
+    async def adopt(self, row: Resource, work: TypeCall) -> Resource:
         """Run the action with the object that the stack's input names in place of a new one."""
         given = (await self._session.input()).adopted_resource(row.name)
         return await self.run(row, replace(work, method=adopting(work.type, given)))
@@ -255,7 +255,7 @@ class Actions:
         reason = reason_of_resource(row.name, NOT_PROVIDED, "Exception")
         return ActionFailedError(await self.fail(row, reason), reason)
 
-    async def settle(self, row: Resource, work: Work) -> Resource:
+    async def settle(self, row: Resource, work: TypeCall) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.
 
         Raises :class:`stoker.kernel.errors.RequestError` where it fails.
@@ -283,7 +283,7 @@ class Actions:
         await self._session.tell_intent(noted)
         return noted
 
-    async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
+    async def _finish(self, row: Resource, work: TypeCall, done: Done) -> Resource:
         kept = _kept(
             with_unanswered(self._session, row),
             done.physical_id,
@@ -307,7 +307,7 @@ class Actions:
                     raise ActionFailedError(failed, refused.message) from refused
         plain = type(work.type).reference is ResourceType.reference
         if not plain or kept.physical_id is None:
-            call = make_call(self._session, kept, work.type, properties=work.properties)
+            call = build_call(self._session, kept, work.type, properties=work.properties)
             reference = work.type.reference(call)
             if reference != kept.physical_id:
                 found[REFERENCE] = reference
@@ -319,7 +319,7 @@ class Actions:
         return replace(kept, attributes={**kept.attributes, **found})
 
 
-def _may_be_lost(row: Resource, work: Work) -> bool:
+def _may_be_lost(row: Resource, work: TypeCall) -> bool:
     """Return whether the call may make an object whose response is lost, but which can be found."""
     # A create that was handed a link may be sent again to bring it to its properties.
     unseen = row.physical_id is None or bool(work.type.link)

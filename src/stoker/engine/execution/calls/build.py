@@ -31,7 +31,7 @@ from stoker.template.environment.environment import child_environment, parse_env
 _LIKE_AN_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
-def make_call(
+def build_call(
     stack_rows: StackRows,
     row: Resource,
     type_: ResourceType,

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stoker.engine.execution.calls.ownership import is_unproven
-from stoker.engine.execution.calls.type_caller import TypeCalls, Work
+from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.calls.vacancy import Vacancy
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
@@ -52,16 +52,16 @@ LOOKING = "looking for what the last request may have made"
 LANDING = "waiting until an earlier create request can no longer take effect"
 
 
-class Creating:
+class CreateRecovery:
     """Creates of one session."""
 
-    def __init__(self, session: Session, waiting: Waiting, calls: TypeCalls) -> None:
+    def __init__(self, session: Session, waiting: Waiting, calls: TypeCaller) -> None:
         self._session = session
         self._waiting = waiting
         self._calls = calls
         self.vacancy = Vacancy(session, calls)
 
-    async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
+    async def create(self, row: Resource, work: TypeCall) -> tuple[Resource, Outcome]:
         """The row, and the answer to a create that may make an object unseen.
 
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
@@ -108,7 +108,7 @@ class Creating:
         done = not row.asked or sent < limits.cloud_since or self._session.is_answered(row)
         return 0.0 if done else sent + limits.landing
 
-    async def _after(self, error: Exception, sent: _Sent, work: Work) -> Resource:
+    async def _after(self, error: Exception, sent: _Sent, work: TypeCall) -> Resource:
         """The row after a call without an answer, with its object if there turns out to be one."""
         lands = self._session.ports.faults.lands_within(error)
         if lands > 0 and sent.before.physical_id is not None:
@@ -120,7 +120,7 @@ class Creating:
         return sent.before
 
     async def _unless_made(
-        self, row: Resource, work: Work, outcome: Outcome, until: float
+        self, row: Resource, work: TypeCall, outcome: Outcome, until: float
     ) -> tuple[Resource, Outcome]:
         """Find out whether an earlier request has made the object that a rejection is about.
 
@@ -166,7 +166,7 @@ class Creating:
     async def _look(self, row: Resource, type_: ManagedType, until: float) -> Resource:
         """Look for the object once, and again until that time."""
         assert can(type_, Adopts)
-        work = Work(type_, type_.find, row.properties)
+        work = TypeCall(type_, type_.find, row.properties)
         pause = _FIRST_PAUSE
         while True:
             found: str | None
@@ -234,7 +234,7 @@ class Creating:
         type_ = self._session.type_of(row)
         if not row.asked or not isinstance(type_, ManagedType) or not can(type_, Sweeps):
             return
-        work = Work(type_, type_.sweep, row.properties)
+        work = TypeCall(type_, type_.sweep, row.properties)
         try:
             removed = await self._calls.once(row, work)
         except ENDS_TURN:

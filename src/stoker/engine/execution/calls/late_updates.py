@@ -8,7 +8,7 @@ starts, so that they outlive the engine.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.type_caller import TypeCalls
+from stoker.engine.execution.calls.type_caller import TypeCaller
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Resource
@@ -17,7 +17,7 @@ from stoker.schema.resource_type import Wait
 
 
 async def sent_before(
-    session: Session, calls: TypeCalls, waiting: Waiting, row: Resource, since: float | None
+    session: Session, calls: TypeCaller, waiting: Waiting, row: Resource, since: float | None
 ) -> tuple[float, ...]:
     """Return the send times of unanswered requests about the row, at the start of a change.
 

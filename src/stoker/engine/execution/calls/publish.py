@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.engine.execution.calls.server_metadata import server_metadata
-from stoker.engine.execution.calls.type_caller import Work, bound_call
+from stoker.engine.execution.calls.type_caller import TypeCall, bound_call
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Status
@@ -44,7 +44,7 @@ async def publish_row(stack_rows: StackRows, row: Resource) -> None:
         metadata = await server_metadata(ports, stack_rows.stack, row)
         if metadata == told:
             return
-        work = Work(type_, type_.publish, row.properties)
+        work = TypeCall(type_, type_.publish, row.properties)
         call = await bound_call(stack_rows, replace(row, metadata=metadata), work)
         await ports.workers.run(type_.service, call)
         told = metadata

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from stoker.engine.execution.calls.build import make_call, resolved_where_known
+from stoker.engine.execution.calls.build import build_call, resolved_where_known
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import NotFoundError
@@ -59,7 +59,7 @@ def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]
     found: set[str] = set()
     for properties in declared:
         known = resolved_where_known(stack_rows, type_, properties)
-        about = make_call(stack_rows, row, type_, properties=known)
+        about = build_call(stack_rows, row, type_, properties=known)
         with suppress(NotFoundError):
             found.update(type_.parts(replace(about, cloud=call.cloud)))
     return frozenset(found)

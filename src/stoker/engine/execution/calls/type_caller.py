@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.execution.calls.build import (
+    build_call,
     handed_on,
-    make_call,
     resolved,
     resolved_where_known,
     with_software,
@@ -63,7 +63,7 @@ SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
 
-class Work(Struct, frozen=True):
+class TypeCall(Struct, frozen=True):
     """What is called, and with which properties."""
 
     type: ManagedType
@@ -84,18 +84,18 @@ class Work(Struct, frozen=True):
         return self.type.service_for(self.properties)
 
 
-Ask = Callable[[Resource, Work], Awaitable[Any]]
+Ask = Callable[[Resource, TypeCall], Awaitable[Any]]
 """Makes a call about a row, and returns the answer or raises."""
 
 
-class TypeCalls:
+class TypeCaller:
     """Calls by the engine that owns the stack."""
 
     def __init__(self, session: Session, waiting: Waiting) -> None:
         self._session = session
         self._waiting = waiting
 
-    async def ask(self, row: Resource, work: Work) -> Any:
+    async def ask(self, row: Resource, work: TypeCall) -> Any:
         """The answer of one of the type's methods, which must be safe to repeat.
 
         Calls that the cloud turns away for now are repeated, after the time that it names or
@@ -160,7 +160,7 @@ class TypeCalls:
     async def once(
         self,
         row: Resource,
-        work: Work,
+        work: TypeCall,
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         """Return the answer to one call. Raises the errors of the call, and :class:`MachineError`.
@@ -176,7 +176,7 @@ class TypeCalls:
             raise
 
     async def _made(
-        self, row: Resource, work: Work, admitted: Callable[[], Awaitable[None]] | None
+        self, row: Resource, work: TypeCall, admitted: Callable[[], Awaitable[None]] | None
     ) -> Any:
         call = await bound_call(self._session, row, self._with_landing(row, work))
         service = work.service
@@ -185,7 +185,7 @@ class TypeCalls:
         ports, ended = self._session.ports, Ended()
 
         def noted() -> Any:
-            ports.tenure.require()
+            ports.lease.require()
             answer, lands = None, None
             if ended.set_running_or_notify_cancel():
                 try:
@@ -230,7 +230,7 @@ class TypeCalls:
         self._note_unanswered(row, lands or 0.0)
         return lands
 
-    def _with_landing(self, row: Resource, work: Work) -> Work:
+    def _with_landing(self, row: Resource, work: TypeCall) -> TypeCall:
         """The work of a snapshot, with the time until which an earlier request may be done."""
         limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
         if not work.snapshot.name or sent is None or sent < limits.cloud_since:
@@ -248,7 +248,7 @@ class TypeCalls:
 
 async def remove_user(session: Session, row: Resource, type_: ResourceType) -> None:
     """Remove the stack user of a row whose object stays; the row goes in any case."""
-    call, ports = make_call(session, row, type_), session.ports
+    call, ports = build_call(session, row, type_), session.ports
 
     def remove() -> None:
         if call.signalling is not None:
@@ -262,10 +262,10 @@ async def remove_user(session: Session, row: Resource, type_: ResourceType) -> N
         log.warning("stack user left behind", resource=row.name, error=str(error))
 
 
-async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callable[[], Any]:
+async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Callable[[], Any]:
     """The call with all that it needs; run on a worker if it uses a service."""
     type_, method = work.type, work.method
-    call = make_call(
+    call = build_call(
         stack_rows,
         row,
         type_,

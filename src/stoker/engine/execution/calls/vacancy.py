@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.execution.calls.ownership import Holder, Ownership, is_unproven
 from stoker.engine.execution.calls.shared_parts import parts_of, sharers
-from stoker.engine.execution.calls.type_caller import TypeCalls, Work
+from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import NotFoundError, RequestError
@@ -36,12 +36,12 @@ _PAUSE_SECONDS = 2.0
 class Vacancy:
     """The checks of one session."""
 
-    def __init__(self, session: Session, calls: TypeCalls) -> None:
+    def __init__(self, session: Session, calls: TypeCaller) -> None:
         self._session = session
         self._calls = calls
         self._ownership = Ownership(session)
 
-    async def check(self, row: Resource, work: Work) -> tuple[Resource, Outcome | None]:
+    async def check(self, row: Resource, work: TypeCall) -> tuple[Resource, Outcome | None]:
         """Make sure that a create does not meet an object of others.
 
         Returns an outcome where the request must not be sent: a failure, or the object that an
@@ -77,7 +77,7 @@ class Vacancy:
         type_ = self._session.type_of(row)
         if old.physical_id is None or not isinstance(type_, ManagedType) or not can(type_, Adopts):
             return False
-        work = Work(type_, type_.find, row.properties)
+        work = TypeCall(type_, type_.find, row.properties)
         ids = await self._seen(row, work, type_.occupants if can(type_, Contends) else type_.find)
         if old.physical_id not in ids:
             return False
@@ -85,7 +85,7 @@ class Vacancy:
         return not (unproven and await self._is_handed_over(row, work, old, ids))
 
     async def _is_handed_over(
-        self, row: Resource, work: Work, old: Resource, ids: Sequence[str]
+        self, row: Resource, work: TypeCall, old: Resource, ids: Sequence[str]
     ) -> bool:
         """Return whether the object of a row that is about to be removed can be that of ``row``."""
         type_ = work.type
@@ -96,7 +96,7 @@ class Vacancy:
             return False
         return not self._session.loses_an_end(old)
 
-    async def _declarers(self, row: Resource, work: Work, found: str) -> list[Resource]:
+    async def _declarers(self, row: Resource, work: TypeCall, found: str) -> list[Resource]:
         """The resources that declare the object by a property: both have it from now on."""
         session, type_ = self._session, work.type
         others = [
@@ -115,7 +115,9 @@ class Vacancy:
 
         return [session.rows[id_] for id_ in await self._seen(row, work, declarers)]
 
-    async def _seen(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> list[str]:
+    async def _seen(
+        self, row: Resource, work: TypeCall, method: Callable[[Call], Any]
+    ) -> list[str]:
         """Return the ids that a method finds; none if the object around them is gone."""
         try:
             seen = await self._calls.ask(row, replace(work, method=method))

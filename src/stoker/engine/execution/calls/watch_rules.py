@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.build import make_call
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.build import build_call
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Resource
 from stoker.engine.model.watches import Watch, WatchChange
@@ -11,12 +11,12 @@ from stoker.schema.resource_type import can
 from stoker.schema.watching import WatchesMetric
 
 
-async def watch(session: Session, row: Resource, work: Work, physical_id: str | None) -> None:
+async def watch(session: Session, row: Resource, work: TypeCall, physical_id: str | None) -> None:
     """Evaluate the rule of a resource from now on, if its type has one."""
     type_ = work.type
     if not can(type_, WatchesMetric):
         return
-    rule = type_.rule(make_call(session, row, work.type, properties=work.properties))
+    rule = type_.rule(build_call(session, row, work.type, properties=work.properties))
     now = session.ports.clock.now()
     known = Watch(
         row.id,

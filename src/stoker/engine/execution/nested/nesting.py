@@ -7,7 +7,11 @@ engines in other processes.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions, reason_of_nested
+from stoker.engine.execution.calls.actions import (
+    ActionFailedError,
+    ResourceActions,
+    reason_of_nested,
+)
 from stoker.engine.execution.calls.build import address_of_nested
 from stoker.engine.execution.nested.attributes import nested_attributes, with_shown
 from stoker.engine.execution.nested.desired import child_of, input_from, nesting_call, wanted_nested
@@ -38,7 +42,7 @@ from stoker.template.definition import Definition
 class Nesting:
     """Creates, updates and deletes the nested stacks of one operation."""
 
-    def __init__(self, session: Session, actions: Actions, waiting: Waiting) -> None:
+    def __init__(self, session: Session, actions: ResourceActions, waiting: Waiting) -> None:
         self._session = session
         self._actions = actions
         self._waiting = waiting

@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from stoker.engine.execution.calls.build import make_call
-from stoker.engine.execution.calls.type_caller import Ask, TypeCalls, Work, bound_call
+from stoker.engine.execution.calls.build import build_call
+from stoker.engine.execution.calls.type_caller import Ask, TypeCall, TypeCaller, bound_call
 from stoker.engine.execution.observe.observing import Look, look_at, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import StoppedError, Waiting
@@ -35,7 +35,7 @@ def patient(session: Session) -> Iterator[Ask]:
     waiting = Waiting()
     timer = asyncio.get_running_loop().call_later(PATIENCE, waiting.expire, "not answered")
     try:
-        yield TypeCalls(session, waiting).ask
+        yield TypeCaller(session, waiting).ask
     finally:
         timer.cancel()
 
@@ -46,7 +46,7 @@ def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
     After ``until``, of the loop's clock, it no longer waits for answers.
     """
 
-    async def ask(row: Resource, work: Work) -> Any:
+    async def ask(row: Resource, work: TypeCall) -> Any:
         call = await bound_call(stack_rows, row, work)
         async with asyncio.timeout_at(until):
             return await stack_rows.ports.workers.run(work.service, call)
@@ -58,7 +58,7 @@ def call_about(stack_rows: StackRows) -> CallFor:
     """Return the factory of calls for the planner's questions to types."""
 
     def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
-        return make_call(
+        return build_call(
             stack_rows,
             row,
             definition.type,
@@ -107,7 +107,7 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
     if not isinstance(type_, ManagedType) or not can(type_, Reads) or not is_readable(session, row):
         return None
     try:
-        attributes = await ask(row, Work(type_, type_.read, row.properties))
+        attributes = await ask(row, TypeCall(type_, type_.read, row.properties))
     except ENDS_TURN:
         raise
     except Exception as error:  # noqa: BLE001 - see read_attributes
@@ -151,16 +151,16 @@ async def look_at_all(stack_rows: StackRows, rows: Iterable[Resource], ask: Ask)
     return {row.id: look for (row, _), look in zip(asked, looks, strict=True)}
 
 
-def _work_of_look(stack_rows: StackRows, row: Resource) -> Work | None:
+def _work_of_look(stack_rows: StackRows, row: Resource) -> TypeCall | None:
     type_ = stack_rows.type_of(row)
     has_object = exists(row) and row.physical_id is not None and not row.external
     if not has_object or is_nested(row) or not isinstance(type_, ManagedType):
         return None
     method = look_at(stack_rows, type_)
-    return None if method is None else Work(type_, method, row.properties)
+    return None if method is None else TypeCall(type_, method, row.properties)
 
 
-async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> Look:
+async def _look(stack_rows: StackRows, row: Resource, work: TypeCall, ask: Ask) -> Look:
     try:
         look: Look = await ask(row, work)
     except TimeoutError:
@@ -202,7 +202,7 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
     if row.physical_id is None:
         return False  # it was never made
     try:
-        return isinstance(await ask(row, Work(type_, type_.check, row.properties)), Done)
+        return isinstance(await ask(row, TypeCall(type_, type_.check, row.properties)), Done)
     except ENDS_TURN:
         raise
     except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced

@@ -19,7 +19,7 @@ from stoker.engine.execution.observe.preparation import ask_beside, call_about, 
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches
-from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Reason, Step, defined
+from stoker.engine.model.plans import Change, NoDefinitions, Observed, Plan, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, is_nested
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
@@ -33,13 +33,13 @@ _MOST_ROUNDS = 8
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
-class Foreseen(Struct, frozen=True):
+class PreviewedStack(Struct, frozen=True):
     """The plan of a stack, its inputs, and the plans of the stacks nested in it."""
 
     stack_rows: StackRows
     evaluation: Evaluation
     plan: Plan
-    nested: Mapping[str, Foreseen]
+    nested: Mapping[str, PreviewedStack]
     """By resource: nested stacks that stay, as far as their new input is known."""
     observed: Observed
     """What its objects have shown."""
@@ -59,7 +59,7 @@ class Foreseen(Struct, frozen=True):
             for name in self.decisions.changes
         )
 
-    def all(self) -> Iterator[Foreseen]:
+    def all(self) -> Iterator[PreviewedStack]:
         """This one and all below it."""
         yield self
         for below in self.nested.values():
@@ -72,7 +72,7 @@ class Foreseen(Struct, frozen=True):
         return Accepted(changes_in(self.plan), nested)
 
 
-class Premises(Struct, frozen=True):
+class PreviewOptions(Struct, frozen=True):
     """Assumptions about the start of an update."""
 
     unhealthy: frozenset[str] = frozenset()
@@ -81,17 +81,17 @@ class Premises(Struct, frozen=True):
     """The update reads the live objects first."""
 
 
-NO_PREMISES = Premises()
+NO_PREMISES = PreviewOptions()
 NO_BATCHES = Batches()
 
 
-async def foresee(
+async def preview_tree(
     stack_rows: StackRows,
     given: Input,
     evaluation: Evaluation,
-    premises: Premises = NO_PREMISES,
+    premises: PreviewOptions = NO_PREMISES,
     batches: Batches = NO_BATCHES,
-) -> Foreseen:
+) -> PreviewedStack:
     """The plans of an update on these premises.
 
     Raises DiagnosticError and Refused for an update that would be refused.
@@ -115,9 +115,9 @@ async def foresee_with(
     stack_rows: StackRows,
     given: Input,
     evaluation: Evaluation,
-    premises: Premises = NO_PREMISES,
-) -> Foreseen:
-    """Return the same with a given planner. Raises as :func:`foresee`."""
+    premises: PreviewOptions = NO_PREMISES,
+) -> PreviewedStack:
+    """Return the same with a given planner. Raises as :func:`preview_tree`."""
     workers = stack_rows.ports.workers
     plan = await workers.compute(partial(planner.plan, evaluation))
     nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
@@ -130,17 +130,17 @@ async def foresee_with(
         if changes_in(plan) == changes:
             break
         nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
-    return Foreseen(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
+    return PreviewedStack(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
     """The plan of a delete."""
     rows = tuple(stack_rows.rows.values())
     planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows))
-    return await stack_rows.ports.workers.compute(lambda: planner.plan(Nothing()))
+    return await stack_rows.ports.workers.compute(lambda: planner.plan(NoDefinitions()))
 
 
-def _to_be(stack_rows: StackRows, nested: Mapping[str, Foreseen]) -> dict[str, Resource]:
+def _to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[str, Resource]:
     """Return the rows of nested stacks with their future attributes, except unknown ones."""
     found = {}
     for name, below in nested.items():
@@ -164,8 +164,8 @@ async def _nested(
     evaluation: Evaluation,
     plan: Plan,
     to_be: Mapping[str, Resource],
-    premises: Premises,
-) -> dict[str, Foreseen]:
+    premises: PreviewOptions,
+) -> dict[str, PreviewedStack]:
     """The plans of the nested stacks that stay, by their resources."""
     facts, changes = facts_amid(stack_rows, plan, to_be), changes_in(plan)
     found = {}
@@ -187,8 +187,8 @@ async def _foresee_one(
     own: Input,
     evaluation: Evaluation,
     facts: RecordedFacts,
-    premises: Premises,
-) -> Foreseen | None:
+    premises: PreviewOptions,
+) -> PreviewedStack | None:
     """Return the plan of the nested stack of a row, or None if its input is unknown."""
     ports = stack_rows.ports
     definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
@@ -209,7 +209,7 @@ async def _foresee_one(
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
     batches = Batches(about.batches, about.pause)
-    return await foresee(rows, given, inner, premises, batches)
+    return await preview_tree(rows, given, inner, premises, batches)
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions, reason_of_resource
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.actions import (
+    ActionFailedError,
+    ResourceActions,
+    reason_of_resource,
+)
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.observe.preparation import call_about
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.handover import Succession
+from stoker.engine.execution.steps.handover import ReplacementHandover
 from stoker.engine.execution.steps.hooks import Hooks
 from stoker.engine.model.plans import Change, Definitions, Node, Observed, Reason, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status
@@ -41,7 +45,7 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuchWorkError
 
 
-class Applying:
+class ApplyStep:
     """The apply steps of one operation."""
 
     def __init__(
@@ -49,7 +53,7 @@ class Applying:
         session: Session,
         operation: Operation,
         wanted: Definitions,
-        actions: Actions,
+        actions: ResourceActions,
         nesting: Nesting,
         hooks: Hooks,
         observed: Observed,
@@ -58,7 +62,7 @@ class Applying:
         self._operation = operation
         self._wanted = wanted
         self._actions = actions
-        self._succession = Succession(session, actions)
+        self._succession = ReplacementHandover(session, actions)
         self._nesting = nesting
         self._hooks = hooks
         self._observed = observed
@@ -166,7 +170,7 @@ class Applying:
         else:
             row = await self._actions.begin(row, Action.CHECK, calls=type_, **known)
             used = self._used.get(row.name, frozenset())
-            work = Work(type_, type_.check, row.properties, attributes=used)
+            work = TypeCall(type_, type_.check, row.properties, attributes=used)
             row = await self._actions.run(row, work)
         await self._complete(row)
 
@@ -268,7 +272,9 @@ class Applying:
         elif isinstance(type_, ManagedType):
             method = _method(row.action, type_, changed)
             if method is not None:
-                work = Work(type_, method, given_properties(definition), previous, changed, used)
+                work = TypeCall(
+                    type_, method, given_properties(definition), previous, changed, used
+                )
                 adopts = row.action is Action.ADOPT
                 row = await (self._actions.adopt if adopts else self._actions.run)(row, work)
             if can(type_, PublishesMetadata):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import RequestError
@@ -19,10 +19,10 @@ from stoker.schema.resource_type import ManagedType, Releases, can
 from stoker.template.definition import DeletionPolicy
 
 
-class Succession:
+class ReplacementHandover:
     """The replacements of one operation."""
 
-    def __init__(self, session: Session, actions: Actions) -> None:
+    def __init__(self, session: Session, actions: ResourceActions) -> None:
         self._session = session
         self._actions = actions
         self._replaced: dict[str, list[str]] | None = None
@@ -57,7 +57,9 @@ class Succession:
         for row in [new] if new is not None else newer:
             try:
                 await self._released(row, old)
-                old = await self._actions.settle(old, Work(type_, type_.reclaim, old.properties))
+                old = await self._actions.settle(
+                    old, TypeCall(type_, type_.reclaim, old.properties)
+                )
             except RequestError as refused:
                 reason = f"what it freed cannot be taken again: {refused.message}"
                 raise ActionFailedError(await self._actions.fail(old, reason), reason) from refused
@@ -78,7 +80,7 @@ class Succession:
             row = await self._actions.adopt_lost(row, type_)
             if type_.release_deletes and not await self._actions.obstructs(row, successor):
                 return
-            await self._actions.settle(row, Work(type_, type_.release, row.properties))
+            await self._actions.settle(row, TypeCall(type_, type_.release, row.properties))
 
     def _before(self, new: Resource) -> list[Resource]:
         """The rows that a row replaces, among those that were there when the operation began."""

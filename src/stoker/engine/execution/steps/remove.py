@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions
+from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
 from stoker.engine.execution.calls.build import physical_name
 from stoker.engine.execution.calls.ownership import Ownership
-from stoker.engine.execution.calls.type_caller import Work, remove_user
+from stoker.engine.execution.calls.type_caller import TypeCall, remove_user
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.hooks import Hooks
@@ -28,7 +28,7 @@ _SNAPSHOT_OF = "snapshot_of_delete"
 """Key of a row's data: the start of the delete for which its object has been snapshotted."""
 
 
-class Removing:
+class RemoveStep:
     """The remove steps of one operation."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Removing:
         session: Session,
         operation: Operation,
         wanted: Definitions,
-        actions: Actions,
+        actions: ResourceActions,
         nesting: Nesting,
         hooks: Hooks,
     ) -> None:
@@ -117,7 +117,7 @@ class Removing:
         row = await self._actions.adopt_lost(row, type_)
         if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
             row = await self._snapshot(row, type_)
-        work = Work(type_, type_.delete, row.properties)
+        work = TypeCall(type_, type_.delete, row.properties)
         return await self._actions.run(row, work)
 
     async def _snapshot(self, row: Resource, type_: ManagedType) -> Resource:
@@ -128,7 +128,7 @@ class Removing:
         assert can(type_, Snapshots)
         limit, own = type_.physical_name_limit, self._session.stack.name
         name = f"{physical_name(own, row.name, row.token, limit)}-{int(began or 0)}"
-        work = Work(type_, type_.snapshot, row.properties, snapshot=SnapshotFacts(name))
+        work = TypeCall(type_, type_.snapshot, row.properties, snapshot=SnapshotFacts(name))
         row = await self._actions.run(row, work)
         row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
         await self._session.commit(resources=[row])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions
+from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
 from stoker.engine.execution.calls.build import physical_name
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.visit import METHODS, Method, Visiting
+from stoker.engine.execution.steps.visit import METHODS, Method, VisitStep
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Node, Step
 from stoker.engine.model.records import Action, Operation, Resource, is_nested
@@ -23,21 +23,21 @@ from stoker.schema.resource_type import ManagedType, SnapshotFacts
 
 
 def visiting(
-    session: Session, operation: Operation, actions: Actions, nesting: Nesting
-) -> Visiting:
+    session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
+) -> VisitStep:
     """The visit steps of an operation."""
-    kind = Snapshotting if operation.action is Action.SNAPSHOT else Visiting
+    kind = Snapshotting if operation.action is Action.SNAPSHOT else VisitStep
     return kind(session, operation, actions, nesting)
 
 
-class Snapshotting(Visiting):
+class Snapshotting(VisitStep):
     """The visit steps of a snapshot."""
 
     _parts: dict[str, SnapshotPart] | None = None
     """By row."""
 
     def __init__(
-        self, session: Session, operation: Operation, actions: Actions, nesting: Nesting
+        self, session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
     ) -> None:
         super().__init__(session, operation, actions, nesting)
         self._loading = asyncio.Lock()
@@ -53,7 +53,7 @@ class Snapshotting(Visiting):
         assert self._parts is not None
         part = self._parts[row.id]
         part = await self._keep(replace(part, asked=True))
-        work = Work(type_, method, row.properties, snapshot=SnapshotFacts(part.object_name))
+        work = TypeCall(type_, method, row.properties, snapshot=SnapshotFacts(part.object_name))
         try:
             row = await self._actions.run(row, work)
         except ActionFailedError:

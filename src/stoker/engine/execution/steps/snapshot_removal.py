@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from stoker.engine.execution.calls.type_caller import TypeCalls, Work
+from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Action, Resource, Status
@@ -66,8 +66,8 @@ async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> st
     if part.nested_id is None and isinstance(type_, ManagedType) and can(type_, Snapshots):
         landing = session.ports.limits.landing if part.asked else 0.0
         facts = SnapshotFacts(part.object_name, session.ports.clock.now() + landing)
-        work = Work(type_, type_.delete_snapshot, properties={}, snapshot=facts)
-        calls, row = TypeCalls(session, waiting), _row_of(session, part)
+        work = TypeCall(type_, type_.delete_snapshot, properties={}, snapshot=facts)
+        calls, row = TypeCaller(session, waiting), _row_of(session, part)
         try:
             while True:
                 seen = waiting.round

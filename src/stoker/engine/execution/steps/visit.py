@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stoker.engine.execution.calls.actions import ActionFailedError, Actions, reason_of_resource
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.actions import (
+    ActionFailedError,
+    ResourceActions,
+    reason_of_resource,
+)
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.observe.observing import check_by
 from stoker.engine.execution.session import Session
@@ -45,11 +49,11 @@ def is_beyond(action: Action, type_: ResourceType | None) -> bool:
     return action is Action.CHECK and type_ is not None and METHODS[action](type_) is None
 
 
-class Visiting:
+class VisitStep:
     """The visit steps of one operation."""
 
     def __init__(
-        self, session: Session, operation: Operation, actions: Actions, nesting: Nesting
+        self, session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
     ) -> None:
         self._session = session
         self._operation = operation
@@ -91,7 +95,7 @@ class Visiting:
         return await self._run(row, type_, method)
 
     async def _run(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
-        return await self._actions.run(row, Work(type_, method, row.properties))
+        return await self._actions.run(row, TypeCall(type_, method, row.properties))
 
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (self._action, Status.IN_PROGRESS):

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from stoker.engine.model.change_sets import ChangeSet, ChangeSetChange
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import OperationStatus, Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
@@ -85,8 +85,8 @@ class ChangeSets:
         if found is None:
             room = room_for(self._ports, caller)
 
-            def change_of(recorded: Stack) -> Append:
-                return Append(
+            def change_of(recorded: Stack) -> PublicChange:
+                return PublicChange(
                     recorded.id,
                     (recorded,),
                     (given,),
@@ -153,7 +153,7 @@ class ChangeSets:
         return replace(blank, client_token=client.text, client_digest=client.digest)
 
     async def _keep(self, stack: Stack, made: ChangeSet) -> None:
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             if is_in_review(now) != made.makes:
                 raise ActionInProgressError(
@@ -169,7 +169,7 @@ class ChangeSets:
                     f"{stack.name} has {MOST} change sets, as many as it may have"
                 )
 
-        change = Append(stack.id, change_sets=ChangeSetChange(new=(made,)), guard=guard)
+        change = PublicChange(stack.id, change_sets=ChangeSetChange(new=(made,)), guard=guard)
         await self._store.commit(change)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:
@@ -192,7 +192,7 @@ class ChangeSets:
         if found.state is _RUNNING:
             raise _not_now(found)
         dropped = ChangeSetChange(dropped=(found.change_set.id,))
-        await self._store.commit(Append(found.change_set.stack_id, change_sets=dropped))
+        await self._store.commit(PublicChange(found.change_set.stack_id, change_sets=dropped))
 
     async def execute(
         self, caller: Caller, address: StackAddress, name: str, *, disable_rollback: bool | None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
@@ -69,4 +69,4 @@ def rule_of(ports: Ports, stack: Stack, row: Resource) -> WatchRule | None:
     type_ = rows.type_of(row)
     if row.replaced_by is not None or not can(type_, WatchesMetric):
         return None
-    return type_.rule(make_call(rows, row, type_))
+    return type_.rule(build_call(rows, row, type_))

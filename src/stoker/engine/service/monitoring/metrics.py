@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Guard, Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.watches import Datum, Watch, WatchChange
 from stoker.engine.service.monitoring.alarms import Alarms, AlarmView
@@ -53,7 +53,7 @@ class Metrics:
             change = WatchChange(measured=tuple((watch.resource_id, each) for each in measurements))
             try:
                 await self._ports.store.commit(
-                    Append(watch.stack_id, watches=change, guard=_there(watch))
+                    PublicChange(watch.stack_id, watches=change, guard=_there(watch))
                 )
             except _WatchDeletedError:
                 continue
@@ -121,7 +121,7 @@ def _measurement(datum: Datum, now: float) -> Measurement:
 def _there(watch: Watch) -> Guard:
     """The watch has not gone."""
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if inside.watch(watch.resource_id) is None:
             raise _WatchDeletedError
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreError
+from stoker.engine.model.interfaces import Guard, Ports, PublicChange, StoreError, TransactionReader
 from stoker.engine.model.records import Action, Operation, Status, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
@@ -150,7 +150,7 @@ class Watches:
             replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=told)
         )
         new = replace(new, changed_at=self._ports.clock.now())
-        follows = Append(
+        follows = PublicChange(
             stack.id, operations=tuple(operations), signals=tuple(signals), events=(event,)
         )
         written = await self._commit(watch, WatchChange(judged=(new,)), follows)
@@ -180,7 +180,7 @@ class Watches:
                 operations.append(self._ports.operation_on(rows.stack, Action.SIGNAL, request))
                 continue
             try:
-                details = type_.check_signal(make_call(rows, row, type_), {})
+                details = type_.check_signal(build_call(rows, row, type_), {})
             except ValidationError:
                 unheard += 1
                 continue
@@ -191,11 +191,11 @@ class Watches:
         return operations, signals, unheard
 
     async def _commit(
-        self, before: Watch, watches: WatchChange, follows: Append | None = None
+        self, before: Watch, watches: WatchChange, follows: PublicChange | None = None
     ) -> bool:
         """Write what becomes of a watch, and what ``follows``, unless it has changed meanwhile."""
         change = replace(
-            follows or Append(before.stack_id), watches=watches, guard=_unchanged(before)
+            follows or PublicChange(before.stack_id), watches=watches, guard=_unchanged(before)
         )
         try:
             await self._ports.store.commit(change)
@@ -207,7 +207,7 @@ class Watches:
 def _unchanged(watch: Watch) -> Guard:
     """The watch is what it was."""
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if inside.watch(watch.resource_id) != watch:
             raise _ConcurrentUpdateError
 

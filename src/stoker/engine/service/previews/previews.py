@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.engine.execution.observe.preview_tree import Premises, foresee
+from stoker.engine.execution.observe.preview_tree import PreviewOptions, preview_tree
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
@@ -79,8 +79,8 @@ class Previews:
         tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
         given, evaluation = await evaluated_update(ports, caller, stack, request)
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-        foreseen = await foresee(
-            stack_rows, given, evaluation, Premises(unhealthy, request.converge)
+        foreseen = await preview_tree(
+            stack_rows, given, evaluation, PreviewOptions(unhealthy, request.converge)
         )
         masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
         previews = UpdatePreviews(ports, masking, show_nested=show_nested)

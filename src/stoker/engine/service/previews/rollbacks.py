@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import CANCELLABLE, Action, Stack, Status
 from stoker.engine.model.requests import Caller
@@ -57,12 +57,12 @@ class Rollbacks:
         request, rollback = ChangeRequest(), Action.ROLLBACK
         operation = self._ports.operation_on(stack, rollback, request, input_id, caller=caller)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             require(now)
 
-        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
         await self._ports.store.commit(change)
 
 

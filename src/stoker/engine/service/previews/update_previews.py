@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.engine.execution.observe.preview_tree import Foreseen, foresee_delete
+from stoker.engine.execution.observe.preview_tree import PreviewedStack, foresee_delete
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, Reason, Step
@@ -44,7 +44,9 @@ class UpdatePreviews:
         self._masking = masking
         self._show_nested = show_nested
 
-    async def changes(self, foreseen: Foreseen, above: tuple[str, ...] = ()) -> list[ChangeView]:
+    async def changes(
+        self, foreseen: PreviewedStack, above: tuple[str, ...] = ()
+    ) -> list[ChangeView]:
         """Return the changes of a stack's resources, each followed by those in its nested stack.
 
         Raises DiagnosticError for changes that no cloud carries out.
@@ -76,7 +78,7 @@ class UpdatePreviews:
         rows = list(stack_rows.current.values())
         return await self._gone(stack_rows.stack, rows, places(plan), ())
 
-    def _lines(self, foreseen: Foreseen, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
+    def _lines(self, foreseen: PreviewedStack, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
         planned = {node.name: node for node in foreseen.plan.nodes(Step.APPLY)}
         differences, order = compared(foreseen, self._masking), places(foreseen.plan)
@@ -185,7 +187,7 @@ def _placed(line: ChangeView, place: Place | None) -> ChangeView:
     return line if place is None else replace(line, step=place.step, after=place.after)
 
 
-def _inside(foreseen: Foreseen, name: str) -> str:
+def _inside(foreseen: PreviewedStack, name: str) -> str:
     """What happens in the nested stack of a resource."""
     below = foreseen.nested.get(name)
     if below is None:

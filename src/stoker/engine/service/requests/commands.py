@@ -11,7 +11,7 @@ import contextlib
 from typing import Any
 
 from stoker.engine.model.change_sets import NO_CHANGE_SETS, ChangeSetChange
-from stoker.engine.model.interfaces import Append, Dispatcher, Inside, Ports
+from stoker.engine.model.interfaces import Dispatcher, Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import (
     CancelRequest,
     ChangeRequest,
@@ -99,7 +99,7 @@ class Operations:
         protections = protection_of(stack, request)
         guard = await guard_of_new(self._ports, caller, made)
 
-        def change_of(stack: Stack) -> Append:
+        def change_of(stack: Stack) -> PublicChange:
             stack, event = self._transitions.stack_to(
                 stack, action, Status.IN_PROGRESS, f"Stack {action} started"
             )
@@ -108,7 +108,7 @@ class Operations:
             asked = ChangeRequest(rollback=rollback, deletes=deletes)
             operation = self._ports.operation_on(stack, action, asked, given.id, caller=caller)
             event = replace(event, client_token=operation.client_token)
-            return Append(
+            return PublicChange(
                 stack.id,
                 (stack,),
                 (given,),
@@ -163,13 +163,13 @@ class Operations:
         operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id, caller=caller)
         self._ports.kept.put(given.id, evaluation)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             require_updatable(live(inside, stack))
             require_agreed(inside, agreement)
             rules.require(inside)
 
         executed = None if executes is None else (executes, operation.id)
-        change = Append(
+        change = PublicChange(
             stack.id,
             inputs=(given,),
             operations=(operation,),
@@ -191,13 +191,13 @@ class Operations:
         require_there(stack)
         agreement = await agreed_delete(self._ports, stack, plan_fingerprint)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             refuse_second_delete(live(inside, stack))
             require_deletable(inside, stack)
             require_agreed(inside, agreement)
 
         operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
-        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
         try:
             await self._ports.store.commit(change)
         except AlreadyDoneError:
@@ -217,7 +217,7 @@ class Operations:
         """Have one thing done to each resource; nothing where that was done last."""
         operation = self._ports.operation_on(stack, action, WalkRequest())
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             if action is Action.CHECK:
@@ -225,7 +225,7 @@ class Operations:
             if is_walked(now, action):
                 raise AlreadyDoneError
 
-        change = Append(stack.id, operations=(operation,), guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), guard=guard)
         with contextlib.suppress(AlreadyDoneError):
             await self._ports.store.commit(change)
 
@@ -239,7 +239,7 @@ class Operations:
             stack, action, request, cancels=given_up.id, caller=caller
         )
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             newest = cancellable(live(inside, stack), inside.queue(stack.id), back=back)
             if newest.id != given_up.id:
                 raise ActionInProgressError(
@@ -247,7 +247,7 @@ class Operations:
                     " cancel again"
                 )
 
-        change = Append(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(
@@ -266,7 +266,7 @@ class Operations:
         request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
         operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
                 raise ActionInProgressError(
@@ -274,7 +274,7 @@ class Operations:
                     " its end"
                 )
 
-        change = Append(stack.id, operations=(operation,), guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
         # The engine of the stack may be another process, which does not notify this one.
         for pause in _MARK_PAUSES:

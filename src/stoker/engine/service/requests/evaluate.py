@@ -11,7 +11,7 @@ from stoker.engine.planning.constraints import constraint_diagnostics
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.planning.sizes import require_resources
-from stoker.engine.service.requests.fetch import Judged, judged, with_fetched
+from stoker.engine.service.requests.fetch import EvaluatedInput, judged, with_fetched
 from stoker.engine.service.requests.inputs import input_of, input_of_document
 from stoker.engine.service.stack_access.availability import require_services
 from stoker.kernel.addresses import STACK_NAME
@@ -31,7 +31,7 @@ async def evaluated(
     request: StackRequest,
     old: Input | None = None,
     earlier: Evaluation | None = None,
-) -> Judged:
+) -> EvaluatedInput:
     """Return the input that a request gives a stack, and diagnostics about it.
 
     ``old`` is the stack's input, if the request keeps some of it; ``earlier`` is the evaluation of
@@ -39,7 +39,7 @@ async def evaluated(
     """
     input_id = ports.ids.uuid()
 
-    def judge() -> tuple[Documents, Judged]:
+    def judge() -> tuple[Documents, EvaluatedInput]:
         given, documents = input_of(input_id, stack.id, request, old)
         return documents, judged(ports, stack, given, documents, earlier, {})
 
@@ -134,7 +134,7 @@ async def _before(
     return old, await evaluation_at(ports, stack, stack.input_id)
 
 
-async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> None:
+async def _check(ports: Ports, caller: Caller, stack: Stack, found: EvaluatedInput) -> None:
     """Raise the errors that can be found before anything is done."""
     evaluation, findings = found.evaluation, found.findings
     findings.raise_errors()

@@ -21,7 +21,7 @@ MOST = 50
 """Templates that are fetched for one request."""
 
 
-class Judged(Struct, frozen=True):
+class EvaluatedInput(Struct, frozen=True):
     """The input that a request gives a stack, evaluated and validated."""
 
     given: Input
@@ -38,17 +38,21 @@ def judged(
     documents: Documents,
     earlier: Evaluation | None,
     unreachable: Mapping[str, str],
-) -> Judged:
+) -> EvaluatedInput:
     """Return an input with its evaluation and diagnostics."""
     evaluation = evaluation_of(ports, stack, given, documents, earlier, unreachable)
     missing = sorted(evaluation.missing)
     findings = Diagnostics() if missing else findings_of(evaluation)
-    return Judged(given, evaluation, missing, findings)
+    return EvaluatedInput(given, evaluation, missing, findings)
 
 
 async def with_fetched(
-    ports: Ports, stack: Stack, documents: Documents, found: Judged, earlier: Evaluation | None
-) -> Judged:
+    ports: Ports,
+    stack: Stack,
+    documents: Documents,
+    found: EvaluatedInput,
+    earlier: Evaluation | None,
+) -> EvaluatedInput:
     """The input with all templates that it names by address.
 
     A failed fetch becomes a diagnostic of the evaluation. Raises LimitExceededError.

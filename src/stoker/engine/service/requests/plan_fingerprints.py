@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.observe.preview_tree import Premises, foresee
+from stoker.engine.execution.observe.preview_tree import PreviewOptions, preview_tree
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted
-from stoker.engine.model.interfaces import Inside, Ports
+from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
@@ -46,7 +46,7 @@ class Agreement(Struct, frozen=True):
     """What an update may do."""
 
 
-def require_agreed(inside: Inside, agreement: Agreement | None) -> None:
+def require_agreed(inside: TransactionReader, agreement: Agreement | None) -> None:
     """Raise PlanOutdatedError if anybody has driven the stack, or one below it, since."""
     if agreement is not None and inside.tree(agreement.stack_id) != agreement.tree:
         raise _outdated(_OTHER_STATE)
@@ -106,7 +106,9 @@ async def agreed_update(
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-    plans = await foresee(stack_rows, given, evaluation, Premises(converge=request.converge))
+    plans = await preview_tree(
+        stack_rows, given, evaluation, PreviewOptions(converge=request.converge)
+    )
     accepted = plans.decisions
     found = await ports.workers.compute(lambda: of_update(given, accepted, tree))
     _require_same(fingerprint, found)

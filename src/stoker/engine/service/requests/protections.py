@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.model.change_sets import Protection
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.stack_policy import read_policy
@@ -34,7 +34,7 @@ class Rules(Struct, frozen=True):
     new: tuple[Protection, ...] = ()
     """What protects the stack from now on, if the update changes that."""
 
-    def require(self, inside: Inside) -> None:
+    def require(self, inside: TransactionReader) -> None:
         """Raise ActionInProgressError if somebody has set another protection meanwhile,
         NotSupportedError for
         exports that are not to be made, or to go.
@@ -97,12 +97,12 @@ class Protections:
         await self._set(stack, before, replace(before, policy=policy))
 
     async def _set(self, stack: Stack, before: Protection, protection: Protection) -> None:
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             live(inside, stack)
             if inside.protection(stack.id) != before:
                 raise _changed()
 
-        change = Append(stack.id, protections=(protection,), guard=guard)
+        change = PublicChange(stack.id, protections=(protection,), guard=guard)
         await self._ports.store.commit(change)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.engine.model.change_sets import ChangeSetChange, Protection
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports, StoreError
+from stoker.engine.model.interfaces import Guard, Ports, PublicChange, StoreError, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Stack
 from stoker.engine.model.requests import Caller, StackRequest
@@ -33,7 +33,7 @@ class _TrustRevokedError(Exception):
 
 
 async def record(
-    ports: Ports, caller: Caller, made: NewStack, change_of: Callable[[Stack], Append]
+    ports: Ports, caller: Caller, made: NewStack, change_of: Callable[[Stack], PublicChange]
 ) -> Stack:
     """Commit a new stack by the change that ``change_of`` makes of it.
 
@@ -62,10 +62,10 @@ async def record(
     )
 
 
-def _with_credentials(change: Append, credentials: Mapping[str, Any]) -> Append:
+def _with_credentials(change: PublicChange, credentials: Mapping[str, Any]) -> PublicChange:
     guard = change.guard
 
-    def guarded(inside: Inside) -> None:
+    def guarded(inside: TransactionReader) -> None:
         if guard is not None:
             guard(inside)
         if not inside.may_act_by(credentials):
@@ -78,7 +78,7 @@ def room_for(ports: Ports, caller: Caller) -> Guard:
     """What checks that the caller's project may have one more stack."""
     most = most_stacks(ports.limits, caller)
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if most is not None:
             require_room(inside.count_stacks(caller.project_id), most)
 
@@ -90,7 +90,7 @@ async def guard_of_new(ports: Ports, caller: Caller, made: NewStack) -> Guard:
     stack, given, evaluation = made
     room, exported = room_for(ports, caller), await export_names(ports, evaluation)
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         room(inside)
         require_shared(inside, stack, given, exported)
 
@@ -131,12 +131,12 @@ async def make_reviewed(
     operation = ports.operation_on(stack, Action.CREATE, asked, given.id, caller=caller)
     ports.kept.put(given.id, evaluation)
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if not is_in_review(live(inside, stack)):
             raise PlanOutdatedError(f"the stack {stack.name} has been created in the meantime")
         require_shared(inside, stack, given, exported)
 
-    change = Append(
+    change = PublicChange(
         stack.id,
         inputs=(given,),
         operations=(operation,),

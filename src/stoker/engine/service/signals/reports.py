@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.execution.calls.build import make_call, with_software
+from stoker.engine.execution.calls.build import build_call, with_software
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import Action, Event, Input, Resource, Status
 from stoker.engine.model.transitions import Transitions
 from stoker.kernel.values import replace
@@ -32,21 +32,21 @@ async def report(
     """
     assert can(type_, Deploys)
     ports = stack_rows.ports
-    call = await with_software(stack_rows, row, type_, make_call(stack_rows, row, type_))
+    call = await with_software(stack_rows, row, type_, build_call(stack_rows, row, type_))
     told, reason = type_.signalled(call, details)
     event = signal_event(ports, row, reason)
     if told is None:
-        await ports.store.commit(Append(row.stack_id, events=(event,)))
+        await ports.store.commit(PublicChange(row.stack_id, events=(event,)))
         # nothing else bounds the events of what is ignored again and again
         await ports.store.tidy(row.stack_id, stack_rows.events_to_keep)
         return
 
-    def guard(inside: Inside) -> None:
+    def guard(inside: TransactionReader) -> None:
         if inside.deployment(told.id) != call.deployment:
             raise ConcurrentUpdateError
 
     software = SoftwareChange(deployments=(told,))
-    change = Append(row.stack_id, events=(event,), software=software, guard=guard)
+    change = PublicChange(row.stack_id, events=(event,), software=software, guard=guard)
     await ports.store.commit(change)
 
 

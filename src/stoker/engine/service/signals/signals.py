@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.session import StackRows
 from stoker.engine.execution.steps.hooks import release_details, releases_of, stands_at
-from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Guard, Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import ReactRequest, Request, RestartRequest, ScaleRequest
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -130,7 +130,7 @@ class SignalService:
         heard = {CREATION_SIGNAL: [unique_id[:_LONGEST_ID], success]}
         signal = StoredSignal(self._ports.ids.uuid(), stack.id, row.id, now, heard)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             if not inside.has_resource(row.id):
                 raise NotFoundError(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             require_room_for_signal(inside, self._ports.limits, row, len(unique_id))
@@ -172,7 +172,7 @@ class SignalService:
             raise NotSupportedError(_resting(stack))
         await stack_rows.load_signals_of(row.id)
         known = len(stack_rows.signals.get(row.id, ()))
-        call = make_call(stack_rows, row, type_)
+        call = build_call(stack_rows, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
         except ValidationError as invalid:
@@ -187,7 +187,7 @@ class SignalService:
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
         )
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             if not inside.has_resource(row.id):
                 raise NotFoundError(f"{name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
             if inside.signals_of(row.id).count != known:
@@ -225,7 +225,7 @@ class SignalService:
             if not releases_of(stack_rows.hook_releases, row)
         )
         if releases:
-            await store.commit(Append(stack_id, signals=releases))
+            await store.commit(PublicChange(stack_id, signals=releases))
 
     async def _operate(
         self, stack: Stack, row: Resource, request: Request, details: Mapping[str, Any], size: int
@@ -241,7 +241,7 @@ class SignalService:
             )
         operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             if is_suspended(live(inside, stack)):
                 raise NotSupportedError(_resting(stack))
             if not inside.has_resource(row.id):
@@ -254,13 +254,13 @@ class SignalService:
         if details:
             now = self._ports.clock.now()
             signals = (StoredSignal(operation.id, stack.id, row.id, now, details),)
-        change = Append(stack.id, operations=(operation,), signals=signals, guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), signals=signals, guard=guard)
         await self._ports.store.commit(change)
 
     async def _reject(self, stack_rows: StackRows, event: Event) -> None:
         """Record the event of a signal that is not accepted."""
         store, stack_id = self._ports.store, stack_rows.stack.id
-        await store.commit(Append(stack_id, events=(event,)))
+        await store.commit(PublicChange(stack_id, events=(event,)))
         # Nothing else bounds the events of signals that are rejected again and again.
         await store.tidy(stack_id, stack_rows.events_to_keep)
 
@@ -271,7 +271,7 @@ class SignalService:
         signal: StoredSignal | None,
         guard: Guard | None = None,
     ) -> None:
-        change = Append(
+        change = PublicChange(
             row.stack_id,
             events=(signal_event(self._ports, row, reason),),
             signals=(signal,) if signal else (),

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from stoker.engine.execution.calls.publish import publish
 from stoker.engine.execution.calls.server_metadata import deployments_of
-from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller, Page
 from stoker.engine.service.signals.reports import MOST_TRIES, ConcurrentUpdateError
 from stoker.kernel.errors import (
@@ -58,7 +58,7 @@ class Software:
         )
         most = self._ports.limits.configs_per_project
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             _require_room(caller, "software configs", inside.count_configs, most)
             self._require_bytes(caller, inside, config)
 
@@ -84,7 +84,7 @@ class Software:
         """Drop a config. Raises ValidationError for one that deployments refer to."""
         await self.config(caller, config_id)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             if not inside.has_config(config_id):
                 raise _no_config(config_id)
             if inside.is_deployed(config_id):
@@ -112,7 +112,7 @@ class Software:
         )
         most = self._ports.limits.deployments_per_project
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             _require_room(caller, "software deployments", inside.count_deployments, most)
             self._require_bytes(caller, inside, deployment)
             _require_config(inside, config.id)
@@ -144,7 +144,9 @@ class Software:
             known = await self.deployment(caller, deployment_id)
             changed = replace(known, **changes, updated_at=self._ports.clock.now())
 
-            def guard(inside: Inside, known: Deployment = known, new: Deployment = changed) -> None:
+            def guard(
+                inside: TransactionReader, known: Deployment = known, new: Deployment = changed
+            ) -> None:
                 if inside.deployment(known.id) != known:
                     raise ConcurrentUpdateError
                 if new.config_id != known.config_id:
@@ -165,7 +167,7 @@ class Software:
         """Drop a deployment."""
         known = await self.deployment(caller, deployment_id)
 
-        def guard(inside: Inside) -> None:
+        def guard(inside: TransactionReader) -> None:
             if inside.deployment(deployment_id) is None:
                 raise _no_deployment(deployment_id)
 
@@ -194,7 +196,7 @@ class Software:
         return None
 
     def _require_bytes(
-        self, caller: Caller, inside: Inside, new: SoftwareConfig | Deployment
+        self, caller: Caller, inside: TransactionReader, new: SoftwareConfig | Deployment
     ) -> None:
         """Raise LimitExceededError where the project may not keep the new record."""
         most = self._ports.limits.software_bytes_per_project
@@ -212,10 +214,10 @@ class Software:
     async def _commit(
         self,
         change: SoftwareChange,
-        guard: Callable[[Inside], None],
+        guard: Callable[[TransactionReader], None],
         stack_id: str | None = None,
     ) -> None:
-        await self._ports.store.commit(Append(stack_id or "", software=change, guard=guard))
+        await self._ports.store.commit(PublicChange(stack_id or "", software=change, guard=guard))
 
 
 def _scope(caller: Caller) -> str | None:
@@ -231,7 +233,7 @@ def _require_room(caller: Caller, what: str, count: Callable[[str], int], most: 
         )
 
 
-def _require_config(inside: Inside, config_id: str) -> None:
+def _require_config(inside: TransactionReader, config_id: str) -> None:
     if not inside.has_config(config_id):
         raise _no_config(config_id)
 

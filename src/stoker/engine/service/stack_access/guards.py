@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.client_tokens import Asked, ClientToken
-from stoker.engine.model.interfaces import Guard, Inside
+from stoker.engine.model.interfaces import Guard, TransactionReader
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import (
     CANCELLABLE,
@@ -38,7 +38,7 @@ class AlreadyDoneError(Exception):
     """The stack is, or is being brought, where a request wants it."""
 
 
-def live(inside: Inside, stack: Stack) -> Stack:
+def live(inside: TransactionReader, stack: Stack) -> Stack:
     """The stack as it is now. Raises NotFoundError if it has been deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
@@ -79,7 +79,7 @@ def require_updatable(stack: Stack) -> None:
         raise ActionInProgressError(_busy(stack, action))
 
 
-def require_deletable(inside: Inside, stack: Stack) -> None:
+def require_deletable(inside: TransactionReader, stack: Stack) -> None:
     """Raise NotSupportedError for a stack that is, or is nested in one that is, protected, and
     for one
     whose exports others import.
@@ -175,7 +175,7 @@ def once(caller: Caller, guard: Guard) -> Guard:
     if client is None:
         return guard
 
-    def checked(inside: Inside) -> None:
+    def checked(inside: TransactionReader) -> None:
         found = inside.asked(caller.project_id, client.text)
         if found is not None:
             raise token_taken(client, found)
@@ -207,7 +207,9 @@ def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
     return size
 
 
-def require_room_for_signal(inside: Inside, limits: Limits, row: Resource, size: int) -> None:
+def require_room_for_signal(
+    inside: TransactionReader, limits: Limits, row: Resource, size: int
+) -> None:
     """Raise LimitExceededError if a signal of ``size`` bytes exceeds a limit of resource or
     stack.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stoker.engine.model.exports import Export
-from stoker.engine.model.interfaces import Inside, Ports
+from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import ActionInProgressError, ExportInUseError, NotSupportedError
@@ -22,7 +22,9 @@ async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
     return frozenset(output.export for output in outputs if output.export is not None)
 
 
-def require_shared(inside: Inside, stack: Stack, given: Input, names: frozenset[str]) -> None:
+def require_shared(
+    inside: TransactionReader, stack: Stack, given: Input, names: frozenset[str]
+) -> None:
     """Raise NotSupportedError where a stack would export what another one does, or would no longer
     export what others import; ActionInProgressError where what it imports is another value by now.
     """
@@ -46,7 +48,7 @@ def _may_export(stack: Stack) -> bool:
     return stack.good_input_id is not None
 
 
-def require_not_imported(inside: Inside, stack: Stack) -> None:
+def require_not_imported(inside: TransactionReader, stack: Stack) -> None:
     """Raise NotSupportedError for a stack whose exports others import: it cannot be deleted."""
     if stack.parent_id is not None:
         return
@@ -55,7 +57,7 @@ def require_not_imported(inside: Inside, stack: Stack) -> None:
     _require_unused(inside, stack, own)
 
 
-def _require_unused(inside: Inside, stack: Stack, names: frozenset[str]) -> None:
+def _require_unused(inside: TransactionReader, stack: Stack, names: frozenset[str]) -> None:
     if not names:
         return
     used = inside.importers(stack.project_id, names)

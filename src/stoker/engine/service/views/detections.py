@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from stoker.engine.model.change_sets import Detection
-from stoker.engine.model.interfaces import Append, Ports
+from stoker.engine.model.interfaces import Ports, PublicChange
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.views import DriftView
 from stoker.engine.service.stack_access.guards import require_rest, require_there
@@ -58,7 +58,7 @@ class Detections:
             )
         started = self._ports.clock.now()
         detection = Detection(self._ports.ids.uuid(), stack.id, started)
-        await self._store.commit(Append(stack.id, detections=(detection,)))
+        await self._store.commit(PublicChange(stack.id, detections=(detection,)))
         names = [row.name for row in rows] if only is None else list(only)
         task = asyncio.ensure_future(self._detect(caller, address, names, detection))
         self._tasks.add(task)
@@ -79,7 +79,7 @@ class Detections:
             fault = fault_reason(error)
         now = self._ports.clock.now()
         ended = replace(detection, ended_at=now, fault=fault, found=found)
-        await self._store.commit(Append(detection.stack_id, detections=(ended,)))
+        await self._store.commit(PublicChange(detection.stack_id, detections=(ended,)))
 
     async def show(self, caller: Caller, detection_id: str) -> tuple[Detection, StackAddress]:
         """A detection, and its stack. Raises NotFoundError."""

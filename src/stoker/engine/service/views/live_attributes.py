@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.type_caller import Work
+from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.observe.preparation import ask_beside
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
@@ -133,8 +133,8 @@ def _is_live(stack_rows: StackRows, row: Resource) -> bool:
     return can(type_, Observes) and can(type_, Reads)
 
 
-def _work(stack_rows: StackRows, row: Resource) -> Work:
+def _work(stack_rows: StackRows, row: Resource) -> TypeCall:
     type_ = stack_rows.type_of(row)
     assert isinstance(type_, ManagedType)
     assert can(type_, Reads)
-    return Work(type_, type_.read, row.properties)
+    return TypeCall(type_, type_.read, row.properties)

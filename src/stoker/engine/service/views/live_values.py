@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.calls.server_metadata import server_metadata
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
@@ -34,7 +34,7 @@ async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
     if can(type_, TakesDeployments) and type_.takes_deployments(row.properties):
         return await server_metadata(session.ports, session.stack, row)
     if can(type_, ShowsSignals):
-        call = make_call(session, row, type_)
+        call = build_call(session, row, type_)
         received = call.signals.get(str(session.reference_of(row)), ())
         return {**row.metadata, **type_.signal_metadata(received)}
     return row.metadata
@@ -65,7 +65,7 @@ def refreshed(session: StackRows, row: Resource) -> Resource:
     changing = [name for name, declared in type_.attributes.items() if not declared.cached]
     if not changing:
         return row
-    read = type_.read(make_call(session, row, type_))
+    read = type_.read(build_call(session, row, type_))
     fresh = {name: read[name] for name in changing if name in read}
     return replace(row, attributes={**row.attributes, **fresh})
 

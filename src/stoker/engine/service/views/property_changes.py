@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from stoker.engine.execution.observe.preparation import call_about
-from stoker.engine.execution.observe.preview_tree import Foreseen, facts_amid
+from stoker.engine.execution.observe.preview_tree import PreviewedStack, facts_amid
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
@@ -50,7 +50,7 @@ async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> M
     return await ports.workers.compute(lambda: Masking(found))
 
 
-def compared(foreseen: Foreseen, masking: Masking) -> dict[str, Compared]:
+def compared(foreseen: PreviewedStack, masking: Masking) -> dict[str, Compared]:
     """Return the differences of resources whose properties change or may, with masked secrets."""
     stack_rows = foreseen.stack_rows
     facts = facts_amid(stack_rows, foreseen.plan, foreseen.to_be)

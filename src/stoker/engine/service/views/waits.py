@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.build import make_call
+from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.calls.type_caller import TRIED_AGAIN
 from stoker.engine.execution.session import StackRows
 from stoker.engine.execution.steps.hooks import hook_of, pause_reason
@@ -62,7 +62,7 @@ def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
         return Waiting(row.name, CauseKind.NESTED, text, row)
     type_ = stack_rows.type_of(row)
     if can(type_, CountsSignals):
-        counted = type_.counted_signals(make_call(stack_rows, row, type_))
+        counted = type_.counted_signals(build_call(stack_rows, row, type_))
         text = f"{counted[0]} of {counted[1]} signals received"
         return Waiting(row.name, CauseKind.SIGNAL, text, row, signals=counted)
     if row.reason.endswith(TRIED_AGAIN):
