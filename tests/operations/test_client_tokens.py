@@ -85,8 +85,8 @@ def test_of_the_same_request_twice_at_once_one_is_recorded() -> None:
             return_exceptions=True,
         )
         assert sorted(type(result).__name__ for result in results) == [
-            "Exists",
-            "Exists",
+            "AlreadyExistsError",
+            "AlreadyExistsError",
             "NoneType",
         ]
         await lab.engine.dispatch.idle()

@@ -87,7 +87,7 @@ def test_a_rejected_request_leaves_nothing_to_search_for() -> None:
         await lab.create(template({"r": tie("Sim::Knot")}))
         assert await lab.status() == "CREATE_FAILED"
         row = (await lab.rows())["r"]
-        assert (row.reason, row.asked) == ("Refused: 409: the tie knot already exists", ())
+        assert (row.reason, row.asked) == ("RefusedError: 409: the tie knot already exists", ())
         await lab.delete()
         assert await gone(lab)
         assert intact(lab)

@@ -330,7 +330,7 @@ def test_an_image_that_cannot_be_deleted_keeps_the_snapshot_and_the_stack() -> N
         await shots.delete(snapshot)
         shown = await shots.show(snapshot)
         assert shown.status == "FAILED"
-        assert "a: Refused: the object is locked" in str(shown.reason)
+        assert "a: RefusedError: the object is locked" in str(shown.reason)
         await lab.delete()
         assert await lab.status() == "DELETE_FAILED"
         lab.cloud.undeletable.clear()

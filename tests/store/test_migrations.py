@@ -20,7 +20,7 @@ from stoker.store.sql.foreign import UnusableDatabaseError
 
 REVISIONS = sorted(
     path.name[:4]
-    for path in (Path(databases.__file__).parent / "migrations/versions").glob("[0-9]*.py")
+    for path in (Path(databases.__file__).parents[1] / "migrations/versions").glob("[0-9]*.py")
 )
 
 
@@ -28,7 +28,8 @@ def make(url: str, revision: str) -> None:
     """A database as a release with that revision has left it."""
     command = importlib.import_module("alembic.command")
     config = importlib.import_module("alembic.config").Config()
-    config.set_main_option("script_location", str(Path(databases.__file__).parent / "migrations"))
+    migrations = Path(databases.__file__).parents[1] / "migrations"
+    config.set_main_option("script_location", str(migrations))
     engine = sa.create_engine(url)
     with engine.begin() as connection:
         config.attributes["connection"] = connection

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.nested.preview_tree import PreviewOptions, foresee_with
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
-from stoker.engine.execution.observe.preview_tree import PreviewOptions, foresee_with
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.accepted import changes_in

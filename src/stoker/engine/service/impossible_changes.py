@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.observe.preview_tree import PreviewedStack, facts_amid
+from stoker.engine.execution.nested.preview_tree import PreviewedStack, facts_amid
 from stoker.engine.model.plans import Change, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError

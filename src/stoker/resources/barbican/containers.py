@@ -39,10 +39,10 @@ class SecretContainer(RestResource):
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The parts that are given."""
-        refs = [{"name": name, "secret_ref": ref} for name, ref in self.parts(properties)]
+        refs = [{"name": name, "secret_ref": ref} for name, ref in self.secret_refs(properties)]
         return {"type": self.kind, "secret_refs": refs}
 
-    def parts(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    def secret_refs(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         """Each part and the address of its secret."""
         for name, ref in properties.items():
             if name != "name" and ref is not None:

@@ -31,7 +31,7 @@ class GenericContainer(SecretContainer):
         ),
     }
 
-    def parts(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    def secret_refs(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         """Each name and the address of its secret."""
         return [(entry["name"], entry["ref"]) for entry in properties.get("secrets") or ()]
 

@@ -77,7 +77,7 @@ __all__ = [
     "DependsImplicitly",
     "Deploys", "Done", "Expects", "Failed", "Foresees", "GathersAttributes", "GrantsAccess",
     "Inherited", "MakesStack", "ManagedType", "NamesResources", "Nested", "NestingCall",
-    "NestingType", "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reacts", "Reads",
+    "NestingType", "NoChangeError", "Observes", "Outcome", "PublishesMetadata", "Reacts", "Reads",
     "Referred", "Releases", "Replaces", "RequestsAddresses", "Resized", "ResourceType",
     "RestartsResource",
     "ScalableType", "Shares",

@@ -1,1 +1,1 @@
-"""Nested stacks of a resource: their inputs, attributes and ends."""
+"""Nested stacks of a resource: their inputs, plans, attributes and ends."""

@@ -1,1 +1,1 @@
-"""Reads that precede a change: live objects, and the plans of nested stacks."""
+"""Reads of live objects that precede a change."""

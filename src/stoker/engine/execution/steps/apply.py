@@ -145,11 +145,10 @@ class ApplyStep:
             await self._session.commit(resources=[row])
 
     async def _create(self, row: Resource | None, definition: Definition) -> None:
-        row = (
-            self._new_row(definition)
-            if row is None
-            else replace(row, **_whole(definition, self._session.current))
-        )
+        if row is None:
+            row = self._new_row(definition)
+        else:
+            row = replace(row, **_whole(definition, self._session.current))
         if definition.external_id is not None:
             await self._refer(row, definition)
         elif self._operation.action is Action.ADOPT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.engine.execution.observe.preview_tree import PreviewOptions, preview_tree
+from stoker.engine.execution.nested.preview_tree import PreviewOptions, preview_tree
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack

@@ -1,6 +1,6 @@
 """What an update, or a delete, would do to each resource of a stack, and of those nested in it.
 
-The plans say it (:mod:`stoker.engine.execution.observe.preview_tree`); here they become lines to
+The plans say it (:mod:`stoker.engine.execution.nested.preview_tree`); here they become lines to
 be read.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.engine.execution.observe.preview_tree import PreviewedStack, foresee_delete
+from stoker.engine.execution.nested.preview_tree import PreviewedStack, foresee_delete
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, Reason, Step

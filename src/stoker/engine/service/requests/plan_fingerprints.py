@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.observe.preview_tree import PreviewOptions, preview_tree
+from stoker.engine.execution.nested.preview_tree import PreviewOptions, preview_tree
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted
 from stoker.engine.model.interfaces import Ports, TransactionReader

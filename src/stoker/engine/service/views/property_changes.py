@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stoker.engine.execution.nested.preview_tree import PreviewedStack, facts_amid
 from stoker.engine.execution.observe.preparation import call_about
-from stoker.engine.execution.observe.preview_tree import PreviewedStack, facts_amid
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
