@@ -55,6 +55,8 @@ _WORD = re.compile("|".join(rf"(\b(?:{words})\b)" for words in WORDS), re.IGNORE
 _OPENING = re.compile(rf"\s*(?:{OPENINGS})\b")
 _WHAT = re.compile(r"\bwhat\b", re.IGNORECASE)
 _CODE = re.compile(r"``.+?``|`[^`\n]+`|\"[^\"\n]*\"|https?://\S+|\x08\n(?:.+\n?)+")
+# The paragraph that ends in two colons, and the lines below it that are indented further.
+_LITERAL = re.compile(r"^([ \t]*)(\S.*::)[ \t]*\n(?:[ \t]*\n|\1[ \t]+\S.*\n?)+", re.MULTILINE)
 _END = re.compile(r"(?<=[.!?:;])\s+|\n[ \t]*\n|\n[ \t]*[-*|] ")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _MAYBE_COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
@@ -153,7 +155,8 @@ def markdown_texts(source: str) -> Iterator[Text]:
 def findings_in(file: str, texts: Iterable[Text]) -> Iterator[Finding]:
     """Yield the habits in texts of a file."""
     for kind, first, text in texts:
-        clean = _CODE.sub(lambda match: "`" + "\n" * match[0].count("\n") + "`", text)
+        clean = _LITERAL.sub(lambda match: match[2] + "\n" * match[0].count("\n"), text)
+        clean = _CODE.sub(lambda match: "`" + "\n" * match[0].count("\n") + "`", clean)
         if kind == "docstring" and _OPENING.match(clean):
             yield _finding(file, first, "opening", text)
         if kind == "attribute":

@@ -31,6 +31,7 @@ def habits_in(source: str) -> list[tuple[int, str]]:
         ('"""Reads rows.\n\nIt is told of\nthem anew."""\n', [(3, "word"), (4, "word")]),
         ('"""Reads ``anew`` and "at once"."""\n', []),
         ('"""Reads.\n\n\b\nExamples\n  stoker tell\n"""\n', []),
+        ('"""Rows.\n\nA tree::\n\n    told\n      anew\n\nIt is told.\n"""\n', [(8, "word")]),
         ("a = 1  # nobody reads it\n", [(1, "word")]),
         ('a = "# nobody"\n', []),
         (f"# {LONG}\n", [(1, "sentence")]),

@@ -1,8 +1,45 @@
-"""Refusals of a request, each with the error type that clients of the API know; and shortages.
+"""Errors of requests, each with the error type that clients of the API know; and shortages.
 
-``RequestError`` and its children are the only exceptions that an interface shows to a user as they
-are; anything else is a fault of ours. (Diagnostics about documents are
-:class:`stoker.kernel.diagnostics.DiagnosticError`.)
+Only a RequestError is shown to clients as it is. Any other exception that reaches an interface is
+reported as a fault of the service. The exceptions that cross modules::
+
+    RequestError                  a request that is refused
+      ValidationError             400
+      LimitExceededError          400
+      NotSupportedError           400, 405
+        ExportInUseError
+      ForbiddenError              403
+      NotFoundError               404
+        LookupFailedError         a name without an object in the cloud
+          NoSuchObjectError
+        NoSuchCloudError          another region or cloud
+      ActionInProgressError       409
+      AlreadyExistsError          409
+      PlanOutdatedError           409
+      UnavailableError            503
+    DiagnosticError               findings in a template or an environment
+      MissingTemplateError
+    FencedError                   another engine has acquired the stack
+    StoreError                    the database failed
+      DatabaseTimeoutError
+      ReadAbandonedError
+    MachineError                  a shortage of memory, threads or descriptors
+    CloudError                    the answer of a cloud to a call
+      UnreadableAnswerError
+    ActionFailedError             an action on a resource failed; its row says so
+    NestedFailedError             the operation on a nested stack failed
+    StoppedError                  an operation no longer wants its waits
+    ComputationError              an expression or pattern has no result
+      MalformedExpressionError
+    JobError                      a helper process has no result
+    SinkUnavailableError          a messaging service cannot be reached
+    CommandError                  a command ends with a message and an exit code
+      InputError
+        DocumentError
+      RefusedError                the service refused a request of the command
+      UnreachableError
+        NoServiceError
+      WrongServiceError
 """
 
 from __future__ import annotations
