@@ -191,17 +191,18 @@ def full(postgresql: PostgreSQL) -> Iterator[None]:
         first = ending.enter_context(taken.connect())
 
         def no_more() -> bool:
-            end_others = "pid NOT IN (SELECT pid FROM pg_stat_activity WHERE query LIKE '%%ours%%')"
-            first.exec_driver_sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                f" WHERE backend_type = 'client backend' AND {end_others}"
+            others = (
+                "FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                " AND query NOT LIKE '%%ours%%'"
             )
+            first.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {others}")
             try:
                 for _ in range(20):
                     more = sa.create_engine(taken.url, poolclass=sa.NullPool)
                     ending.enter_context(more.connect()).exec_driver_sql("SELECT 'ours'")
             except sa.exc.OperationalError:
-                return True
+                # The service may have connected again before the last one was taken.
+                return not first.exec_driver_sql(f"SELECT count(*) {others}").scalar_one()
             return False
 
         first.exec_driver_sql("SELECT 'ours'")
