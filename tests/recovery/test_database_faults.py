@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
 
+from stoker.dispatch.failures import Failures
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.operations.driver import Driver
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
@@ -127,3 +129,19 @@ def test_reads_that_fail_for_minutes_fail_no_resource(seconds: float) -> None:
         assert len(lab.cloud.made) == 4
 
     in_lab(story)
+
+
+async def test_driver_is_started_again_after_thousands_of_failures() -> None:
+    """A database that is away for hours fails each driver of a stack."""
+
+    class Woken:
+        """A driver for which there is something new."""
+
+        async def news(self) -> None:
+            nonlocal restarts
+            restarts += 1
+
+    failures, restarts = Failures(), 0
+    for _ in range(3000):
+        await failures.pause("stack", cast("Driver", Woken()))
+    assert restarts == 3000

@@ -59,5 +59,5 @@ class Failures:
         """Wait, longer with every failure in a row, but not when there is something new."""
         self._counts[stack_id] = count = self._counts.get(stack_id, 0) + 1
         with contextlib.suppress(TimeoutError):
-            pause = min(0.1 * 2 ** (count - 1), LONGEST_PAUSE)
+            pause = min(0.1 * 2.0 ** min(count - 1, 10), LONGEST_PAUSE)
             await asyncio.wait_for(driver.news(), pause)
