@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from stoker.engine.execution.steps.hooks import hook_of
 from stoker.engine.model.client_tokens import ClientToken
+from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
@@ -389,7 +390,11 @@ class Users:
         while self._alive:
             await asyncio.sleep(pause)
             pause = min(pause * 1.3, 30)
-            for row, address in await self._standing():
+            try:
+                rows = await self._standing()
+            except StoreError:  # a read that the scenario fails: the user looks again
+                continue
+            for row, address in rows:
                 place = (row.id, json.dumps(row.hook, sort_keys=True))
                 if place in self._progress.cleared or source.random() < 0.3:
                     continue
