@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.state import State
+from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.web.http import RequestContext
@@ -81,7 +82,7 @@ class Actions:
     def __init__(self, state: State, trusts: Trusts) -> None:
         self._state = state
         self._trusts = trusts
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     @cached_property
     def _workers(self) -> ThreadPoolExecutor:
@@ -102,20 +103,15 @@ class Actions:
             if len(self._tasks) >= _MOST_WAITING:
                 _LOG.warning("alarm %s: an action is not taken, too many are", alarm["id"])
                 return
-            task = asyncio.get_running_loop().create_task(self._take(alarm, action, told))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._take(alarm, action, told))
 
     async def idle(self) -> None:
         """Return when all actions have been taken."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.idle()
 
     async def stop(self) -> None:
         """Leave what is under way."""
-        for task in list(self._tasks):
-            task.cancel()
-        await self.idle()
+        await self._tasks.stop()
         if "_workers" in self.__dict__:
             self._workers.shutdown(wait=False, cancel_futures=True)
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 from localcloud.compute import actions
 from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
 from localcloud.compute.state import State
+from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Exit, FabricError
 from localcloud.web.http import ApiError
@@ -60,7 +61,7 @@ class Machine:
         self._state = state
         self._jobs: dict[str, Job] = {}
         self._locks: dict[str, asyncio.Lock] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._latest: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(PARALLEL)
         self._rebooting: set[str] = set()
@@ -72,19 +73,15 @@ class Machine:
 
     def work_on(self, server_id: str) -> None:
         """Begin the work that the server's task state asks for, after what is under way."""
-        task = asyncio.get_running_loop().create_task(self._work(server_id))
-        self._tasks.add(task)
+        task = self._tasks.start(self._work(server_id))
         self._latest[server_id] = task
         task.add_done_callback(lambda done: self._end(server_id, done))
 
     def aside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do work that no task state tells of, beside what else is done for its server."""
-        task = asyncio.get_running_loop().create_task(_reported(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(_reported(work))
 
     def _end(self, server_id: str, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
         if self._latest.get(server_id) is task:
             del self._latest[server_id]
 
@@ -100,14 +97,11 @@ class Machine:
 
     async def idle(self) -> None:
         """Return when no work is left."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.idle()
 
     async def stop(self) -> None:
         """Leave all work as it is."""
-        for task in list(self._tasks):
-            task.cancel()
-        await self.idle()
+        await self._tasks.stop()
 
     def exited(self, exit: Exit) -> None:  # noqa: A002  (the fabric's word)
         """Note that a server's first process has ended by itself.

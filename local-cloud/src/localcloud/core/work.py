@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
+from localcloud.core.background_tasks import BackgroundTasks
+
 _LOG = logging.getLogger(__name__)
 _HOLD_SECONDS = 0.5
 """How long a request about one object waits for work that is under way, as with servers."""
@@ -15,14 +17,13 @@ class Work:
     """Runs work in the background. Its failures are the work's own affair."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._latest: dict[str, asyncio.Task[None]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def begin(self, object_id: str, work: Callable[[], Awaitable[None]]) -> None:
         """Begin work on an object, after what is under way for it."""
-        task = asyncio.get_running_loop().create_task(self._run(object_id, work))
-        self._tasks.add(task)
+        task = self._tasks.start(self._run(object_id, work))
         self._latest[object_id] = task
         task.add_done_callback(lambda done: self._end(object_id, done))
 
@@ -34,7 +35,6 @@ class Work:
             _LOG.exception("work on %s failed", object_id)
 
     def _end(self, object_id: str, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
         if self._latest.get(object_id) is task:
             del self._latest[object_id]
 
@@ -60,11 +60,8 @@ class Work:
 
     async def idle(self) -> None:
         """Return when no work is left."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.idle()
 
     async def stop(self) -> None:
         """Leave all work as it is."""
-        for task in list(self._tasks):
-            task.cancel()
-        await self.idle()
+        await self._tasks.stop()

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
+from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
 from localcloud.messaging.state import State
 from localcloud.messaging.subscriptions import TRUST, alive
@@ -35,7 +36,7 @@ class Webhooks:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     @cached_property
     def _workers(self) -> ThreadPoolExecutor:
@@ -52,14 +53,11 @@ class Webhooks:
 
     async def idle(self) -> None:
         """Return when nothing is on its way."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.idle()
 
     async def stop(self) -> None:
         """Leave what is on its way."""
-        for task in list(self._tasks):
-            task.cancel()
-        await self.idle()
+        await self._tasks.stop()
         if "_workers" in self.__dict__:
             self._workers.shutdown(wait=False, cancel_futures=True)
 
@@ -77,9 +75,7 @@ class Webhooks:
         if isinstance(options.get("post_headers"), dict):
             headers |= {str(k): str(v) for k, v in options["post_headers"].items()}
         send = self._send(subscription, body.encode(), headers, policy)
-        task = asyncio.get_running_loop().create_task(send)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(send)
 
     async def _send(
         self,
