@@ -256,7 +256,7 @@ LATELY_NOTICED = {"deferred": 0}
 
 
 def noticed(guard: str) -> bool:
-    """Return whether some scenario tells that a guard is missing."""
+    """Return True if a scenario fails without the guard."""
     for seed in (LATELY_NOTICED.get(guard, 0), *range(SEEDS)):
         try:
             found = play_with(3, seed, without=guard)

@@ -155,7 +155,7 @@ def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def checked_outputs(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Outputs as they are stored. Raises ValidationError naming what is wrong with which."""
+    """Return outputs as they are stored. Raises ValidationError with the output and its error."""
     return [_checked("outputs", i, entry, OUTPUT) for i, entry in enumerate(given)]
 
 

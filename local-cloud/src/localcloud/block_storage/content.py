@@ -147,7 +147,7 @@ class Content:
             yield
 
     def _is_held(self, image_id: str) -> bool:
-        """Return whether volumes stand on the image, be it deleted or not."""
+        """Return True if volumes use the image, even if it is deleted."""
         state = self._state
         kinds = (state.volumes, state.snapshots, state.backups)
         return any(image_id == found["base"] for kind in kinds for found in kind.values())

@@ -243,7 +243,7 @@ class Filters:
 
 
 class NoFilters:
-    """Stands in for the packet filter that the kernel lacks: everything passes."""
+    """Replaces the packet filter that the kernel lacks: everything passes."""
 
     redirects = False
 

@@ -53,7 +53,7 @@ class AccessList(Struct, frozen=True):
         return AccessList(referrers, [term for term in terms if not term.startswith(".r:")])
 
     def allows_anybody(self, referrer: str, *, listing: bool) -> bool:
-        """Return whether whoever comes from this page may read, or list."""
+        """Return True if requests with this referrer may read, or list."""
         if listing and ".rlistings" not in self.names:
             return False
         host, allowed = urlsplit(referrer).hostname or "unknown", False

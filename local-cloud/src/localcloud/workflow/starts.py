@@ -49,7 +49,7 @@ class ExecutionStarter:
         return made
 
     def triggered(self, trigger: Document, told: str, params: Mapping[str, Any]) -> None:
-        """Begin the execution of a trigger; raises :class:`localcloud.web.http.ApiError`."""
+        """Start the execution of a trigger; raises :class:`localcloud.web.http.ApiError`."""
         project = trigger["project_id"]
         workflow = self._state.workflows.get(trigger["workflow_id"])
         if workflow is None:

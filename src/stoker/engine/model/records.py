@@ -387,7 +387,7 @@ class Resource(Struct, frozen=True):
     nested_id: str | None = None
     """The nested stack behind the resource."""
     hook: Mapping[str, Any] = field(default_factory=dict)
-    """Where the row stands in the hooks of an operation
+    """The hook that the row waits at, and those it has passed
     (:mod:`stoker.engine.execution.steps.hooks`).
     """
     origin: Mapping[str, Any] = field(default_factory=dict)
@@ -399,7 +399,7 @@ class Resource(Struct, frozen=True):
 
 
 def is_nested(row: Resource) -> bool:
-    """Return True if the row stands for a nested stack that was made."""
+    """Return True if the row represents a nested stack that was created."""
     return row.nested_id is not None
 
 

@@ -51,7 +51,7 @@ class KeepsSoftware(Protocol):
 
 
 class SoftwareInside(Protocol):
-    """What guards look at; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
+    """Reads of guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:
         """One deployment, locked."""

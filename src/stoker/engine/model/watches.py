@@ -104,7 +104,7 @@ class KeepsWatches(Protocol):
 
 
 class WatchInside(Protocol):
-    """What guards look at; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
+    """Reads of guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
 
     def watch(self, resource_id: str) -> Watch | None:
         """One watch, locked."""

@@ -224,7 +224,7 @@ def _remove_member(cloud: Any, pool_id: str, instance: str) -> None:
 
 
 def _place(cloud: Any, instance: str) -> _Place:
-    """Where an instance is. Raises RequestError for one without an address."""
+    """Return the address of an instance. Raises RequestError if it has none."""
     for port in PORTS.select(cloud, device_id=instance):
         for fixed in port.get("fixed_ips") or ():
             return _Place(instance, fixed["ip_address"], fixed["subnet_id"])

@@ -20,7 +20,7 @@ class DatabaseTimeoutError(StoreError):
 
 
 async def in_time(answer: Awaitable[Result]) -> Result:
-    """What the database answers. Raises :class:`DatabaseTimeoutError` where a request has waited
+    """Return the answer of the database. Raises :class:`DatabaseTimeoutError` if a request waits
     too long.
     """
     if not in_request():

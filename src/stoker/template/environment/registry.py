@@ -275,7 +275,7 @@ def is_removed(service: Mapping[str, Any], type_name: str) -> bool:
 
 
 def is_glob(name: Any) -> bool:
-    """Return whether the name of a resource in a registry stands for several."""
+    """Return True if the name of a resource in a registry matches several resources."""
     return any(character in str(name) for character in "*?[")
 
 

@@ -92,7 +92,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "attachment_id": State.attachment,
     "type_id": kinds.find,
 }
-"""How what a path names is found, by the name of the part; raises NotFoundError."""
+"""Finders of the objects that a path names, by part of the path; each raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:

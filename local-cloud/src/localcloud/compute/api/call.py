@@ -87,7 +87,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "group_id": groups.find,
     "aggregate_id": lambda state, _, key: hosts.aggregate(state, key),
 }
-"""How what a path names is found, by the name of the part; raises NotFoundError."""
+"""Finders of the objects that a path names, by part of the path; each raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, tools: ServiceContext) -> Route:

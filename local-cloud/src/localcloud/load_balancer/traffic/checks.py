@@ -112,7 +112,7 @@ class Monitor:
         return True
 
     async def _not_refused(self, address: str, port: int) -> bool:
-        """Return whether nothing says, for as long as the monitor waits, that nobody listens."""
+        """Return True if no refusal arrives within half of the monitor's time-out."""
         loop = asyncio.get_running_loop()
         with await self._open(ListenAccess.SEND, address, port) as sock:
             sock.send(b"")

@@ -186,7 +186,7 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "lock_id": _own("locks", "Resource lock {} could not be found."),
     "transfer_id": _own("transfers", "Transfer {} could not be found."),
 }
-"""How what a path names is found, by the name of the part; raises NotFoundError."""
+"""Finders of the objects that a path names, by part of the path; each raises NotFoundError."""
 
 
 def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
