@@ -126,7 +126,7 @@ class App:
             conf,
             current_trust=trusts.current,
             renew_trust=self._gate.renew_trust,
-            may_change=lambda: self._driving.ports.lease.require(),  # it is made below
+            may_change=lambda: self._scheduler.ports.lease.require(),  # it is made below
         )
         self._cloud = CloudClients(endpoints, clock, called)
         self._templates = WebTemplates(
@@ -150,15 +150,15 @@ class App:
             loads=self._cloud.workers.loads,
             pauses=self._pauses.report,
             reencrypting=lambda: self._store.reencryption.is_under_way,
-            work=lambda: self._driving.work(),  # it is made below
+            work=lambda: self._scheduler.work(),  # it is made below
         )
         ports.store.observe(self._counts)
         self._purge = RetentionJob(clock, kept_for(conf, self._store.store))
         self._forgetting = Background(self._forget)
         self._loading: asyncio.Future[None] | None = None
-        self._driving: StackScheduler = self._drives(ports, conf.host or socket.gethostname())
-        ports = self._driving.ports
-        self.service: Service = make_service(ports, self._driving.dispatcher)
+        self._scheduler: StackScheduler = self._drives(ports, conf.host or socket.gethostname())
+        ports = self._scheduler.ports
+        self.service: Service = make_service(ports, self._scheduler.dispatcher)
         self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
         self._senders = senders_of(bus, ports, self._store.store.outbox)
         self.operators = self._served(PlainTextResponse("", 404), conf, "heat_api", name="engine")
@@ -236,7 +236,7 @@ class App:
             self._gate.authenticate,
             self._gate.policies,
             settings_from(conf),
-            self._driving.engines,
+            self._scheduler.engines,
             Fetching(self._templates, self._cloud.container_files(conf.max_json_body_size)),
             self._cloud.workers.compute,
         )
@@ -275,7 +275,7 @@ class App:
         if self._part is not ProcessRole.ENGINE:
             heard_by["events"] = lambda about, own: None if own else streams.hear(about)
         duties: list[SingletonTask] = [self._watching, self._gate.left_trusts, *self._senders]
-        await self._driving.start(duties, heard_by, self._cloud.workers.share)
+        await self._scheduler.start(duties, heard_by, self._cloud.workers.share)
         if self._part is not ProcessRole.API:
             self._purge.start()
             self._rotation.start()
@@ -283,7 +283,7 @@ class App:
     async def _forget(self) -> None:
         while True:
             await asyncio.sleep(FORGET_EVERY)
-            self._driving.ports.kept.forget_unused()
+            self._scheduler.ports.kept.forget_unused()
             await asyncio.get_running_loop().run_in_executor(None, freeing.give_back)
 
     def _load(self) -> None:
@@ -311,7 +311,7 @@ class App:
         await self._purge.close()
         await self._rotation.close()
         await self.service.cloudformation.detections.close()
-        await self._driving.close()
+        await self._scheduler.close()
         if self._loading is not None:
             await self._loading
         self._cloud.close()

@@ -10,8 +10,8 @@ from stoker.cli.arguments import completing
 from stoker.cli.arguments import options as shared
 from stoker.cli.client.stacks import Server
 from stoker.cli.client.target import Target
-from stoker.cli.console.execution import run_in_server
 from stoker.cli.console.failures import CommandError, InputError
+from stoker.cli.local.execution import run_in_server
 from stoker.cli.local.service import connect
 from stoker.cli.servers import PassingOn, find_server, wanted_server
 

@@ -62,7 +62,7 @@ class ApplyStep:
         self._operation = operation
         self._wanted = wanted
         self._actions = actions
-        self._succession = ReplacementHandover(session, actions)
+        self._handover = ReplacementHandover(session, actions)
         self._nesting = nesting
         self._hooks = hooks
         self._observed = observed
@@ -182,7 +182,7 @@ class ApplyStep:
         if row.action is Action.CREATE:
             if isinstance(definition.type, ManagedType):
                 row = await self._actions.adopt_lost(row, definition.type)
-            await self._succession.release(row)
+            await self._handover.release(row)
         await self._finish(row, definition)
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
@@ -222,7 +222,7 @@ class ApplyStep:
         going: Resource | None = None,
     ) -> None:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
-        row = await self._succession.reclaim(row, going)
+        row = await self._handover.reclaim(row, going)
         row = replace(row, metadata=definition.metadata)
         await self._actions.values.require_room(replace(row, properties=definition.properties))
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
@@ -251,7 +251,7 @@ class ApplyStep:
         policy = definition.update_replace_policy or old.deletion_policy
         replaced = replace(old, replaced_by=new.id, deletion_policy=str(policy))
         await session.commit(resources=[replaced, new], events=[*events, event])
-        await self._succession.release(new, replaced)
+        await self._handover.release(new, replaced)
         await self._finish(new, definition)
 
     async def _finish(
