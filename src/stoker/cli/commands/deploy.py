@@ -64,7 +64,7 @@ def command(
     output, and the stack with its outputs and resources is printed as JSON at the end.
 
     TEMPLATE may be a plan that "stoker plan --out" has saved: exactly that is done, without
-    asking, or nothing if the stack has changed since.
+    asking, or nothing if the stack has changed since. A template of - is read from standard input.
 
     If no service is named or running, starts one in the background with a local cloud. It keeps
     running, as do the servers, until "stoker stop".

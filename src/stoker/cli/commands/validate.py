@@ -41,6 +41,7 @@ def command(
 
     Prints all findings, each with file, line and column. Whatever "stoker deploy" would refuse is
     an error. Without -e and -P, parameters without a default are assumed to get valid values later.
+    A template of - is read from standard input.
 
     Exit code 0: no errors; 2: errors, or with --strict warnings.
 
@@ -49,6 +50,7 @@ def command(
       stoker validate examples/*.yaml
       stoker validate app.yaml -e production.yaml -P port=80
       stoker validate --format sarif app.yaml > findings.sarif
+      ./generate | stoker validate -
     """
     found: list[Finding] = []
     texts: dict[str, str] = {}
