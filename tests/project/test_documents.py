@@ -26,6 +26,16 @@ def test_links_lead_to_files_that_exist(document: Path) -> None:
     assert [t for t in targets if not (document.parent / t).exists()] == []
 
 
+def test_changelog_has_headings_of_keep_a_changelog() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    releases = re.findall(r"^## (.*)", changelog, re.MULTILINE)
+    assert releases[0] == "[Unreleased]"
+    dated = re.compile(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d")
+    assert [r for r in releases[1:] if not dated.fullmatch(r)] == []
+    kinds = set(re.findall(r"^### (.*)", changelog, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
 def test_every_rule_of_order_names_tests_that_exist() -> None:
     named = set(TEST_NAME.findall((ROOT / "docs/ordering.md").read_text()))
     sources = ROOT.glob("tests/*/*.py")
