@@ -6,6 +6,7 @@ Heat's figures are those of release 27.0.1, counted in the same way.
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -111,6 +112,42 @@ def _is_patch(called: ast.expr) -> bool:
     return ast.unparse(called) in ("monkeypatch.setattr", "monkeypatch.delattr", "patch")
 
 
+def protocols(modules: Iterable[Module]) -> str:
+    """Protocols, and those whose methods a single class of the sources has.
+
+    A class implements a Protocol if it, or a class above it, has a member for each of the
+    Protocol's. Other Protocols do not count as implementations, nor do doubles in tests.
+    """
+    classes = {node.name: node for module in modules for node in module.classes}
+    members = {name: _members(node, classes) for name, node in classes.items()}
+    ours = {name for name, node in classes.items() if _is_protocol(node)}
+    asked = {name: {m for m in members[name] if not m.startswith("__")} for name in ours}
+    single = sum(
+        sum(asked[name] <= members[other] for other in classes.keys() - ours) == 1
+        for name in ours
+        if asked[name]
+    )
+    return f"{len(ours)}; {single}"
+
+
+def _is_protocol(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).partition("[")[0] == "Protocol" for base in node.bases)
+
+
+def _members(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> set[str]:
+    found = {method.name for method in methods_of(node)}
+    for entry in ast.walk(node):
+        if isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name):
+            found.add(entry.target.id)
+        elif isinstance(entry, ast.Attribute) and ast.unparse(entry.value) == "self":
+            found.add(entry.attr)
+    for base in node.bases:
+        parent = classes.get(ast.unparse(base).partition("[")[0])
+        if parent is not None and parent is not node:
+            found |= _members(parent, classes)
+    return found
+
+
 def rows() -> Iterator[tuple[str, str, str]]:
     """Figure, ours, Heat's."""
     modules = modules_under(*SOURCES)
@@ -155,6 +192,13 @@ def rows() -> Iterator[tuple[str, str, str]]:
     survey = Survey()
     for source, name in zip(SOURCES, ("service", "local cloud"), strict=True):
         yield from prose(survey, source.relative_to(ROOT).as_posix(), name)
+    # A process of its own: the trace imports the service and its tests.
+    trace = [sys.executable, "-m", "tests.path_trace"]
+    traced = subprocess.run(trace, cwd=ROOT, check=True, capture_output=True, text=True)
+    create, commits = traced.stdout.splitlines()
+    yield "create of one resource enters", create, ""
+    yield "each of its commits", commits, ""
+    yield "Protocols; with one implementation", protocols(every), ""
     yield "modules; lines", f"{len(modules):,}; {sum(m.lines for m in every):,}", ""
     yield "test functions", f"{count:,}", ""
 

@@ -1,0 +1,1 @@
+"""Traces the path of a create through the engine."""
