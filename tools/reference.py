@@ -1,5 +1,5 @@
 """``python -m tools.reference`` writes what the documentation repeats from the code: the pages of
-commands and options, and the table of types in docs/found-again.md.
+commands and options, and the table of types in docs/reference/lost-creates.md.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _without_effect() -> Iterator[str]:
 
 def found_again_page() -> str:
     """The page on lost creates, with the table of types as the types are now."""
-    text = (ROOT / "docs/found-again.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/lost-creates.md").read_text(encoding="utf-8")
     before, _, rest = text.partition(_TABLE)
     _, _, after = rest.partition("\n\n")
     types = Registry()
@@ -145,9 +145,9 @@ def found_again_page() -> str:
 
 
 PAGES = {
-    "docs/commands.md": commands_page,
-    "docs/configuration.md": configuration_page,
-    "docs/found-again.md": found_again_page,
+    "docs/reference/commands.md": commands_page,
+    "docs/reference/configuration.md": configuration_page,
+    "docs/reference/lost-creates.md": found_again_page,
     **type_pages.pages(),
 }
 """Files, and what makes their text."""

@@ -1,4 +1,4 @@
-"""The pages of docs/resource-types: every type with its properties, from its declaration."""
+"""The pages of docs/reference/resource-types: every type with its declared properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from stoker.schema.resource_type import Adopts, ResourceType
 from stoker.schema.support import Support, SupportStatus
 from tools.type_examples import example
 
-FOLDER = "docs/resource-types"
+FOLDER = "docs/reference/resource-types"
 _TRIED = Path(__file__).parents[1] / "tests" / "openstack" / "tried.json"
 """Written by `python -m tests.openstack --record`."""
 _WRITTEN = "Written by `python -m tools.reference`."
@@ -160,7 +160,7 @@ def _described(type_: ResourceType) -> Iterator[str]:
         extension = f", extension `{type_.extension}`" if type_.extension else ""
         facts.append(f"service `{type_.service}`{extension}")
     if isinstance(type_, Adopts):
-        facts.append(f"[found again](../found-again.md) by: {way(type_)}")
+        facts.append(f"[found again](../lost-creates.md) by: {way(type_)}")
     if facts:
         text = "; ".join(facts)
         yield f"{text[0].upper()}{text[1:]}."

@@ -36,7 +36,9 @@ def arguments() -> argparse.Namespace:
         "--missing", action="store_true", help="replay also cases of what does not exist yet"
     )
     parser.add_argument(
-        "--write-differences", action="store_true", help="write docs/differences.md and do no more"
+        "--write-differences",
+        action="store_true",
+        help="write docs/reference/differences.md and do no more",
     )
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""The examples of docs/language.md give what they say."""
+"""The examples of docs/reference/language.md give what they say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.source.source import read
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "language.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/language.md"
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
 AROUND = read(BLOCKS[0]).data
 EXAMPLES = [(read(block).data, block) for block in BLOCKS[1:]]

@@ -15,15 +15,41 @@ from stoker.resources.base.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("local-cloud/*.md")]
-LINK = re.compile(r"\]\(([^)#\s]+)\)")
+FOLDERS = ("", "docs/**/", "local-cloud/", "deploy/", "tests/openstack/lab/")
+DOCUMENTS = [page for folder in FOLDERS for page in ROOT.glob(f"{folder}*.md")]
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_to_files_that_exist(document: Path) -> None:
-    targets = [t for t in LINK.findall(document.read_text()) if "://" not in t]
+    targets = [path for path, _ in LINK.findall(document.read_text()) if "://" not in path]
     assert [t for t in targets if not (document.parent / t).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_into_pages_lead_to_headings(document: Path) -> None:
+    missing = [
+        f"{path}#{heading}"
+        for path, heading in LINK.findall(document.read_text())
+        if heading and "://" not in path
+        if heading not in _anchors(document.parent / path if path else document)
+    ]
+    assert missing == []
+
+
+def _anchors(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_pages_that_sources_name_exist() -> None:
+    folders = ("src", "local-cloud", "tests", "tools", "bench", "examples", "deploy")
+    suffixes = {".py", ".yaml", ".toml", ".sh"}
+    sources = [s for f in folders for s in (ROOT / f).rglob("*") if s.suffix in suffixes]
+    named = {page for s in sources for page in re.findall(r"docs/[\w/-]+\.md", s.read_text())}
+    assert len(named) > 5
+    assert [page for page in sorted(named) if not (ROOT / page).exists()] == []
 
 
 def test_changelog_has_headings_of_keep_a_changelog() -> None:
@@ -37,21 +63,21 @@ def test_changelog_has_headings_of_keep_a_changelog() -> None:
 
 
 def test_every_rule_of_order_names_tests_that_exist() -> None:
-    named = set(TEST_NAME.findall((ROOT / "docs/ordering.md").read_text()))
+    named = set(TEST_NAME.findall((ROOT / "docs/develop/ordering.md").read_text()))
     sources = ROOT.glob("tests/*/*.py")
     existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
     assert named - existing == set()
 
 
 def test_every_test_of_order_is_named_by_a_rule() -> None:
-    document = (ROOT / "docs/ordering.md").read_text()
+    document = (ROOT / "docs/develop/ordering.md").read_text()
     sources = ROOT.glob("tests/ordering/*.py")
     existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
     assert existing - set(TEST_NAME.findall(document)) == set()
 
 
 def test_no_type_that_is_said_to_be_missing_exists() -> None:
-    limits = (ROOT / "docs/limits.md").read_text()
+    limits = (ROOT / "docs/reference/limits.md").read_text()
     [missing] = re.findall(r"\*\*Resource types\.\*\*(.*?)\n\n", limits, re.DOTALL)
     existing = {name.rpartition("::")[2] for name in built_in()}
     assert set(re.findall(r"`(\w+)`", missing)) & existing == set()
@@ -66,7 +92,7 @@ def test_generated_references_are_up_to_date(name: str) -> None:
 async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
     plugins = tmp_path / "plugins"
     plugins.mkdir()
-    document = (ROOT / "docs/adding-a-resource-type.md").read_text()
+    document = (ROOT / "docs/develop/resource-types.md").read_text()
     [example] = re.findall(r"```python\n(\"\"\"A text.*?)```", document, re.DOTALL)
     (plugins / "digest.py").write_text(example)
 

@@ -67,7 +67,7 @@ def test_every_option_is_read_or_listed_as_without_effect(tmp_path: Path) -> Non
 
 
 def test_options_without_effect_are_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text()
     for names in IGNORED.values():
         for name in names:
             assert f"`{name}`" in page, name

@@ -1,4 +1,4 @@
-"""The examples of docs/resource-types are good templates."""
+"""The examples of docs/reference/resource-types are good templates."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from stoker.resources.base.registry import Registry
 from stoker.resources.base.renamed_types import OLDER_NAMES
 from stoker.schema.resource_type import Adopts, Done, ResourceType, Sweeps, Wait
 
-DOCUMENT = Path(__file__).parents[2] / "docs/found-again.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/reference/lost-creates.md"
 TYPES = Registry()
 NAMED = {"name": "theirs"}
 DESCRIBED = {**NAMED, "description": "by the user"}

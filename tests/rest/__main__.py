@@ -1,4 +1,4 @@
-"""``python -m tests.rest`` writes docs/security.md."""
+"""``python -m tests.rest`` writes docs/reference/security.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Who may do what, found out by trying: every address of every API, in every role.
 
-``python -m tests.rest`` writes docs/security.md.
+``python -m tests.rest`` writes docs/reference/security.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stoker.kernel.addresses import ResourceAddress, StackAddress
 from tests.rest.contract import ROWS, Row
 from tests.rest.scene import Scene
 
-PAGE = Path(__file__).parents[2] / "docs/security.md"
+PAGE = Path(__file__).parents[2] / "docs/reference/security.md"
 ROLES = (
     "no token", "other project", "reader", "member", "stack user", "user of another stack", "admin"
 )  # fmt: skip
@@ -41,7 +41,7 @@ INTRODUCTION = """# Security: who may do what
 
 Written by `python -m tests.rest`, which tries every address of every API in every role, with the
 default policies; a test fails when behaviour and page differ. To change who may do what, see
-[policies](operations.md#policies).
+[policies](../operate/operations.md#policies).
 
 The columns:
 

@@ -1,4 +1,4 @@
-"""docs/security.md says who may do what, as it is found by trying."""
+"""docs/reference/security.md says who may do what, as it is found by trying."""
 
 from __future__ import annotations
 

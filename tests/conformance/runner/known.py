@@ -13,7 +13,7 @@ from tests.conformance.runner.case import Case
 from tests.conformance.runner.comparison import Difference
 
 DIFFERENCES = Path(__file__).parent.parent / "differences.yaml"
-PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "differences.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/differences.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ _INTRODUCTION = (
 
 
 def page(content: Known) -> str:
-    """``docs/differences.md``: the differences that are meant, for readers."""
+    """``docs/reference/differences.md``: the differences that are meant, for readers."""
     lines = list(_INTRODUCTION)
     for each in content.deliberate:
         lines += [

@@ -3,7 +3,8 @@
 A list of disturbances says which calls are disturbed, and how; the first that selects a call has
 it. An administrator reads and changes the list at ``/disturbances`` while the cloud runs; it is
 kept in ``disturbances.json`` of the cloud's directory, which is also where a cloud finds it at
-its start. Calls to the list itself are never disturbed. ``docs/disturbances.md`` has examples.
+its start. Calls to the list itself are never disturbed. ``docs/guide/howto/disturbances.md`` has
+examples.
 """
 
 import asyncio

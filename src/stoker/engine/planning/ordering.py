@@ -1,4 +1,4 @@
-"""All rules of order, in one place. ``docs/ordering.md`` explains each and names its test.
+"""All rules of order, in one place. ``docs/develop/ordering.md`` explains each and names its test.
 
 An operation has two phases. First every wanted resource is *applied*, after those that it needs.
 Only when all of them are there, the rows that must go are *removed*, dependents before what they
