@@ -359,7 +359,7 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
     stacks = [stack_in(project, f"s{number}") for number in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(PublicChange(stack.id, stacks=(stack,), guard=room))
+            store.commit(PublicChange(stack.id, stacks=(stack,), guards=(room,)))
             for stack, store in zip(stacks, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
@@ -512,7 +512,7 @@ async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcess
     changes = [SoftwareChange(configs=(config_in(project),)) for _ in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(PublicChange("", software=change, guard=room))
+            store.commit(PublicChange("", software=change, guards=(room,)))
             for change, store in zip(changes, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,

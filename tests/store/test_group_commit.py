@@ -55,7 +55,7 @@ def statements(database: sa.Engine) -> Iterator[list[str]]:
     sa.event.remove(database, "before_cursor_execute", note)
 
 
-def create(stack: Stack, guard: Guard | None = None) -> PublicChange:
+def create(stack: Stack, *guards: Guard) -> PublicChange:
     """A change that makes a stack."""
     operation = operation_on(stack)
     events = (event_of(stack),)
@@ -65,7 +65,7 @@ def create(stack: Stack, guard: Guard | None = None) -> PublicChange:
         operations=(operation,),
         events=events,
         taken=(stack.id,),
-        guard=guard,
+        guards=guards,
     )
 
 
@@ -217,7 +217,7 @@ async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
         inside.stack(second.id)
 
     told = PublicChange(first.id, events=(event_of(first),))
-    asked = PublicChange(second.id, events=(event_of(second),), guard=look)
+    asked = PublicChange(second.id, events=(event_of(second),), guards=(look,))
     row = sa.text("SELECT 1 FROM stacks WHERE id = :id FOR UPDATE")
     numbers = sa.select(sa.func.pg_try_advisory_xact_lock(SPACE, Lock.NUMBERS.value))
     with session.begin() as connection:

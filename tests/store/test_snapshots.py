@@ -104,8 +104,10 @@ async def test_a_guard_counts_the_snapshots_that_were_written_before_it(
         seen.append((inside.count_snapshots(stack.id), inside.has_snapshot(first.id)))
 
     first = snapshot_of(stack)
-    await stores.one.commit(PublicChange(stack.id, snapshots=(first,), guard=guard))
-    await stores.one.commit(PublicChange(stack.id, snapshots=(snapshot_of(stack),), guard=guard))
+    await stores.one.commit(PublicChange(stack.id, snapshots=(first,), guards=(guard,)))
+    await stores.one.commit(
+        PublicChange(stack.id, snapshots=(snapshot_of(stack),), guards=(guard,))
+    )
     assert seen == [(0, False), (1, True)]
 
 

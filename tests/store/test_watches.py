@@ -73,7 +73,7 @@ async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
     def guard(inside: TransactionReader) -> None:
         seen.extend([inside.watch(watch.resource_id), inside.watch("none")])
 
-    await stores.other.commit(PublicChange(stack.id, guard=guard))
+    await stores.other.commit(PublicChange(stack.id, guards=(guard,)))
     assert seen == [watch, None]
 
 

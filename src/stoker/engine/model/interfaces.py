@@ -172,8 +172,8 @@ class PublicChange(Struct, frozen=True):
     change_sets: ChangeSetChange = NO_CHANGE_SETS
     protections: tuple[Protection, ...] = ()
     detections: tuple[Detection, ...] = ()
-    guard: Guard | None = None
-    """What was read to make the change is looked at by it again."""
+    guards: tuple[Guard, ...] = ()
+    """Run in this order, inside the transaction; the first that raises refuses the change."""
 
 
 class OwnerChange(Struct, frozen=True):

@@ -97,7 +97,7 @@ class RestartOperation(Running):
                 raise _ChangeUnderWayError
 
         try:
-            await ports.store.commit(PublicChange(stack.id, operations=(update,), guard=guard))
+            await ports.store.commit(PublicChange(stack.id, operations=(update,), guards=(guard,)))
         except _ChangeUnderWayError:
             return
 

@@ -89,7 +89,9 @@ class SnapshotService:
                     f" of {stack.name}"
                 )
 
-        change = PublicChange(stack.id, operations=(operation,), snapshots=(snapshot,), guard=guard)
+        change = PublicChange(
+            stack.id, operations=(operation,), snapshots=(snapshot,), guards=(guard,)
+        )
         await self._store.commit(change)
         return await self._view(stack, snapshot)
 
@@ -124,7 +126,7 @@ class SnapshotService:
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(PublicChange(stack.id, operations=(operation,), guard=guard))
+        await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
         # whoever drives the stack may be another process, which tells nobody here
         for pause in _PAUSES:
             found = await self._store.operation_status(operation.id)
@@ -163,7 +165,7 @@ class SnapshotService:
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(PublicChange(stack.id, operations=(operation,), guard=guard))
+        await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
 
     async def _snapshot(self, stack: Stack, snapshot_id: str) -> Snapshot:
         found = await self._store.snapshot(snapshot_id)

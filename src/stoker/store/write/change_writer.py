@@ -50,10 +50,9 @@ def write(
     for index, change in enumerate(changes):
         if verdicts[index] is None:
             verdicts[index] = names.refusal(change)
-        guard = change.guard if isinstance(change, PublicChange) else None
-        if verdicts[index] is None and guard is not None:
-            # it is judged by all that came before it
-            verdicts[index] = _refusal(inside, guard)
+        if verdicts[index] is None and isinstance(change, PublicChange):
+            # A guard sees all changes before its own, also those of this transaction.
+            verdicts[index] = _refusal(inside, change.guards)
         if verdicts[index] is None:
             names.use(change)
             inside.allow(change)
@@ -63,13 +62,14 @@ def write(
     return verdicts
 
 
-def _refusal(inside: SqlTransactionReader, guard: Guard) -> Exception | None:
-    """Return the error for which a guard refuses a change, or None."""
+def _refusal(inside: SqlTransactionReader, guards: Sequence[Guard]) -> Exception | None:
+    """Return the error of the first guard that refuses a change, or None."""
     try:
-        guard(inside)
+        for guard in guards:
+            guard(inside)
     except (StoreError, sa.exc.SQLAlchemyError):
         raise
-    except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the change
+    except Exception as refused:  # noqa: BLE001 - the caller that waits for the change gets it
         return refused
     return None
 

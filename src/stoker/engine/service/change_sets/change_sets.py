@@ -91,7 +91,7 @@ class ChangeSets:
                     (recorded,),
                     (given,),
                     change_sets=ChangeSetChange(new=(made,)),
-                    guard=room,
+                    guards=(room,),
                 )
 
             stack = await record(self._ports, caller, (stack, given, evaluation), change_of)
@@ -169,7 +169,7 @@ class ChangeSets:
                     f"{stack.name} has {MOST} change sets, as many as it may have"
                 )
 
-        change = PublicChange(stack.id, change_sets=ChangeSetChange(new=(made,)), guard=guard)
+        change = PublicChange(stack.id, change_sets=ChangeSetChange(new=(made,)), guards=(guard,))
         await self._store.commit(change)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:

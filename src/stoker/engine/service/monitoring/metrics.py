@@ -53,7 +53,7 @@ class Metrics:
             change = WatchChange(measured=tuple((watch.resource_id, each) for each in measurements))
             try:
                 await self._ports.store.commit(
-                    PublicChange(watch.stack_id, watches=change, guard=_there(watch))
+                    PublicChange(watch.stack_id, watches=change, guards=(_there(watch),))
                 )
             except _WatchDeletedError:
                 continue

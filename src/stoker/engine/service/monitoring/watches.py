@@ -195,7 +195,7 @@ class Watches:
     ) -> bool:
         """Write what becomes of a watch, and what ``follows``, unless it has changed meanwhile."""
         change = replace(
-            follows or PublicChange(before.stack_id), watches=watches, guard=_unchanged(before)
+            follows or PublicChange(before.stack_id), watches=watches, guards=(_unchanged(before),)
         )
         try:
             await self._ports.store.commit(change)

@@ -11,7 +11,7 @@ from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReade
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import CANCELLABLE, Action, Stack, Status
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.stack_access.guards import live, once, require_rest
+from stoker.engine.service.stack_access.guards import live, require_rest, token_is_unused
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotSupportedError
@@ -62,7 +62,9 @@ class Rollbacks:
             require_rest(now, inside.queue(stack.id))
             require(now)
 
-        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(
+            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
+        )
         await self._ports.store.commit(change)
 
 

@@ -42,13 +42,13 @@ from stoker.engine.service.stack_access.guards import (
     AlreadyDoneError,
     cancellable,
     live,
-    once,
     refuse_second_delete,
     require_awake,
     require_deletable,
     require_rest,
     require_there,
     require_updatable,
+    token_is_unused,
 )
 from stoker.engine.service.stack_access.lookup import Finder, row_by_any_id
 from stoker.engine.service.stack_access.presenters import current_rows
@@ -115,7 +115,7 @@ class Operations:
                 operations=(operation,),
                 events=(event,),
                 protections=protections,
-                guard=once(caller, guard),
+                guards=(token_is_unused(caller), guard),
                 taken=(stack.id,),
             )
 
@@ -175,7 +175,7 @@ class Operations:
             operations=(operation,),
             change_sets=ChangeSetChange(executed=executed) if executed else NO_CHANGE_SETS,
             protections=rules.new,
-            guard=once(caller, guard),
+            guards=(token_is_unused(caller), guard),
         )
         await self._ports.store.commit(change)
 
@@ -197,7 +197,9 @@ class Operations:
             require_agreed(inside, agreement)
 
         operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
-        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(
+            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
+        )
         try:
             await self._ports.store.commit(change)
         except AlreadyDoneError:
@@ -225,7 +227,7 @@ class Operations:
             if is_walked(now, action):
                 raise AlreadyDoneError
 
-        change = PublicChange(stack.id, operations=(operation,), guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), guards=(guard,))
         with contextlib.suppress(AlreadyDoneError):
             await self._ports.store.commit(change)
 
@@ -247,7 +249,9 @@ class Operations:
                     " cancel again"
                 )
 
-        change = PublicChange(stack.id, operations=(operation,), guard=once(caller, guard))
+        change = PublicChange(
+            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
+        )
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(
@@ -274,7 +278,7 @@ class Operations:
                     " its end"
                 )
 
-        change = PublicChange(stack.id, operations=(operation,), guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), guards=(guard,))
         await self._ports.store.commit(change)
         # The engine of the stack may be another process, which does not notify this one.
         for pause in _MARK_PAUSES:

@@ -102,7 +102,7 @@ class Protections:
             if inside.protection(stack.id) != before:
                 raise _changed()
 
-        change = PublicChange(stack.id, protections=(protection,), guard=guard)
+        change = PublicChange(stack.id, protections=(protection,), guards=(guard,))
         await self._ports.store.commit(change)
 
 

@@ -18,8 +18,8 @@ from stoker.engine.service.stack_access.guards import (
     is_in_review,
     live,
     most_stacks,
-    once,
     require_room,
+    token_is_unused,
 )
 from stoker.engine.service.stack_access.shared_values import export_names, require_shared
 from stoker.kernel.errors import PlanOutdatedError, UnavailableError
@@ -63,15 +63,11 @@ async def record(
 
 
 def _with_credentials(change: PublicChange, credentials: Mapping[str, Any]) -> PublicChange:
-    guard = change.guard
-
-    def guarded(inside: TransactionReader) -> None:
-        if guard is not None:
-            guard(inside)
+    def guard(inside: TransactionReader) -> None:
         if not inside.may_act_by(credentials):
             raise _TrustRevokedError
 
-    return replace(change, guard=guarded)
+    return replace(change, guards=(*change.guards, guard))
 
 
 def room_for(ports: Ports, caller: Caller) -> Guard:
@@ -142,6 +138,6 @@ async def make_reviewed(
         operations=(operation,),
         change_sets=ChangeSetChange(executed=(change_set_id, operation.id)),
         protections=protection_of(stack, request),
-        guard=once(caller, guard),
+        guards=(token_is_unused(caller), guard),
     )
     await ports.store.commit(change)

@@ -46,7 +46,7 @@ async def report(
             raise ConcurrentUpdateError
 
     software = SoftwareChange(deployments=(told,))
-    change = PublicChange(row.stack_id, events=(event,), software=software, guard=guard)
+    change = PublicChange(row.stack_id, events=(event,), software=software, guards=(guard,))
     await ports.store.commit(change)
 
 

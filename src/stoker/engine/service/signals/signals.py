@@ -254,7 +254,7 @@ class SignalService:
         if details:
             now = self._ports.clock.now()
             signals = (StoredSignal(operation.id, stack.id, row.id, now, details),)
-        change = PublicChange(stack.id, operations=(operation,), signals=signals, guard=guard)
+        change = PublicChange(stack.id, operations=(operation,), signals=signals, guards=(guard,))
         await self._ports.store.commit(change)
 
     async def _reject(self, stack_rows: StackRows, event: Event) -> None:
@@ -269,13 +269,13 @@ class SignalService:
         row: Resource,
         reason: str,
         signal: StoredSignal | None,
-        guard: Guard | None = None,
+        *guards: Guard,
     ) -> None:
         change = PublicChange(
             row.stack_id,
             events=(signal_event(self._ports, row, reason),),
             signals=(signal,) if signal else (),
-            guard=guard,
+            guards=guards,
         )
         await self._ports.store.commit(change)
 

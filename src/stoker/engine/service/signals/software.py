@@ -217,7 +217,9 @@ class Software:
         guard: Callable[[TransactionReader], None],
         stack_id: str | None = None,
     ) -> None:
-        await self._ports.store.commit(PublicChange(stack_id or "", software=change, guard=guard))
+        await self._ports.store.commit(
+            PublicChange(stack_id or "", software=change, guards=(guard,))
+        )
 
 
 def _scope(caller: Caller) -> str | None:

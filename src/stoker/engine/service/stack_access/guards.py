@@ -169,19 +169,18 @@ def require_room(count: int, most: int) -> None:
         )
 
 
-def once(caller: Caller, guard: Guard) -> Guard:
-    """The guard of a request that is not recorded twice: the second raises AlreadyExistsError."""
+def token_is_unused(caller: Caller) -> Guard:
+    """Return a guard that raises AlreadyExistsError if a request has the caller's client token."""
     client = caller.client
-    if client is None:
-        return guard
 
-    def checked(inside: TransactionReader) -> None:
+    def guard(inside: TransactionReader) -> None:
+        if client is None:
+            return
         found = inside.asked(caller.project_id, client.text)
         if found is not None:
             raise token_taken(client, found)
-        guard(inside)
 
-    return checked
+    return guard
 
 
 def token_taken(client: ClientToken, found: Asked) -> AlreadyExistsError:
