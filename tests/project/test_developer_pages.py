@@ -1,0 +1,103 @@
+"""Checks the pages for developers: their length, and their statements about the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.sabotage import RULES
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src/stoker"
+DEVELOP = ROOT / "docs/develop"
+FIRST = DEVELOP / "README.md"
+READ_FIRST = [
+    FIRST,
+    *(DEVELOP / f"{name}.md" for name in ("invariants", "style", "glossary")),
+    ROOT / "CONTRIBUTING.md",
+]
+PAGES = [page for page in DEVELOP.glob("*.md") if page.name != "style.md"]
+OF_OTHERS = {"None", "Retain"}
+CODE = re.compile(r"`([^`\n]+)`")
+BASES = (ROOT, SOURCE, SOURCE / "engine", ROOT / "tests", ROOT / "docs")
+MAX_WORDS = 4000
+MAX_LINES = 150
+MAX_LINKS = 20
+MAX_TERMS = 30
+
+
+def test_first_page_is_short() -> None:
+    text = FIRST.read_text()
+    assert len(text.splitlines()) <= MAX_LINES
+    assert text.count("](") <= MAX_LINKS
+
+
+def test_pages_before_first_change_are_short() -> None:
+    assert sum(len(page.read_text().split()) for page in READ_FIRST) <= MAX_WORDS
+
+
+def test_glossary_is_short() -> None:
+    assert 10 < (DEVELOP / "glossary.md").read_text().count("\n| **") <= MAX_TERMS
+
+
+def test_layers_of_first_page_hold() -> None:
+    """The table names every package; its last column names packages that are never imported."""
+    rows = re.findall(r"^\| (`[^|]*) \|[^|]*\| ([^|]*) \|$", FIRST.read_text(), re.MULTILINE)
+    layers = {
+        package: CODE.findall(forbidden)
+        for packages, forbidden in rows
+        for package in CODE.findall(packages)
+        if (SOURCE / package).is_dir()
+    }
+    existing = {file.parent.name for file in SOURCE.glob("*/__init__.py")}
+    assert existing - {package.split("/")[0] for package in layers} == set()
+    found = [
+        f"{package} imports {name}"
+        for package, forbidden in layers.items()
+        for name in sorted(set(_imports(SOURCE / package)))
+        if any(f"{name}.".startswith(f"stoker.{f.replace('/', '.')}.") for f in forbidden)
+    ]
+    assert found == []
+
+
+def _imports(folder: Path) -> Iterator[str]:
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
+            elif isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_of_developer_pages_exist(page: Path) -> None:
+    """Classes, constants and paths in code style are those of the source."""
+    defined = _defined()
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    missing = [code for code in CODE.findall(text) if not _exists(code, defined)]
+    assert missing == []
+
+
+def _exists(code: str, defined: set[str]) -> bool:
+    if re.fullmatch(r"[A-Z][a-z]+(?:[A-Z]\w*)?|[A-Z]{2,}(?:_[A-Z]+)+|KINDS", code):
+        return code in defined | OF_OTHERS
+    if re.fullmatch(r"[\w-]+(?:/[\w.-]+)+/?", code):
+        return any((base / code).exists() for base in BASES)
+    return True
+
+
+def _defined() -> set[str]:
+    text = "".join(file.read_text() for file in SOURCE.rglob("*.py"))
+    return set(re.findall(r"^(?:class )?([A-Z]\w+)(?: =|:|\(| \()", text, re.MULTILINE))
+
+
+def test_invariants_name_rules_and_properties_of_the_simulation() -> None:
+    text = (DEVELOP / "invariants.md").read_text()
+    assert set(re.findall(r"\(`([a-z-]+)`\)", text)) == set(RULES)
+    simulation = (ROOT / "tests/simulation").glob("*.py")
+    checked = set(re.findall(r"\b(P\d+)\b", "".join(file.read_text() for file in simulation)))
+    assert set(re.findall(r"^\| (P\d+) ", text, re.MULTILINE)) == checked
