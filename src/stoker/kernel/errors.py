@@ -16,6 +16,7 @@ reported as a fault of the service. The exceptions that cross modules::
       ActionInProgressError       409
       AlreadyExistsError          409
       PlanOutdatedError           409
+      DamagedRecordError          500
       UnavailableError            503
     DiagnosticError               findings in a template or an environment
       MissingTemplateError
@@ -94,6 +95,7 @@ METHOD_NOT_ALLOWED = ErrorType("HTTPMethodNotAllowed", 405)
 ACTION_IN_PROGRESS = ErrorType("ActionInProgress", 409)
 PLAN_OUTDATED = ErrorType("PlanOutdated", 409)
 STACK_EXISTS = ErrorType("StackExists", 409)
+DAMAGED_RECORD = ErrorType("DamagedRecord", 500)
 HTTP_UNAVAILABLE = ErrorType("HTTPServiceUnavailable", 503)
 UNAVAILABLE = ErrorType("ServiceUnavailable", 503)
 
@@ -179,6 +181,18 @@ class LimitExceededError(RequestError):
     """A limit of the service would be exceeded."""
 
     error_type = LIMIT_EXCEEDED
+
+
+class DamagedRecordError(RequestError):
+    """A record of the database that cannot be read: it is damaged, or the key is another one."""
+
+    error_type = DAMAGED_RECORD
+
+    def __init__(self, subject: str) -> None:
+        super().__init__(
+            f"{subject} cannot be read: bring back the database and the key that belong together,"
+            " or delete the stack"
+        )
 
 
 class UnavailableError(RequestError):

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.records import (
     Event,
     Input,
@@ -20,7 +21,8 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import EventQuery, StackQuery
-from stoker.kernel.errors import NotFoundError
+from stoker.kernel.errors import DamagedRecordError, NotFoundError
+from stoker.kernel.log import Log
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading, Rows
 from stoker.store.read.queries import with_requested
@@ -28,6 +30,8 @@ from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.compiled import RowsOf, found
 from stoker.store.sql.encryption import Cipher
+
+log = Log(__name__)
 
 _AT_ONCE = 500
 """Ids in one statement."""
@@ -135,14 +139,20 @@ class SqlReads(Reading):
         return await self._stacks(_CHILDREN, parent=stack_id)
 
     async def input(self, input_id: str) -> Input:
-        """One input. Raises NotFoundError."""
+        """One input. Raises NotFoundError and DamagedRecordError."""
 
         def query(connection: sa.Connection, some: Rows) -> Input:
             # A content is missing if the input was dropped since its row was read.
             with contextlib.suppress(KeyError):
-                contents = contents_of(connection, some, self._cipher)
-                for row in some:
-                    return rows.to_input(row, contents, self._cipher)
+                try:
+                    contents = contents_of(connection, some, self._cipher)
+                    for row in some:
+                        return rows.to_input(row, contents, self._cipher)
+                except (KeyError, StoreError, sa.exc.SQLAlchemyError):
+                    raise
+                except Exception as error:
+                    log.exception("input not readable", input=input_id)
+                    raise DamagedRecordError("the stored template or its parameters") from error
             raise NotFoundError(f"there is no input {input_id}")
 
         return await self._read_rows(INPUT, input_id, query)
