@@ -25,13 +25,18 @@ class Kept(ManagedType):
     type_name = "Sim::Kept"
     service = "sim"
     properties = {
-        "of": declare.by_name("neutron.router", "Router"),
+        "of": declare.by_name("neutron.router", "Router", update_allowed=True),
         "also": declare.by_name("neutron.router", "Router that is gone by the time of the delete"),
     }
     deleted: ClassVar[list[tuple[str, str]]] = []
+    updated: ClassVar[list[tuple[str, str]]] = []
 
     def create(self, call: Call) -> Outcome:
         return Done(call.physical_name)
+
+    def update(self, call: Call) -> Outcome:
+        self.updated.append((call.update.previous["of"], call.properties["of"]))
+        return Done()
 
     def delete(self, call: Call) -> Outcome:
         self.deleted.append((call.properties["of"], call.properties["also"]))
@@ -245,6 +250,18 @@ def test_a_delete_is_sent_with_ids_where_names_were_given() -> None:
         del cloud.tables["routers"][gone]
         await lab.delete()
         assert Kept.deleted == [(gate, "gone")]
+
+    in_network_world(story, Kept())
+
+
+def test_update_replaces_the_name_of_a_deleted_object() -> None:
+    async def story(lab: Lab, cloud: FakeCloud) -> None:
+        gate, gone = (cloud.put("routers", name=name) for name in ("gate", "gone"))
+        Kept.updated.clear()
+        await lab.create(template({"kept": resource("Sim::Kept", of="gone")}))
+        del cloud.tables["routers"][gone]
+        await lab.update(template({"kept": resource("Sim::Kept", of="gate")}))
+        assert (await lab.status(), Kept.updated) == ("UPDATE_COMPLETE", [("gone", gate)])
 
     in_network_world(story, Kept())
 

@@ -292,7 +292,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
         if looks or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
             made = replace(made, properties=resolved(stack_rows, type_, made.properties))
             if made.update.previous and row.action is Action.UPDATE:
-                previous = resolved(stack_rows, type_, made.update.previous)
+                previous = resolved_where_known(stack_rows, type_, made.update.previous)
                 made = replace(made, update=replace(made.update, previous=previous))
         elif method.__name__ == "delete":
             # What the object was made of may be gone, or have another name.
