@@ -28,7 +28,7 @@ CALLERS = {
 
 @dataclass
 class FakePolicy:
-    """Lets everything through but what is forbidden."""
+    """Allows all rules except the forbidden ones."""
 
     forbidden: set[str] = field(default_factory=lambda: {"stacks:global_index"})
     asked: list[str] = field(default_factory=list)
@@ -44,11 +44,10 @@ async def authenticate(headers: Mapping[str, str], project_id: str | None) -> Ca
 
 @dataclass
 class FakeVerifier:
-    """Accepts the signature ``good``; remembers what it was shown."""
+    """Accepts the signature ``good``; records its arguments."""
 
     caller: Caller = field(default_factory=lambda: Caller(PROJECT, "u", is_stack_user=True))
-    shown: tuple[str, str, str, bytes] | None = None
-    """Method, host, path and body."""
+    shown: tuple[str, str, str, bytes] | None = None  # method, host, path and body
 
     async def __call__(
         self,

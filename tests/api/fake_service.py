@@ -1,4 +1,4 @@
-"""An engine that keeps stacks in a dictionary and remembers what it was asked."""
+"""An engine that keeps stacks in a dictionary and records its requests."""
 
 from __future__ import annotations
 
@@ -65,8 +65,7 @@ class FakeService:
     change: str = "updated"
     drifts: Sequence[DriftView] = ()
     event_streams: Any = None
-    given: dict[str, Any] = field(default_factory=dict)
-    """The parameters of each stack."""
+    given: dict[str, Any] = field(default_factory=dict)  # parameters of each stack
 
     @property
     def operations(self) -> FakeService:
@@ -215,7 +214,7 @@ class FakeService:
         return self
 
     async def latest(self, caller: Caller, stack: StackAddress) -> None:
-        """Nobody has looked yet."""
+        """Return None: no detection has run yet."""
 
     @property
     def protections(self) -> FakeProtections:
@@ -408,7 +407,7 @@ def _event(stack: StackAddress, name: str, event_id: str) -> EventView:
 
 
 class FakePreviews:
-    """What the fake service answers to previews."""
+    """Return the answer of the fake service to previews."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -460,7 +459,7 @@ class FakePreviews:
 
 
 class FakeRollbacks:
-    """What the fake service does about changes that have failed."""
+    """Continue or roll back failed changes, as the fake service does."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -473,7 +472,7 @@ class FakeRollbacks:
 
 
 class FakeProtections:
-    """What the fake service knows of protections: nothing is protected."""
+    """The protections of the fake service: nothing is protected."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -483,7 +482,7 @@ class FakeProtections:
 
 
 class FakeSnapshots:
-    """What the fake service answers about snapshots."""
+    """The snapshots of the fake service."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -509,7 +508,7 @@ class FakeSnapshots:
 
 
 class FakeExplanations:
-    """What the fake service says of why its stacks are as they are."""
+    """The explanations of the fake service."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service

@@ -39,7 +39,7 @@ async def listed(value: Any) -> Response:
 
 
 @pytest.mark.parametrize("answer", [short, long, listed])
-async def test_answers_have_null_for_numbers_that_are_not_finite(
+async def test_answers_have_null_for_infinite_numbers(
     answer: Callable[[Any], Awaitable[Response]],
 ) -> None:
     found = strictly(await answer(VALUE))

@@ -88,7 +88,7 @@ async def test_an_agent_reads_the_metadata_of_its_resource(
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/cfn/v1", "/cfn/v1/"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
-async def test_requests_have_their_parameters_in_the_query_or_in_a_form(
+async def test_parameters_are_read_from_query_or_form(
     client: httpx.AsyncClient, service: FakeService, path: str, method: str
 ) -> None:
     service.add("s")
@@ -157,7 +157,7 @@ async def test_each_action_has_a_policy_of_its_name(
         ("https://notas3.amazonaws.com/t", "fetched from https://notas3.amazonaws.com/t"),
     ],
 )
-async def test_an_address_of_s3_is_one_of_the_clouds_object_store_first(
+async def test_s3_url_is_tried_in_own_object_store(
     client: httpx.AsyncClient, service: FakeService, url: str, template: str
 ) -> None:
     await result(client, "CreateStack", StackName="s", TemplateURL=url)
@@ -179,7 +179,7 @@ async def test_an_address_of_s3_is_one_of_the_clouds_object_store_first(
         "https://s3.amazonaws.com/box/%2e%2e/t",
     ],
 )
-async def test_an_address_of_s3_that_leads_nowhere_is_refused(
+async def test_s3_url_without_object_is_refused(
     client: httpx.AsyncClient, service: FakeService, url: str
 ) -> None:
     refused = await refusal(client, "CreateStack", StackName="s", TemplateURL=url)
@@ -192,7 +192,7 @@ async def test_unknown_action_is_refused(client: httpx.AsyncClient, action: str)
     assert await refusal(client, action) == (400, "InvalidAction")
 
 
-async def test_a_stack_is_made_with_all_that_the_request_says(
+async def test_create_passes_all_fields_to_the_engine(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     made = await result(
@@ -298,7 +298,7 @@ async def test_an_update_replaces_what_the_stack_was_given(
     )
 
 
-async def test_an_update_keeps_the_values_that_it_names_and_no_others(
+async def test_update_keeps_named_previous_values_only(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     service.add("s")
@@ -326,7 +326,7 @@ async def test_an_update_keeps_the_values_that_it_names_and_no_others(
     assert service.asked[-1] == ("update", expected)
 
 
-async def test_a_stack_is_described_as_clients_of_aws_read_it(
+async def test_stack_description_has_fields_of_aws(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     given = {"OS::stack_id": "s1", "AWS::Region": "here", "Size": "2"}
@@ -373,7 +373,7 @@ async def test_any_output_becomes_xml_that_can_be_read(
     assert found.findtext("_1.x/deep/member") == "\N{REPLACEMENT CHARACTER}"
 
 
-async def test_a_refusal_becomes_xml_that_can_be_read_whatever_it_names(
+async def test_refusal_is_valid_xml_despite_control_characters(
     client: httpx.AsyncClient,
 ) -> None:
     answer = await ask(client, "DescribeStacks", StackName="a\x01<b>\x1b")
@@ -394,15 +394,13 @@ async def test_a_refusal_becomes_xml_that_can_be_read_whatever_it_names(
         "UpdateStack",
     ],
 )
-async def test_a_stack_that_does_not_exist_is_a_wrong_value(
-    client: httpx.AsyncClient, action: str
-) -> None:
+async def test_unknown_stack_is_a_validation_error(client: httpx.AsyncClient, action: str) -> None:
     assert await refusal(client, action, StackName="none") == (400, "ValidationError")
     if action != "DescribeStacks":
         assert await refusal(client, action) == (400, "MissingParameter")
 
 
-async def test_resources_events_and_template_of_a_stack_are_shown(
+async def test_resources_events_and_template_are_shown(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     service.add("s")
@@ -418,7 +416,7 @@ async def test_resources_events_and_template_of_a_stack_are_shown(
     assert json.loads(template) == {"heat_template_version": "2021-04-16"}
 
 
-async def test_a_stack_is_deleted_and_an_update_is_cancelled(
+async def test_delete_and_cancel_reach_the_engine(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     service.add("s")
@@ -455,7 +453,7 @@ async def test_a_form_that_cannot_be_read_is_refused(
     assert "<Type>Sender</Type>" in answer.text
 
 
-async def test_the_endpoint_serves_queries_and_signals_side_by_side() -> None:
+async def test_endpoint_serves_queries_and_signals() -> None:
     queries, signals = PlainTextResponse("queries"), PlainTextResponse("signals")
     app = Starlette(routes=[Mount("/cfn", endpoint(queries, signals))])
     async with httpx.AsyncClient(
@@ -466,7 +464,7 @@ async def test_the_endpoint_serves_queries_and_signals_side_by_side() -> None:
             assert (await client.get(f"/cfn{path}")).text == expected
 
 
-async def test_a_misspelled_action_is_told_from_the_one_that_was_meant(
+async def test_misspelled_action_is_refused_with_suggestion(
     client: httpx.AsyncClient,
 ) -> None:
     answer = await ask(client, "listStacks")

@@ -1,4 +1,4 @@
-"""The CloudFormation query API: lists in pages, statuses, and what is not there."""
+"""The CloudFormation query API: lists in pages, statuses, and absent features."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from .test_cfn import ask, client, refusal, result
 __all__ = ["client"]  # a fixture
 
 
-async def test_a_long_list_comes_in_pages_with_a_token_for_the_next(
+async def test_long_list_is_paged_with_tokens(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     made = [service.add(f"s{number}").address for number in range(PAGE + 1)]
@@ -30,7 +30,7 @@ async def test_a_long_list_comes_in_pages_with_a_token_for_the_next(
         assert query.page == Page(limit=PAGE + 1, marker=made[PAGE - 1].id)
 
 
-async def test_a_token_is_for_one_list_of_one_project(
+async def test_token_is_valid_for_one_list_and_project(
     client: httpx.AsyncClient, service: FakeService, verifier: FakeVerifier
 ) -> None:
     for number in range(PAGE + 1):
@@ -101,7 +101,7 @@ async def test_statuses_have_the_names_that_clients_wait_for(
     assert service.asked[-1][1].show_deleted
 
 
-async def test_events_of_the_stack_itself_have_the_type_by_which_clients_know_them(
+async def test_stack_events_have_cloudformation_type(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     address = service.add("s").address
@@ -120,7 +120,7 @@ async def test_tags_are_shown_with_keys_and_values(
     assert stack["Tags"] == [{"Key": "team", "Value": "a=b"}, {"Key": "word", "Value": ""}]
 
 
-async def test_a_stack_is_found_by_an_object_that_it_has(
+async def test_stack_is_found_by_physical_id(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
     service.add("s")
@@ -131,7 +131,7 @@ async def test_a_stack_is_found_by_an_object_that_it_has(
     assert await refusal(client, "DescribeStackResources", **both) == expected
 
 
-async def test_a_stack_that_is_not_there_is_told_by_the_words_that_clients_look_for(
+async def test_unknown_stack_has_message_that_clients_match(
     client: httpx.AsyncClient,
 ) -> None:
     answer = await ask(client, "DescribeStacks", StackName="nope")
@@ -174,12 +174,12 @@ async def test_a_resource_is_signalled(client: httpx.AsyncClient, service: FakeS
     assert refused == (400, "ValidationError")
 
 
-async def test_the_limit_of_stacks_is_told(client: httpx.AsyncClient) -> None:
+async def test_stack_limit_is_shown(client: httpx.AsyncClient) -> None:
     found = await result(client, "DescribeAccountLimits")
     assert found == {"AccountLimits": [{"Name": "StackLimit", "Value": 7}]}
 
 
-async def test_what_is_not_there_has_empty_lists_and_is_refused_with_the_reason(
+async def test_absent_features_have_empty_lists_and_reasons(
     client: httpx.AsyncClient, policy: FakePolicy
 ) -> None:
     assert await result(client, "ListStackSets") == {"Summaries": []}

@@ -37,7 +37,7 @@ DATUM = {"MetricName": "Load", "Value": 90.0, "Unit": "Count"}
 
 @dataclass
 class Answer:
-    """What a client gets."""
+    """The response to a client."""
 
     status: int
     headers: dict[str, str]
@@ -82,7 +82,7 @@ class Client:
         return answer
 
     async def done(self, action: str, **given: Any) -> dict[str, Any]:
-        """What an action answers that is not refused."""
+        """Return the result of an action that is not refused."""
         answer = await self.ask(action, **given)
         assert answer.status == 200, answer.body
         return answer.parsed
@@ -126,7 +126,7 @@ def played(protocol: str, story: Story, **rule: Any) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_what_is_measured_raises_an_alarm_that_is_shown_and_scales(protocol: str) -> None:
+def test_measurement_raises_alarm_that_scales(protocol: str) -> None:
     async def story(client: Client) -> None:
         alarm = await client.alarm()
         assert alarm["StateValue"] == "INSUFFICIENT_DATA"
@@ -214,7 +214,7 @@ def test_statistics_are_those_of_all_that_was_measured(protocol: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_state_is_set_its_actions_are_off_and_its_history_is_told(protocol: str) -> None:
+def test_alarm_state_can_be_set_and_has_history(protocol: str) -> None:
     async def story(client: Client) -> None:
         name = (await client.alarm())["AlarmName"]
         await client.done("DisableAlarmActions", AlarmNames=[name])
@@ -287,7 +287,7 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_what_cannot_be_done_is_refused_with_the_code_that_clients_know(protocol: str) -> None:
+def test_refusals_have_the_codes_of_cloudwatch(protocol: str) -> None:
     async def story(client: Client) -> None:
         for action, given, status, code in WRONG:
             answer = await client.ask(action, **given)
@@ -308,7 +308,7 @@ def test_each_action_has_a_policy_of_its_name() -> None:
     played("json", story)
 
 
-def test_a_stranger_sees_nothing_and_an_unknown_sender_is_refused() -> None:
+def test_other_project_sees_no_alarms() -> None:
     async def story(client: Client) -> None:
         stranger = Client(client.lab, caller=Caller("elsewhere", "u"))
         assert (await stranger.done("DescribeAlarms"))["MetricAlarms"] == []
@@ -360,7 +360,7 @@ def test_alarms_are_chosen_by_name_state_and_action() -> None:
     played("json", story, Dimensions=[{"Name": "Zone", "Value": "a"}])
 
 
-def test_a_measurement_for_a_named_alarm_is_of_its_metric() -> None:
+def test_measurement_for_named_alarm_has_its_metric() -> None:
     async def story(client: Client) -> None:
         name = (await client.alarm())["AlarmName"]
         other = {"MetricName": "Other", "Value": 1.0}
@@ -377,7 +377,7 @@ def test_a_measurement_for_a_named_alarm_is_of_its_metric() -> None:
     played("json", story, Dimensions=[{"Name": "Zone", "Value": "a"}])
 
 
-def test_a_large_body_may_be_packed_and_one_that_is_too_large_is_refused() -> None:
+def test_compressed_body_is_accepted_within_limit() -> None:
     headers = {"X-Amz-Target": "GraniteServiceVersion20100801.PutMetricData", **SIGNED}
 
     async def story(client: Client) -> None:
@@ -428,7 +428,7 @@ def test_a_body_that_makes_no_sense_is_refused(body: bytes) -> None:
     in_lab(lambda lab: story(Client(lab)))
 
 
-def test_parameters_of_the_query_protocol_are_read_as_the_structure_that_they_spell() -> None:
+def test_query_parameters_become_nested_structure() -> None:
     parameters = {
         "Namespace": "n",
         "MetricData.member.2.MetricName": "b",

@@ -1,4 +1,4 @@
-"""What a client may do before an application is asked: a real server, on a clock of the tests."""
+"""Limits on clients before an application is called: a real server, on a clock of the tests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Served:
         return client
 
     async def pass_time(self, seconds: float) -> None:
-        """Let what was sent arrive, then let time pass."""
+        """Let the sent bytes arrive, then let time pass."""
         await asyncio.sleep(0.05)
         self.time += seconds
         self.gate.sweep()
@@ -116,7 +116,7 @@ async def served() -> AsyncIterator[Served]:
     await server.shutdown([listener])
 
 
-async def test_requests_within_the_limits_are_answered_on_one_connection(served: Served) -> None:
+async def test_requests_within_limits_share_a_connection(served: Served) -> None:
     client = await served.connect()
     for _ in range(3):
         await client.send(GET + b"\r\n")
@@ -138,7 +138,7 @@ async def test_requests_within_the_limits_are_answered_on_one_connection(served:
     ],
     ids=["one too long", "one without end", "too many", "name without end"],
 )
-async def test_headers_beyond_the_limit_are_refused_as_they_come(
+async def test_headers_beyond_limit_are_refused_while_received(
     served: Served, headers: bytes
 ) -> None:
     client = await served.connect()
@@ -191,7 +191,7 @@ async def test_headers_that_do_not_arrive_end_the_connection(served: Served, beg
     assert await client.is_closed()
 
 
-async def test_empty_lines_after_an_answer_keep_no_connection_open(served: Served) -> None:
+async def test_empty_lines_do_not_keep_connection_open(served: Served) -> None:
     client = await served.connect()
     await client.send(GET + b"\r\n")
     assert (await client.answer())[0] == 200
@@ -212,7 +212,7 @@ async def test_body_that_does_not_arrive_ends_the_request(served: Served) -> Non
     assert await client.is_closed()
 
 
-async def test_body_that_arrives_at_a_fair_rate_has_its_time(served: Served) -> None:
+async def test_body_at_sufficient_rate_is_accepted(served: Served) -> None:
     client = await served.connect()
     size, piece = 600_000, 200_000
     await client.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n".encode())
@@ -222,7 +222,7 @@ async def test_body_that_arrives_at_a_fair_rate_has_its_time(served: Served) -> 
     assert await client.answer() == (200, str(size).encode())
 
 
-async def test_body_that_nobody_wants_is_not_read_for_ever(served: Served) -> None:
+async def test_unwanted_body_is_not_read_for_ever(served: Served) -> None:
     client = await served.connect()
     await client.send(b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n")
     assert (await client.answer())[0] == 200
@@ -279,7 +279,7 @@ async def test_one_address_has_a_share_of_the_connections(served: Served) -> Non
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
-async def test_connections_that_are_only_held_keep_nobody_out(served: Served, address: str) -> None:
+async def test_idle_connections_do_not_exclude_others(served: Served, address: str) -> None:
     held = []
     for number in range(20):
         held.append(await served.connect(f"127.0.0.{1 + number % 2}"))

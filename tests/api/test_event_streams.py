@@ -21,7 +21,7 @@ STREAM = {"Accept": "text/event-stream"}
 
 
 class FakeStreams:
-    """Tells two events, a sign of life, and the end."""
+    """Sends two events, a heartbeat, and the end."""
 
     def __init__(self, service: FakeService) -> None:
         self._service = service
@@ -56,7 +56,7 @@ async def create(client: httpx.AsyncClient) -> None:
     assert (await client.post(f"/v1/{PROJECT}/stacks", json=body)).status_code == 201
 
 
-async def test_a_stream_has_an_id_a_kind_and_a_line_of_json_for_each_event(
+async def test_stream_has_id_kind_and_json_per_event(
     client: httpx.AsyncClient, service: FakeService, streams: FakeStreams
 ) -> None:
     await create(client)
@@ -79,7 +79,7 @@ async def test_a_stream_has_an_id_a_kind_and_a_line_of_json_for_each_event(
     assert rest == ""
 
 
-async def test_a_client_that_comes_back_says_what_it_has_had(
+async def test_reconnecting_client_resumes_after_last_event_id(
     client: httpx.AsyncClient, service: FakeService, streams: FakeStreams
 ) -> None:
     await create(client)

@@ -61,7 +61,7 @@ class Project:
     workers: Workers
 
     def with_limit(self, most_bytes: int) -> ContainerFiles:
-        """What reads so many bytes at most."""
+        """Return a reader with this limit in bytes."""
         return ContainerFiles(self.sessions, self.workers, most_bytes)
 
     async def create(self, container: Any, **body: Any) -> httpx.Response:
@@ -97,7 +97,7 @@ async def project(
     workers.close()
 
 
-async def test_files_of_the_container_join_those_of_the_request(project: Project) -> None:
+async def test_files_of_container_are_added_to_request(project: Project) -> None:
     both = {"a.yaml": "heat_template_version: 2021-04-16", "sub/ü.sh": "écho"}
     assert (await project.create("good")).status_code == 201
     assert project.files == both
@@ -164,7 +164,7 @@ async def test_one_object_is_read_by_its_name(project: Project) -> None:
 
 
 @pytest.mark.parametrize("container", ["x" * 257, "ü" * 129, "a\0b"])
-async def test_what_is_no_name_of_a_container_is_refused(project: Project, container: str) -> None:
+async def test_invalid_container_name_is_refused(project: Project, container: str) -> None:
     answer = await project.create(container)
     assert answer.status_code == 400
     assert "files_container" in answer.json()["error"]["message"]

@@ -59,7 +59,7 @@ async def test_the_policy_says_who_may(
 
 
 @pytest.mark.parametrize(("method", "what"), CALLS)
-async def test_a_name_alone_is_no_address(
+async def test_handover_by_stack_name_is_404(
     client_for: ClientFor, service: FakeService, base: str, method: str, what: str
 ) -> None:
     service.add("s")

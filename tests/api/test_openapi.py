@@ -44,7 +44,7 @@ async def test_the_document_is_only_read(client_for: ClientFor) -> None:
     assert (await client_for().post("/v1/openapi.json")).status_code == 404
 
 
-async def test_the_document_names_the_server_as_the_client_sees_it(client_for: ClientFor) -> None:
+async def test_document_names_server_as_clients_see_it(client_for: ClientFor) -> None:
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "public"}
     client = client_for(token=None, behind_proxy=True)
     answer = await client.get("/v1/openapi.json", headers=forwarded)

@@ -80,7 +80,7 @@ async def test_unknown_address_is_a_404_fault(
     assert answer.json()["error"]["type"] == "HTTPNotFound"
 
 
-async def test_method_that_nobody_knows_is_405(client: httpx.AsyncClient, base: str) -> None:
+async def test_unknown_method_is_405(client: httpx.AsyncClient, base: str) -> None:
     answer = await client.request("PROPFIND", base + "/stacks")
     assert answer.status_code == answer.json()["code"] == 405
 
@@ -144,7 +144,7 @@ async def test_debug_sends_the_traceback(
         (RequestError("failed", ErrorType("Failed", 500)), 500, "Failed"),
     ],
 )
-async def test_status_and_name_are_those_of_the_error_type(
+async def test_error_type_decides_status_and_name(
     client: httpx.AsyncClient,
     base: str,
     service: FakeService,
@@ -159,7 +159,7 @@ async def test_status_and_name_are_those_of_the_error_type(
     assert answer.json()["error"]["message"] == refusal.message
 
 
-async def test_a_database_that_does_not_answer_is_told_with_when_to_ask_again(
+async def test_database_outage_is_503_with_retry_after(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     service.refusal = StoreError("connection to 10.1.2.3 refused", passing=True)
@@ -171,7 +171,7 @@ async def test_a_database_that_does_not_answer_is_told_with_when_to_ask_again(
     assert "10.1.2.3" not in answer.text
 
 
-async def test_all_findings_on_a_document_are_sent_with_their_places(
+async def test_findings_are_returned_with_positions(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     place = Position("a.yaml", 3, 5)
@@ -222,7 +222,7 @@ async def test_body_that_is_no_json_object_is_400(
     assert answer.json()["error"]["type"] == "HTTPBadRequest"
 
 
-async def test_an_object_that_is_sent_as_something_else_is_refused_with_the_reason(
+async def test_object_with_wrong_content_type_is_refused(
     client: httpx.AsyncClient, base: str
 ) -> None:
     content = json.dumps({"stack_name": "s", "template": {}})
@@ -234,7 +234,7 @@ async def test_an_object_that_is_sent_as_something_else_is_refused_with_the_reas
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "", "application/json; a=b"])
-async def test_json_is_read_whatever_of_the_known_content_types(
+async def test_json_is_read_with_known_content_types(
     client: httpx.AsyncClient, base: str, kind: str
 ) -> None:
     content = json.dumps({"stack_name": "s", "template": {}})
@@ -291,7 +291,7 @@ async def test_boolean_of_the_query_is_true_or_false(
     assert answer.json()["error"]["type"] == "HTTPBadRequest"
 
 
-async def test_boolean_of_the_query_is_read_in_any_case(
+async def test_boolean_in_query_ignores_case(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     await client.get(base + "/stacks", params={"show_nested": "TRUE"})

@@ -16,9 +16,7 @@ def path(base: str, service: FakeService) -> str:
     return f"{base}/stacks/s/{stack_id(1)}"
 
 
-async def test_resource_in_a_list_has_the_fields_that_clients_know(
-    client: httpx.AsyncClient, path: str
-) -> None:
+async def test_listed_resource_has_the_fields_of_heat(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path + "/resources")
     assert answer.json() == {
         "resources": [
@@ -169,9 +167,7 @@ async def test_mark_with_other_content_is_400(
     assert answer.json()["error"]["type"] == "HTTPBadRequest"
 
 
-async def test_event_in_a_list_has_the_fields_that_clients_know(
-    client: httpx.AsyncClient, path: str
-) -> None:
+async def test_listed_event_has_the_fields_of_heat(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path + "/resources/a/events")
     assert answer.json() == {
         "events": [
@@ -193,7 +189,7 @@ async def test_event_in_a_list_has_the_fields_that_clients_know(
     }
 
 
-async def test_events_are_asked_for_newest_first_unless_the_query_says_otherwise(
+async def test_events_are_newest_first_by_default(
     client: httpx.AsyncClient, path: str, service: FakeService
 ) -> None:
     await client.get(path + "/events")
@@ -238,7 +234,7 @@ async def test_single_output_has_its_value(client: httpx.AsyncClient, path: str)
 
 
 @pytest.mark.parametrize("below", ["", "/resources/ready"])
-async def test_why_answers_what_is_waited_for_and_since_when(
+async def test_why_returns_causes_with_positions(
     client: httpx.AsyncClient, base: str, service: FakeService, below: str
 ) -> None:
     service.add("s")

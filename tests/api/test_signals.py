@@ -93,7 +93,7 @@ async def test_body_that_is_no_signal_is_400(
     assert not service.signalled
 
 
-async def test_who_waits_for_the_answer_hears_that_the_body_does_not_fit(
+async def test_unfit_wait_condition_signal_is_refused(
     client: httpx.AsyncClient, service: FakeService, arn: str
 ) -> None:
     body = b'{"does not": "fit"}'
@@ -104,7 +104,7 @@ async def test_who_waits_for_the_answer_hears_that_the_body_does_not_fit(
     assert answer.status_code == 200
 
 
-async def test_a_long_body_is_read_beside_the_event_loop(service: FakeService, arn: str) -> None:
+async def test_long_body_is_parsed_outside_event_loop(service: FakeService, arn: str) -> None:
     computed: list[Any] = []
 
     async def compute(call: Callable[[], Any]) -> Any:
@@ -161,7 +161,7 @@ async def test_unknown_address_is_an_xml_error(client: httpx.AsyncClient, path: 
 
 
 @pytest.mark.parametrize("proof", ["query", "token"])
-async def test_policy_holds_for_signals_as_for_the_rest_api(
+async def test_policy_applies_to_signals(
     client: httpx.AsyncClient, service: FakeService, policy: FakePolicy, arn: str, proof: str
 ) -> None:
     policy.forbidden.add("resource:signal")
@@ -193,7 +193,7 @@ async def test_metadata_in_the_answer_needs_its_own_policy(
         ("?X-Amz-Signature=bad", {}, 70_000),
     ],
 )
-async def test_body_of_a_sender_who_is_not_known_is_not_read(
+async def test_body_of_unknown_sender_is_not_read(
     service: FakeService, arn: str, query: str, headers: dict[str, str], most: int
 ) -> None:
     app = application(service, SENDERS, FakePolicy(), 64_000_000, asyncio.to_thread)

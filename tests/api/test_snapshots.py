@@ -1,4 +1,4 @@
-"""The addresses of snapshots: bodies, statuses, and what a snapshot looks like."""
+"""The addresses of snapshots: bodies, statuses, and the form of a snapshot."""
 
 import httpx
 import pytest

@@ -368,7 +368,7 @@ async def test_patch_is_202_and_keeps_what_exists(
     assert (request.clear_parameters, request.tags) == (("q",), None)
 
 
-async def test_patch_without_change_has_a_policy_of_its_own(
+async def test_patch_without_change_has_its_own_policy(
     client: httpx.AsyncClient, base: str, service: FakeService, policy: FakePolicy
 ) -> None:
     service.add("s")
@@ -414,7 +414,7 @@ async def test_parts_of_a_stack_by_name_redirect(
 
 
 @pytest.mark.parametrize("below", ["outputs", "snapshots", "export"])
-async def test_other_parts_of_a_stack_by_name_are_404(
+async def test_unknown_parts_of_stack_are_404(
     client: httpx.AsyncClient, base: str, service: FakeService, below: str
 ) -> None:
     service.add("s")
@@ -487,7 +487,7 @@ async def test_body_that_names_no_single_action_is_400(
     assert answer.json()["error"]["type"] == "HTTPBadRequest"
 
 
-async def test_preview_nests_resources_as_lists_and_has_no_status(
+async def test_preview_nests_resources_and_has_no_status(
     client: httpx.AsyncClient, base: str
 ) -> None:
     body = {"stack_name": "s", "template": {}}
@@ -539,7 +539,7 @@ async def test_a_delete_is_previewed_as_an_update_is(
     assert service.asked == [("preview_delete", None)]
 
 
-async def test_a_request_says_by_its_fingerprint_which_plan_it_accepts(
+async def test_fingerprint_of_accepted_plan_reaches_the_engine(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     body = {"template": TEMPLATE, "plan_fingerprint": "the plan"}
@@ -558,7 +558,7 @@ async def test_a_request_says_by_its_fingerprint_which_plan_it_accepts(
     assert answer.status_code == 400
 
 
-async def test_a_plan_that_does_not_hold_any_more_is_a_conflict(
+async def test_outdated_plan_is_a_conflict(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     service.add("s")
@@ -577,7 +577,7 @@ async def test_a_plan_that_does_not_hold_any_more_is_a_conflict(
         ("deleted", "CREATE", "p"),
     ],
 )
-async def test_what_will_be_made_is_previewed_in_its_initial_state(
+async def test_preview_shows_new_resources_in_initial_state(
     client: httpx.AsyncClient,
     base: str,
     service: FakeService,
@@ -599,7 +599,7 @@ async def test_validate_answers_what_the_engine_says(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize(("codes", "status"), [("99001", 200), ("99001,5", 400), ("", 400)])
-async def test_validate_knows_the_errors_that_it_is_asked_to_pass_over(
+async def test_validate_accepts_known_error_codes_to_ignore(
     client: httpx.AsyncClient, base: str, codes: str, status: int
 ) -> None:
     path = f"{base}/validate?ignore_errors={codes}"

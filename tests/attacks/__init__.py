@@ -1,1 +1,1 @@
-"""Attacks on a running service, each of which must harm nobody but who sends it."""
+"""Attacks on a running service. Each must harm its sender only."""

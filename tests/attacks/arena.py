@@ -1,14 +1,14 @@
-"""A service in a process of its own with limits, somebody who attacks it, and somebody who works.
+"""A service in its own process with limits, an attacker, and another user.
 
     def test_an_attack(arena: Arena) -> None:
         with arena.attacked() as attacker:
             answer = attacker.ask("GET", "/stacks?limit=...")
         assert answer.status_code == 400
 
-While the block runs, a user of another project asks for their stacks and lets templates be
-validated, again and again. When it ends, the arena asserts that the service lives, that the other
-user was answered all the time, that the event loop never paused, that memory stayed bounded, and
-that nothing goes on computing.
+While the block runs, a user of another project lists their stacks and validates templates,
+repeatedly. When it ends, the arena asserts that the service is alive, that the other user was
+always answered, and that the event loop never paused. Memory must have stayed bounded, and no
+computation may continue.
 """
 
 from __future__ import annotations
@@ -31,18 +31,16 @@ from tests.isolation.people import Person, demo, newcomer
 from tests.recovery.service import Process, Service, descendants, until
 
 MEBIBYTE = 1024 * 1024
+# Per process of the service. Threads reserve much more than they use.
 ADDRESS_SPACE = 6 * 1024 * MEBIBYTE
-"""Of every process of the service. Threads reserve much more than they use."""
 CPU_SECONDS = 600
+# Seconds. It applies fully in `make test-long` only, where no other test runs.
 LONGEST_PAUSE = 0.05
-"""Seconds. `make test-long` holds it, where no other test runs."""
+# Pauses may be this many times longer where tests run side by side: other processes take the core
+# from the thread that holds the interpreter, and the threads that do not hold it compute meanwhile.
 _BESIDE_OTHERS = 3.0
-"""Times as long may pauses be where tests run side by side: others take the core from the thread
-that holds the interpreter, and the threads that do not hold it compute meanwhile."""
-COMPUTING = 0.75
-"""Of a pause, the part that the service computes for when it is the service that pauses."""
-SLOWEST_ANSWER = 2.0
-"""Seconds of any answer to somebody else, on a machine that is not busy."""
+COMPUTING = 0.75  # share of a pause that the service computes for if it is the cause
+SLOWEST_ANSWER = 2.0  # seconds of any answer to another user, on a machine that is not busy
 _LIMITED = (
     "import os, resource, sys;"
     f"resource.setrlimit(resource.RLIMIT_AS, ({ADDRESS_SPACE}, {ADDRESS_SPACE}));"
@@ -63,7 +61,7 @@ class LimitedService(Service):
     """A service whose processes have limits of memory and time that the kernel holds."""
 
     def launch(self) -> None:
-        """Start the process; returns at once."""
+        """Start the process; return immediately."""
         command = [sys.executable, "-c", _LIMITED, str(Path(sys.executable).parent / "stoker")]
         command += ["serve", "--data-dir", str(self.data_dir)]
         command += ["--port", str(self.port), "--cloud-port", str(self.cloud_port)]
@@ -75,7 +73,7 @@ class LimitedService(Service):
 
     @property
     def pid(self) -> int:
-        """Of the process that serves the API."""
+        """Return the id of the process that serves the API."""
         assert self.process is not None
         return self.process.pid
 
@@ -93,18 +91,18 @@ class LimitedService(Service):
         return cloud
 
     def helpers(self) -> list[int]:
-        """The processes in which the service computes what users wrote."""
+        """Return the ids of the processes that evaluate texts of users."""
         return [process.pid for process in self.helper_processes()]
 
     def helper_processes(self) -> list[Process]:
-        """The same, told from later ones with the same numbers."""
+        """Return these processes, distinguishable from later ones with the same ids."""
         own = [process for process in descendants(self.pid) if process.parent == self.pid]
         return [process for process in own if "stoker.sandbox" in _command(process.pid)]
 
 
 @dataclass
 class Bystander:
-    """Somebody of another project, who works while the service is attacked."""
+    """A user of another project, who works while the service is attacked."""
 
     person: Person
     waits: list[float] = field(default_factory=list)
@@ -147,7 +145,7 @@ class Bystander:
 
 @dataclass
 class Arena:
-    """A service, an attacker, and somebody else."""
+    """A service, an attacker, and another user."""
 
     service: LimitedService
     attacker: Person
@@ -167,10 +165,10 @@ class Arena:
     def attacked(
         self, *, mebibytes: float = 300, seconds: float = 60, pause: float = LONGEST_PAUSE
     ) -> Iterator[Person]:
-        """Attack the service within the block; what is wrong with it fails the test afterwards.
+        """Attack the service within the block; afterwards, any damage fails the test.
 
-        ``mebibytes`` may the service grow meanwhile; the block takes at most ``seconds``, and no
-        pause of the event loop more than ``pause``.
+        The service may grow by ``mebibytes``; the block takes at most ``seconds``, and each pause
+        of the event loop at most ``pause``.
         """
         service = self.service
         usual = min(Bystander(self.other).once() for _ in range(3))
@@ -198,12 +196,12 @@ class Arena:
         self.assert_calm()
 
     def pauses_since(self, begin: float, longest: float = LONGEST_PAUSE) -> list[dict[str, Any]]:
-        """The pauses that were too long, by the time that the service has computed meanwhile.
+        """Return the pauses that were too long, by the CPU time of the service in them.
 
-        A machine that has other things to do makes a loop late which has nothing to do: then the
-        service has computed for less of the pause than a thread that holds the loop up would have.
-        Where more processes want to compute than there are cores, a loop that is not held up at
-        all waits for its turn as often as the others do, so the limit grows with their number.
+        A busy machine delays even an idle loop. Then the service has computed for a smaller part
+        of the pause than a thread that blocks the loop would have. If more processes want to
+        compute than there are cores, an unblocked loop waits for its turn as often as they do,
+        so the limit grows with their number.
         """
         longest *= _crowding()
         found = self.service.health()["event_loop"]["latest_pauses"]
@@ -223,7 +221,7 @@ class Arena:
         assert self.service.health()["event_loop"]["longest_pause"] >= 0
 
     def assert_calm(self) -> None:
-        """Nothing that the attack has begun goes on computing for long."""
+        """Check that computations of the attack end soon."""
         until(self._is_calm, "the service and its helpers have ended their work", 30)
 
     def _is_calm(self) -> bool:
@@ -259,7 +257,7 @@ def state(person: Person, name: str) -> str:
 
 
 def reason(person: Person, name: str) -> str:
-    """Why a stack is in its status."""
+    """Return the reason of a stack's status."""
     answer = person.ask("GET", f"/stacks/{name}?resolve_outputs=false", follow_redirects=True)
     return str(answer.json()["stack"]["stack_status_reason"])
 
@@ -295,7 +293,7 @@ def _forget_peak(pid: int) -> None:
 
 
 def _crowding() -> float:
-    """The factor by which the machine may be slower because it has other work."""
+    """Return how many times slower the machine may be because of other work."""
     beside_others = (
         _BESIDE_OTHERS if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)) > 1 else 1.0
     )

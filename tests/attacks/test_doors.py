@@ -17,7 +17,7 @@ def connected(arena: Arena) -> socket.socket:
     return socket.create_connection(("127.0.0.1", arena.service.port), timeout=20)
 
 
-def test_connections_that_say_nothing_keep_nobody_out(arena: Arena) -> None:
+def test_silent_connections_do_not_exclude_others(arena: Arena) -> None:
     with contextlib.ExitStack() as held, arena.attacked(seconds=60) as attacker:
         for _ in range(600):
             connection = held.enter_context(connected(arena))
@@ -40,7 +40,7 @@ def test_a_header_without_end_costs_nothing(arena: Arena) -> None:
     assert sent < 90
 
 
-def test_a_large_body_without_a_signature_is_not_read(arena: Arena) -> None:
+def test_large_unsigned_body_is_not_read(arena: Arena) -> None:
     head = b"POST /cfn/v1/signal/arn HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\n\r\n"
     with (
         arena.attacked(mebibytes=30, seconds=30),
@@ -52,7 +52,7 @@ def test_a_large_body_without_a_signature_is_not_read(arena: Arena) -> None:
             connection.sendall(MEBIBYTE)
 
 
-def test_template_addresses_do_not_tell_which_ports_answer(arena: Arena) -> None:
+def test_template_url_errors_reveal_no_open_ports(arena: Arena) -> None:
     ports = (arena.service.port, arena.service.cloud_port, 1)
     said = set()
     with arena.attacked(seconds=30) as attacker:

@@ -17,7 +17,7 @@ def work_that_takes_long(seconds: float) -> None:
         pass
 
 
-async def test_a_pause_is_counted_and_logged_with_what_was_running(
+async def test_pause_is_counted_and_logged_with_its_code(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     pauses = EventLoopMonitor()

@@ -52,7 +52,7 @@ def test_an_expression_without_end_refuses_its_template(arena: Arena, text: str)
     assert "has no value" in answer.text
 
 
-def test_an_expression_that_is_evaluated_late_fails_its_stack_alone(arena: Arena) -> None:
+def test_slow_late_expression_fails_only_its_stack(arena: Arena) -> None:
     with arena.attacked(seconds=60) as attacker:
         answer = create(attacker, "late", template(late(f"range(0,{N}).len()")))
         assert answer.status_code == 201
@@ -60,7 +60,7 @@ def test_an_expression_that_is_evaluated_late_fails_its_stack_alone(arena: Arena
     assert "s of computing" in reason(arena.attacker, "late")
 
 
-def test_a_stack_with_an_endless_expression_does_not_stop_the_next_start(arena: Arena) -> None:
+def test_stack_with_endless_expression_does_not_block_restart(arena: Arena) -> None:
     slow = {
         f"r{number}": value(expression(f"range(0,{N}).len() + $.data.d.len()", data))
         for number, data in enumerate([{"d": {"get_attr": ["first", "value"]}}] * 12)
@@ -111,7 +111,7 @@ def test_an_output_that_computes_for_ever_says_so(arena: Arena) -> None:
         ("(?R)", "a"),
     ],
 )
-def test_a_pattern_of_a_parameter_without_end_refuses_its_template(
+def test_endless_parameter_pattern_refuses_its_template(
     arena: Arena, pattern: str, given: str
 ) -> None:
     declared = {"p": {"type": "string", "constraints": [{"allowed_pattern": pattern}]}}

@@ -65,7 +65,7 @@ def template(port: int) -> dict[str, object]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="unprivileged machines may refuse namespaces")
-def test_connections_of_a_guest_leave_the_cloud_its_descriptors(arena: Arena) -> None:
+def test_guest_connections_leave_descriptors_to_cloud(arena: Arena) -> None:
     text = template(arena.service.cloud_port)
     with arena.attacked(mebibytes=400, seconds=200) as attacker:
         assert create(attacker, "holder", text).status_code == 201

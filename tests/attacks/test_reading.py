@@ -39,7 +39,7 @@ LONG_BODIES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.long  # half a minute
 @pytest.mark.parametrize("what", LONG_BODIES)
-def test_a_long_body_keeps_nobody_waiting(arena: Arena, what: str) -> None:
+def test_long_body_delays_no_other_request(arena: Arena, what: str) -> None:
     with arena.attacked(seconds=60) as attacker:
         answer = attacker.ask("POST", "/validate", LONG_BODIES[what])
     accepted = what in ("maps", "text")
@@ -47,7 +47,7 @@ def test_a_long_body_keeps_nobody_waiting(arena: Arena, what: str) -> None:
 
 
 @pytest.mark.long
-def test_a_long_document_is_kept_and_shown_while_others_are_answered(arena: Arena) -> None:
+def test_long_document_is_stored_and_shown(arena: Arena) -> None:
     with arena.attacked(seconds=60) as attacker:
         stack = attacker.create("long", PLAIN, files=LONG_TEXT)
         assert ended(attacker, "long") == "CREATE_COMPLETE"

@@ -23,7 +23,7 @@ def deploy(person: Person, server: str, size: int, times: int) -> None:
 
 
 @pytest.mark.parametrize(("size", "times", "status"), [(16_000_000, 40, 400), (8_000_000, 1, 200)])
-def test_slow_reads_of_one_project_keep_no_other_waiting(
+def test_slow_reads_of_project_delay_no_other(
     arena: Arena, size: int, times: int, status: int
 ) -> None:
     deploy(arena.attacker, f"server-{times}", size, times)

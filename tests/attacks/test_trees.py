@@ -18,7 +18,7 @@ def groups_in_groups(count: int, depth: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", ["/stacks/preview", "/validate", "/stacks"])
-def test_groups_in_groups_are_refused_when_they_hold_too_much(arena: Arena, path: str) -> None:
+def test_oversized_nested_groups_are_refused(arena: Arena, path: str) -> None:
     body = {"stack_name": "tree", "template": groups_in_groups(1000, 4)}
     if path == "/validate":
         del body["stack_name"]

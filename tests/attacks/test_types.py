@@ -18,6 +18,6 @@ def test_a_pattern_without_end_finds_nothing(arena: Arena, pattern: str) -> None
     assert answer.json() == {"resource_types": []}
 
 
-def test_a_pattern_finds_what_begins_with_it(arena: Arena) -> None:
+def test_type_name_pattern_matches_its_prefix(arena: Arena) -> None:
     answer = arena.attacker.ask("GET", "/resource_types", params={"name": "OS::Heat::R.*Gr"})
     assert answer.json() == {"resource_types": ["OS::Heat::ResourceGroup"]}

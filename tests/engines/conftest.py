@@ -1,4 +1,4 @@
-"""What tests of many engines share."""
+"""Fixtures that tests of many engines share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service with several engines, and what tests look at."""
+"""A service with several engines, and helpers that read its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TREE = Path(__file__).parent / "tree.yaml"
 MEMBERS = 8
 ENGINES = 2
 SECONDS = 60.0
-# a create of which nobody knows whether it was begun is looked for twice as long
+# a create whose send is uncertain is searched for twice as long
 QUICK = "[DEFAULT]\ncloud_request_timeout = 5\n"
 LANDING = 10.0
 
@@ -35,7 +35,7 @@ def installation(
     configuration: str = QUICK,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Service]:
-    """A service with so many engines on a database."""
+    """A service with this number of engines on a database."""
     running = Service(
         data_dir,
         environment={"STOKER_DATABASE": url, **environment},
@@ -102,7 +102,7 @@ def further_api(service: Service, environment: Mapping[str, str]) -> Iterator[Se
 
 
 def up(service: Service) -> list[dict[str, Any]]:
-    """The engines that are up, as an administrator is told."""
+    """Return the running engines, as an administrator sees them."""
     token, project = service.authenticate("stoker-admin")
     url = f"{service.url}/v1/{project}/services"
     answer = httpx.get(url, headers={"X-Auth-Token": token}, timeout=20)
@@ -120,7 +120,7 @@ def engines(service: Service) -> list[Process]:
 
 
 def signal_it(stack: Stack) -> None:
-    """Send the signal that the stack waits for, once it tells where."""
+    """Send the signal that the stack waits for, once its address is shown."""
     service = stack.service
     shown = service.stack(stack.name)
     assert shown is not None

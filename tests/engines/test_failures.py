@@ -1,5 +1,7 @@
-"""What befalls engines that share the work: stacks that kill, clocks that are wrong, a database
-that refuses; nothing is lost, or made twice.
+"""Failures of engines that share the work.
+
+Stacks kill engines, clocks are wrong, or a database refuses transactions; nothing is lost or
+created twice.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def disturb(service: Service, *rules: dict[str, Any]) -> None:
 
 
 def disturbed(service: Service) -> int:
-    """How many calls are held back now."""
+    """Return how many calls are held back now."""
     listed = service.cloud("/disturbances")["disturbances"]
     return sum(rule["waiting"] for rule in listed)
 
@@ -75,7 +77,7 @@ def sole_network(service: Service, name: str) -> Stack:
     ],
     ids=["the request was sent", "the request was about to be sent"],
 )
-def test_what_an_engine_was_making_when_it_stood_still_is_made_once(
+def test_create_of_frozen_engine_is_done_once(
     postgresql: PostgreSQL, tmp_path: Path, held: dict[str, Any]
 ) -> None:
     with installation(tmp_path / "data", postgresql.new(), engines=1) as service:
@@ -85,7 +87,7 @@ def test_what_an_engine_was_making_when_it_stood_still_is_made_once(
         [asleep] = engines(service)
         os.kill(asleep.pid, signal.SIGSTOP)
         with further_engine(service, {}):
-            # until nobody would look for the object any more
+            # until the search for the object would have ended
             time.sleep(TAKEN_OVER_AFTER + LANDING + 3)
             os.kill(asleep.pid, signal.SIGCONT)
             stack.await_status("CREATE_COMPLETE")
@@ -97,9 +99,7 @@ def test_what_an_engine_was_making_when_it_stood_still_is_made_once(
 
 
 @pytest.mark.long
-def test_a_stack_that_kills_every_engine_is_given_up_and_the_others_go_on(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_stack_that_kills_engines_is_abandoned(postgresql: PostgreSQL, tmp_path: Path) -> None:
     configuration = f"{QUICK}plugin_dirs = {HERE / 'plugins'}\n"
     template = tmp_path / "poison.yaml"
     template.write_text(
@@ -121,9 +121,7 @@ def test_a_stack_that_kills_every_engine_is_given_up_and_the_others_go_on(
 
 
 @pytest.mark.long
-def test_engines_whose_clocks_differ_by_minutes_agree(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_engines_agree_despite_skewed_clocks(postgresql: PostgreSQL, tmp_path: Path) -> None:
     def wrong(seconds: int) -> dict[str, str]:
         return {"PYTHONPATH": str(HERE / "skewed"), "SKEW": str(seconds)}
 
@@ -134,7 +132,7 @@ def test_engines_whose_clocks_differ_by_minutes_agree(
                 stack = Stack(service, f"s{number}", TREE, "member.yaml")
                 stack.create()
                 time.sleep(2)
-                # what these drove is taken over by whoever is first, by their clocks or not
+                # the first engine acquires these stacks, whichever clock is right
                 os.kill(engines(service)[0].pid, signal.SIGKILL)
                 if number:
                     killed.kill()
@@ -142,9 +140,7 @@ def test_engines_whose_clocks_differ_by_minutes_agree(
 
 
 @pytest.mark.long
-def test_what_was_due_while_no_engine_lived_has_timed_out(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_operation_due_without_engines_times_out(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with installation(tmp_path / "data", postgresql.new()) as service:
         body = {
             "stack_name": "late",
@@ -210,7 +206,7 @@ _END_SESSIONS = (
 
 @contextlib.contextmanager
 def read_only(postgresql: PostgreSQL, name: str) -> Iterator[None]:
-    """As after a fail-over to a replica that is not the primary yet."""
+    """Act as after a fail-over to a replica that is not the primary yet."""
     reload = "SELECT pg_reload_conf()"
     run(postgresql, name, "ALTER SYSTEM SET default_transaction_read_only = on", reload)
     try:
@@ -275,7 +271,7 @@ def connections(small: PostgreSQL) -> Iterator[CutConnections]:
 
 @pytest.fixture(scope="module")
 def name(small: PostgreSQL) -> str:
-    """Of the database of the service."""
+    """Return the URL of the service's database."""
     return small.new().partition("@/")[2].partition("?")[0]
 
 
@@ -299,7 +295,7 @@ def service(
         pytest.param(full, 10.0, marks=pytest.mark.long),
     ],
 )
-def test_nothing_is_lost_while_the_database_refuses(
+def test_refusing_database_loses_nothing(
     stack: Stack, small: PostgreSQL, name: str, trouble: Trouble, seconds: float
 ) -> None:
     time.sleep(random.uniform(0.2, 1.5))
@@ -308,7 +304,7 @@ def test_nothing_is_lost_while_the_database_refuses(
     check(stack)
 
 
-def test_nothing_is_lost_or_made_twice_where_the_answers_to_commits_are_lost(
+def test_lost_commit_answers_duplicate_and_lose_nothing(
     stack: Stack, connections: CutConnections
 ) -> None:
     for _ in range(3):

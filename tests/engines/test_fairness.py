@@ -11,8 +11,7 @@ from tests.isolation.people import Person, newcomer
 from tests.recovery.service import Service, until
 
 NESTED, EACH = 400, 20
-USUAL = 2.0
-"""Seconds that a small stack may take longer beside the large one."""
+USUAL = 2.0  # seconds that a small stack may take longer beside the large one
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +35,7 @@ def made(person: Person, stack_id: str) -> int:
     return sum(each["resource_status"] == "CREATE_COMPLETE" for each in found)
 
 
-def test_a_small_stack_does_not_wait_for_the_large_one_of_another_project(service: Service) -> None:
+def test_small_stack_does_not_wait_for_large_one(service: Service) -> None:
     large, small = newcomer(service, "large"), newcomer(service, "small")
     five = template(5, "OS::Heat::TestResource")
     alone = [seconds(lambda n=n: small.create(f"alone{n}", five)) for n in range(3)]

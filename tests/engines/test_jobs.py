@@ -20,13 +20,11 @@ QUEUES = ["stoker"]
 
 
 class Asked(procrastinate.PsycopgConnector):
-    """Counts what it is asked to execute."""
+    """Counts the statements that it is asked to execute."""
 
     fetches = 0
-    asked: Callable[[], Awaitable[None]] | None = None
-    """What happens before a fetch."""
-    fetched: Callable[[], Awaitable[None]] | None = None
-    """What happens between a fetch and its answer."""
+    asked: Callable[[], Awaitable[None]] | None = None  # called before a fetch
+    fetched: Callable[[], Awaitable[None]] | None = None  # called between a fetch and its answer
 
     async def execute_query_all_async(self, query, **arguments):
         self.fetches += "fetch_job" in query
@@ -55,7 +53,7 @@ class Engine:
         return [] if job is None else [*job.task_kwargs["turns"]]
 
     async def fetch_some(self, count: int) -> list[int]:
-        """So many, if there are as many."""
+        """Fetch this number of jobs, if there are as many."""
         found: list[int] = []
         while len(found) < count and (some := await self.fetch()):
             found += some
@@ -78,7 +76,7 @@ async def engine(conninfo: str, latency: float = 0.0) -> AsyncIterator[Engine]:
 
 @pytest.fixture
 def conninfo(postgresql: PostgreSQL) -> str:
-    """Of a database with the library's tables, and what fetching asks of the stacks."""
+    """Return a database with the library's tables and the columns of stacks that fetches read."""
     name = postgresql.new().partition("@/")[2].partition("?")[0]
     made = f"host={postgresql.place} user=stoker dbname={name}"
     with psycopg.connect(made) as connection:
@@ -109,7 +107,7 @@ def left(conninfo: str) -> int:
         return row[0]
 
 
-async def test_many_turns_are_fetched_by_few_statements_and_each_once(conninfo: str) -> None:
+async def test_many_jobs_are_fetched_once_with_few_statements(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo) as one, engine(conninfo) as other:
         await asyncio.sleep(PATIENCE)  # else it is all the older one's
@@ -122,7 +120,7 @@ async def test_many_turns_are_fetched_by_few_statements_and_each_once(conninfo: 
     assert left(conninfo) == 0
 
 
-async def test_an_engine_whose_transactions_are_slow_takes_few_turns(conninfo: str) -> None:
+async def test_engine_with_slow_transactions_fetches_few_jobs(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo, latency=BUSY) as slow:
         assert len(await slow.fetch_some(FEW)) == FEW
@@ -132,7 +130,7 @@ async def test_an_engine_whose_transactions_are_slow_takes_few_turns(conninfo: s
             assert len(await quick.fetch_some(100)) == 100 - FEW
 
 
-async def test_a_busy_engine_takes_some_turns_of_those_who_ask_for_few(conninfo: str) -> None:
+async def test_busy_engine_reserves_slots_for_priority_jobs(conninfo: str) -> None:
     ask(conninfo, 100)
     async with engine(conninfo, latency=BUSY) as slow:
         taken = await slow.fetch_some(FEW)
@@ -146,7 +144,7 @@ async def test_a_busy_engine_takes_some_turns_of_those_who_ask_for_few(conninfo:
         assert await asyncio.wait_for(slow.fetch(), 5)
 
 
-async def test_a_busy_engine_looks_at_once_for_a_turn_of_those_who_ask_for_few(
+async def test_busy_engine_fetches_priority_job_immediately(
     conninfo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(conninfo, 100)
@@ -160,7 +158,7 @@ async def test_a_busy_engine_looks_at_once_for_a_turn_of_those_who_ask_for_few(
         assert len(await asyncio.wait_for(waiting, 5)) == 1
 
 
-async def test_what_is_told_of_a_stack_that_is_driven_makes_no_busy_engine_take_another(
+async def test_job_of_driven_stack_uses_no_reserved_slot(
     conninfo: str,
 ) -> None:
     ask(conninfo, 100)
@@ -174,7 +172,7 @@ async def test_what_is_told_of_a_stack_that_is_driven_makes_no_busy_engine_take_
             await asyncio.wait_for(slow.fetch(), 3 * BUSY)
 
 
-async def test_what_another_engine_was_faster_to_take_keeps_no_room_from_those_who_ask_for_few(
+async def test_job_lost_to_other_engine_frees_its_slot(
     conninfo: str,
 ) -> None:
     ask(conninfo, 100)
@@ -201,8 +199,8 @@ class Noted:
 
     def __init__(self, *counts: int) -> None:
         self.projects: dict[str, str] = {}
+        # Set when the number of jobs is reached.
         self.were = {count: asyncio.Event() for count in counts}
-        """When there were so many."""
 
     async def turn(self, stack_id: str) -> None:
         self.projects[stack_id] = project.get()
@@ -237,7 +235,7 @@ async def working(conninfo: str, turns: Noted) -> AsyncIterator[None]:
         await one.close()
 
 
-async def test_each_turn_is_done_for_the_project_of_its_stack(conninfo: str) -> None:
+async def test_job_runs_for_project_of_its_stack(conninfo: str) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute("INSERT INTO stacks VALUES ('a', 'one'), ('b', 'other')")
     for stack_id in ("a", "b", "gone"):
@@ -248,7 +246,7 @@ async def test_each_turn_is_done_for_the_project_of_its_stack(conninfo: str) -> 
     assert turns.projects == {"a": "one", "b": "other", "gone": ""}
 
 
-async def test_a_queue_that_was_empty_and_fills_is_not_read_whole_for_each_turn(
+async def test_refilled_queue_is_not_scanned_for_each_job(
     conninfo: str,
 ) -> None:
     with psycopg.connect(conninfo, autocommit=True) as connection:
@@ -274,7 +272,7 @@ async def test_a_queue_that_was_empty_and_fills_is_not_read_whole_for_each_turn(
     assert row[0] < 20 * many
 
 
-async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:
+async def test_ended_job_makes_room_for_next(conninfo: str) -> None:
     ask(conninfo, FEW + 1)
     async with engine(conninfo, latency=BUSY) as slow:
         taken = await slow.fetch_some(FEW)
@@ -283,7 +281,7 @@ async def test_a_turn_that_ends_makes_room_for_the_next(conninfo: str) -> None:
         assert len(await asyncio.wait_for(waiting, 5)) == 1
 
 
-async def test_turns_that_are_fetched_together_end_each_by_itself(conninfo: str) -> None:
+async def test_jobs_fetched_together_end_separately(conninfo: str) -> None:
     ask(conninfo, 20)
     async with engine(conninfo) as one:
         taken = await one.fetch_some(20)
@@ -293,7 +291,7 @@ async def test_turns_that_are_fetched_together_end_each_by_itself(conninfo: str)
     assert left(conninfo) == 0
 
 
-async def test_a_turn_that_another_engine_has_taken_over_is_not_ended(conninfo: str) -> None:
+async def test_job_acquired_by_other_engine_is_not_ended(conninfo: str) -> None:
     ask(conninfo, 1)
     async with engine(conninfo) as late, engine(conninfo) as other:
         [turn] = await late.fetch()
@@ -307,7 +305,7 @@ async def test_a_turn_that_another_engine_has_taken_over_is_not_ended(conninfo: 
     assert left(conninfo) == 0
 
 
-async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(conninfo: str) -> None:
+async def test_engine_with_expired_lease_fetches_and_ends_nothing(conninfo: str) -> None:
     ask(conninfo, 20)
     async with engine(conninfo) as late:
         begun = await late.fetch()
@@ -318,7 +316,7 @@ async def test_who_may_have_been_taken_over_fetches_nothing_and_ends_nothing(con
     assert left(conninfo) == 20
 
 
-async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str) -> None:
+async def test_job_scheduled_during_fetch_is_fetched(conninfo: str) -> None:
     async with engine(conninfo) as one:
 
         async def is_asked_for() -> None:
@@ -329,7 +327,7 @@ async def test_a_turn_that_is_asked_for_during_a_fetch_is_fetched(conninfo: str)
         assert await asyncio.wait_for(one.fetch(), 5)
 
 
-async def test_the_worker_hears_that_there_is_a_turn(conninfo: str) -> None:
+async def test_worker_is_notified_of_new_job(conninfo: str) -> None:
     async with engine(conninfo) as one:
         heard = asyncio.Event()
 
@@ -345,7 +343,7 @@ async def test_the_worker_hears_that_there_is_a_turn(conninfo: str) -> None:
         listens.cancel()
 
 
-async def test_the_youngest_engine_helps_where_the_oldest_lags(conninfo: str) -> None:
+async def test_youngest_engine_fetches_jobs_of_lagging_oldest(conninfo: str) -> None:
     async with engine(conninfo) as oldest, engine(conninfo) as youngest:
         ask(conninfo, 4)
         assert not await youngest.fetch()

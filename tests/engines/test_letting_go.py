@@ -29,7 +29,7 @@ def test_stack_without_requests_is_answered() -> None:
     in_lab(story)
 
 
-def test_stack_with_an_orphaned_call_is_not_answered() -> None:
+def test_stack_with_orphaned_call_is_not_answered() -> None:
     async def story(lab: Lab) -> None:
         session = await session_of(lab)
         [row_id] = session.rows
@@ -49,7 +49,7 @@ def test_stack_with_an_unanswered_change_is_not_answered() -> None:
     in_lab(story)
 
 
-def test_stack_with_a_create_in_flight_is_not_answered() -> None:
+def test_stack_with_create_in_flight_is_not_answered() -> None:
     async def story(lab: Lab) -> None:
         session = await session_of(lab)
         [row] = session.rows.values()
@@ -83,7 +83,7 @@ class Heard:
         self.news += 1
 
 
-def test_turn_consumed_for_a_driver_that_has_ended_is_scheduled_again() -> None:
+def test_job_consumed_for_ended_driver_is_scheduled_again() -> None:
     async def story(lab: Lab) -> None:
         queue, lives = Queue(), Heard()
         turns = Turns(lab.engine.ports, queue)

@@ -30,17 +30,17 @@ from tests.recovery.service import Service, until
 from tests.recovery.test_kill import Stack
 
 
-def test_a_service_that_is_ready_lists_each_of_its_engines(service: Service) -> None:
+def test_ready_service_lists_all_engines(service: Service) -> None:
     assert len({engine["engine_id"] for engine in up(service)}) >= ENGINES
 
 
-def test_what_a_killed_engine_drove_is_driven_on_by_others(stack: Stack) -> None:
+def test_stacks_of_killed_engine_are_driven_by_others(stack: Stack) -> None:
     time.sleep(random.uniform(0.2, 2.5))
     os.kill(random.choice(engines(stack.service)).pid, signal.SIGKILL)
     check(stack)
 
 
-def test_an_engine_that_ends_hands_its_stacks_over(stack: Stack) -> None:
+def test_stopping_engine_hands_its_stacks_over(stack: Stack) -> None:
     time.sleep(random.uniform(0.5, 2.5))
     log = len(stack.service.log())
     os.kill(engines(stack.service)[0].pid, signal.SIGTERM)
@@ -48,7 +48,7 @@ def test_an_engine_that_ends_hands_its_stacks_over(stack: Stack) -> None:
     assert "turn taken over" not in stack.service.log()[log:]
 
 
-def test_a_new_key_of_encryption_reaches_every_engine(stack: Stack) -> None:
+def test_new_encryption_key_reaches_every_engine(stack: Stack) -> None:
     service = stack.service
 
     def keys(command: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -68,9 +68,7 @@ def test_a_new_key_of_encryption_reaches_every_engine(stack: Stack) -> None:
 
 
 @pytest.mark.long
-def test_a_service_ends_though_one_of_its_engines_stands_still(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_service_stops_despite_frozen_engine(postgresql: PostgreSQL, tmp_path: Path) -> None:
     with installation(tmp_path / "data", postgresql.new()) as service:
         still = engines(service)[0].pid
         os.kill(still, signal.SIGSTOP)
@@ -78,7 +76,7 @@ def test_a_service_ends_though_one_of_its_engines_stands_still(
 
 
 @pytest.mark.long
-def test_an_engine_that_stood_still_while_others_took_over_does_nothing_twice(stack: Stack) -> None:
+def test_frozen_engine_repeats_nothing_after_its_lease(stack: Stack) -> None:
     time.sleep(random.uniform(0.2, 2.5))
     asleep = engines(stack.service)[0]
     os.kill(asleep.pid, signal.SIGSTOP)
@@ -89,7 +87,7 @@ def test_an_engine_that_stood_still_while_others_took_over_does_nothing_twice(st
 
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.0, 10.0, 30.0])
-def test_nothing_is_lost_while_the_database_is_away(
+def test_database_outage_loses_nothing(
     stack: Stack, postgresql: PostgreSQL, seconds: float
 ) -> None:
     time.sleep(random.uniform(0.2, 2.5))
@@ -100,7 +98,7 @@ def test_nothing_is_lost_while_the_database_is_away(
 
 
 @pytest.mark.long
-def test_stacks_get_done_though_engines_are_killed_again_and_again(service: Service) -> None:
+def test_stacks_complete_while_engines_are_killed(service: Service) -> None:
     begun = [Stack(service, f"many{number}", TREE, "member.yaml") for number in range(3)]
     for stack in begun:
         stack.create()

@@ -96,7 +96,7 @@ async def delete(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("outage", OUTAGES)
-def test_update_past_its_deadline_rolls_back_after_an_outage(
+def test_update_past_deadline_rolls_back_after_outage(
     outage: Callable[[Crew], Awaitable[None]],
 ) -> None:
     async def story(crew: Crew) -> None:

@@ -1,4 +1,7 @@
-"""Engines that take turns, in virtual time: whoever dies, whatever is not heard, all gets done."""
+"""Engines that share work in virtual time:
+
+everything completes despite deaths and lost messages.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,7 @@ ROOT = template(
     }
 )
 OBJECTS = 4 * 3 + 1
-BROKE_LATELY = (43, 150, 197, 218, 250)
-"""Seeds that have found something."""
+BROKE_LATELY = (43, 150, 197, 218, 250)  # seeds that have found faults
 
 
 def tree() -> StackRequest:
@@ -63,7 +65,7 @@ def in_crew(
 
 
 async def status(crew: Crew) -> str:
-    """Of the stack, as the API joins it."""
+    """Return the project of the stack, as the API reports it."""
     stack = await crew.api.ports.store.find_stack(CALLER.project_id, "stack")
     assert stack is not None
     return f"{stack.action}_{stack.status}"
@@ -82,7 +84,7 @@ async def made_and_gone(crew: Crew) -> None:
     assert cloud.violations == []
 
 
-def test_a_tree_is_driven_by_several_engines() -> None:
+def test_tree_is_driven_by_several_engines() -> None:
     async def story(crew: Crew) -> None:
         await crew.api.operations.create(CALLER, tree())
         await asyncio.sleep(2)
@@ -92,7 +94,7 @@ def test_a_tree_is_driven_by_several_engines() -> None:
     in_crew(story)
 
 
-def test_an_engine_lets_go_of_what_pauses_long_and_takes_it_up_again() -> None:
+def test_engine_releases_and_resumes_stack_in_long_pause() -> None:
     async def story(crew: Crew) -> None:
         wanted = template({"long": thing(slow=40)})
         await crew.api.operations.create(CALLER, StackRequest(name="stack", template=wanted))
@@ -107,13 +109,13 @@ def test_an_engine_lets_go_of_what_pauses_long_and_takes_it_up_again() -> None:
     in_crew(story)
 
 
-def test_a_stack_that_another_engine_took_and_gave_up_is_driven_on() -> None:
+def test_stack_released_by_another_engine_is_driven_on() -> None:
     async def story(crew: Crew) -> None:
         wanted = template({"one": thing(slow=1), "two": thing("one", slow=1)})
         made = await crew.api.operations.create(CALLER, StackRequest(name="stack", template=wanted))
         await asyncio.sleep(0.5)
         assert crew.queue.doing
-        # as by one that had stood still before it took the stack, and ends after that
+        # as by one that was frozen before it acquired the stack, and ends after that
         await crew.api.ports.store.take(made.id)
         await asyncio.wait_for(crew.api.idle(), 30)
         assert await status(crew) == "CREATE_COMPLETE"
@@ -123,7 +125,7 @@ def test_a_stack_that_another_engine_took_and_gave_up_is_driven_on() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whoever_is_killed_each_object_is_made_once(seed: int) -> None:
+def test_each_object_is_created_once_despite_kills(seed: int) -> None:
     async def story(crew: Crew) -> None:
         source = crew.world.seed
         await crew.api.operations.create(CALLER, tree())
@@ -136,7 +138,7 @@ def test_whoever_is_killed_each_object_is_made_once(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_who_ends_in_order_leaves_nothing_to_wait_for(seed: int) -> None:
+def test_stopping_engines_leave_nothing_to_wait_for(seed: int) -> None:
     async def story(crew: Crew) -> None:
         source, began = crew.world.seed, crew.world.time()
         await crew.api.operations.create(CALLER, tree())
@@ -152,8 +154,8 @@ def test_who_ends_in_order_leaves_nothing_to_wait_for(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_end_of_a_nested_stack_is_missed_by_who_is_just_letting_go(seed: int) -> None:
-    """Members end about when those who wait for them let go."""
+def test_nested_end_during_release_is_not_missed(seed: int) -> None:
+    """Members end about when the drivers that wait for them release their stacks."""
     slow = template({name: thing(slow=1.9 + seed / 20) for name in "ab"})
     members = {f"member{number}": {"type": "member.yaml"} for number in range(8)}
 
@@ -184,14 +186,14 @@ async def killed_while_an_object_is_made(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_who_lets_go_while_an_object_is_looked_for_does_not_call_its_create_answered(
+def test_release_during_search_keeps_create_unanswered(
     seed: int,
 ) -> None:
     in_crew(killed_while_an_object_is_made, seed)
 
 
 async def frozen_before_a_request(crew: Crew) -> None:
-    """An engine stands still for so long that its requests are not waited for any more."""
+    """An engine freezes for so long that its requests are not waited for any longer."""
     wanted = template({f"thing{number}": thing() for number in range(8)})
     await crew.api.operations.create(CALLER, StackRequest(name="stack", template=wanted))
     await asyncio.sleep(crew.world.seed.uniform(0.005, 0.04))
@@ -204,7 +206,7 @@ async def frozen_before_a_request(crew: Crew) -> None:
 
 
 async def hard_of_hearing(crew: Crew) -> None:
-    """Engines lose the connection by which they hear of others, again and again."""
+    """Engines lose their notification connection repeatedly."""
     slow = template({name: thing(slow=2) for name in "ab"})
     members = {f"member{number}": {"type": "member.yaml"} for number in range(8)}
     files = {"member.yaml": json.dumps(slow)}
@@ -220,16 +222,16 @@ async def hard_of_hearing(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_who_did_not_hear_of_an_end_looks(seed: int) -> None:
+def test_unnotified_engine_polls_for_nested_ends(seed: int) -> None:
     in_crew(hard_of_hearing, seed)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_who_stood_still_for_long_sends_no_request_that_it_was_about_to_send(seed: int) -> None:
+def test_engine_frozen_past_its_lease_sends_no_request(seed: int) -> None:
     in_crew(frozen_before_a_request, seed)
 
 
-def test_switching_off_what_guards_several_engines_is_noticed_by_stories() -> None:
+def test_stories_detect_each_disabled_guard() -> None:
     for story, guard in (
         (killed_while_an_object_is_made, "landing"),
         (frozen_before_a_request, "lease"),
@@ -251,8 +253,8 @@ def test_every_property_holds_whichever_engine_dies_or_freezes(seed: int) -> Non
 
 
 SEEDS = 120
+# By guard: the seed that has detected its absence lately, tried first.
 LATELY_NOTICED = {"deferred": 0}
-"""By guard: the seed that has noticed it lately, the first to be tried."""
 
 
 def noticed(guard: str) -> bool:
@@ -268,5 +270,5 @@ def noticed(guard: str) -> bool:
 
 
 @pytest.mark.parametrize("guard", LATELY_NOTICED)
-def test_switching_off_what_guards_several_engines_is_noticed(guard: str) -> None:
+def test_simulation_detects_each_disabled_guard(guard: str) -> None:
     assert noticed(guard), f"{SEEDS} scenarios, and nothing was amiss"

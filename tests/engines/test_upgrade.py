@@ -27,9 +27,9 @@ from tests.postgresql import PostgreSQL
 from tests.recovery.service import until
 from tests.recovery.test_kill import Stack
 
+# The first commit whose engines take turns and that passed all tests. Its schema is revision 0025:
+# from the next revision on, this database is migrated beside its engine.
 EARLIER = "9a32191cbd65"
-"""The first commit in the history whose engines take turns and that passed all tests. Its schema is
-that of revision 0025: from the next revision on, this database is migrated beside its engine."""
 THIS = {"PYTHONPATH": ""}
 
 
@@ -57,7 +57,7 @@ def revision(url: str) -> str:
 
 
 @pytest.mark.long
-def test_an_earlier_release_and_this_one_share_the_work(
+def test_earlier_release_shares_work_with_this_one(
     postgresql: PostgreSQL, tmp_path: Path, earlier: dict[str, str]
 ) -> None:
     url = postgresql.new()

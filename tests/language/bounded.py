@@ -1,4 +1,4 @@
-"""Runs work in a child process and says what it cost: seconds of CPU and memory at the peak."""
+"""Runs work in a child process and measures its CPU seconds and its peak memory."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from pathlib import Path
 from typing import Any
 
 MEBIBYTE = 1024 * 1024
-CPU_SECONDS = 10
-"""A child that takes longer is ended."""
-ADDRESS_SPACE = 1024 * MEBIBYTE
-"""Memory that a child may reserve beyond what it has at the start."""
+CPU_SECONDS = 10  # a child that takes longer is ended
+ADDRESS_SPACE = 1024 * MEBIBYTE  # memory that a child may reserve beyond that at its start
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the work took."""
+    """The cost of the work."""
 
     seconds: float
-    mebibytes: float
-    """At the peak, beyond what the process had before."""
+    mebibytes: float  # at the peak, beyond that of the process before
     result: Any = None
-    error: str | None = None
-    """The traceback, or how the process ended, if the work had no result."""
+    error: str | None = None  # the traceback, or how the process ended, if the work had no result
 
 
 def cost_of(work: Callable[[], Any]) -> Cost:

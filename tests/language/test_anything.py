@@ -86,7 +86,7 @@ DOCUMENTS = st.recursive(
 
 
 class Facts:
-    """Resources of which anything may be true."""
+    """Return resources, about which anything may be known."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -122,9 +122,7 @@ def test_any_json_as_template_gives_findings_or_values(
 
 @CALM
 @given(CALLS, st.sampled_from(VERSIONS), SCALARS | st.just(Unknown(frozenset("a"))))
-def test_any_call_of_any_function_gives_a_value_or_a_finding(
-    call: Any, version: Any, value: Any
-) -> None:
+def test_any_function_call_gives_value_or_finding(call: Any, version: Any, value: Any) -> None:
     keys = version.dialect
     template = {
         version.key: version.name,

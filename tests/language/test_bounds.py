@@ -29,8 +29,7 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 TYPES = Registry()
 SECONDS = 2.0
 MEBIBYTES = 200
-MARGIN = 2.5
-"""How much slower than the machine that the bound is meant for others may be."""
+MARGIN = 2.5  # a machine may be this many times slower than the one that the bound is meant for
 
 
 def evaluate(request: Request) -> list[str]:
@@ -58,7 +57,7 @@ def evaluate(request: Request) -> list[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def libraries() -> None:
-    """Load what is loaded once in the life of a service, for the processes to come."""
+    """Load modules and types once, for the processes to come."""
     call = {"yaql": {"expression": 'regex("a").matches("a")'}}
     data = {"heat_template_version": "2021-04-16", "outputs": {"o": {"value": call}}}
     assert evaluate(Request(json.dumps(data))) == []
@@ -75,8 +74,8 @@ def assert_bounded(request: Request) -> None:
     assert cost.result <= BODY * 3, "the findings are longer than the request"
 
 
+# One attack in this many is played with every run of the tests, the rest by ``make test-long``.
 EVERY = 3
-"""One attack of so many is played with every run of the tests, the rest by ``make test-long``."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What CloudFormation templates may say, and how they are refused."""
+"""CloudFormation templates: accepted contents, and refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def in_output(value: Any) -> Diagnostic:
     return findings(Outputs={"o": {"Value": value}})[0]
 
 
-def test_keys_of_resources_that_mean_nothing_here_are_ignored_with_a_warning() -> None:
+def test_unknown_resource_keys_are_ignored_with_warning() -> None:
     body = {"Type": "OS::Heat::None", "Foo": 1}
     found = [(d.severity, d.code, d.path[-1]) for d in findings(Resources={"r": body})]
     assert found == [
@@ -44,24 +44,24 @@ def test_ref_takes_a_plain_name_only(name: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [None, 1, "nowhere"])
-def test_a_condition_that_refers_to_no_parameter_is_refused_as_a_bad_reference(name: Any) -> None:
+def test_condition_without_parameter_is_refused_as_bad_reference(name: Any) -> None:
     found = findings(Conditions={"c": {"Fn::Equals": [{"Ref": name}, "x"]}})[0]
     assert found.error_type.name == "InvalidTemplateReference"
 
 
-def test_getatt_of_a_name_alone_is_refused_as_a_bad_reference() -> None:
+def test_getatt_without_attribute_is_refused() -> None:
     assert in_property({"Fn::GetAtt": "r"}).error_type.name == "InvalidTemplateReference"
     assert in_output({"Fn::GetAtt": "r"}).error_type.name == "StackValidationFailed"
     assert in_property({"Fn::GetAtt": "r.value"}).error_type.name == "StackValidationFailed"
 
 
-def test_a_bad_template_of_replace_is_found_at_its_place() -> None:
+def test_bad_template_of_replace_has_its_position() -> None:
     found = in_output({"Fn::Replace": [{"a": "b"}, 5]})
     assert found.path == ("Outputs", "o", "Value", "Fn::Replace", 1)
 
 
 @pytest.mark.parametrize("declaration", [{"Type": "String"}, {"Type": "Number", "Default": "x"}])
-def test_a_value_that_is_missing_or_does_not_fit_is_found_at_its_declaration(
+def test_invalid_parameter_value_is_reported_at_declaration(
     declaration: dict[str, Any],
 ) -> None:
     (found,) = findings(Parameters={"p": declaration})

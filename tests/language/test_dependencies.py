@@ -1,4 +1,4 @@
-"""What a definition refers to, at any depth and in any function, it depends on."""
+"""A definition depends on all its references, at any depth and in any function."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def hot(inner: Value) -> Value:
 
 
 def cfn(inner: Value) -> Value:
-    """Calls of every function of CloudFormation templates, likewise."""
+    """Return calls of every function of CloudFormation templates."""
     several = st.lists(inner, min_size=1, max_size=3)
     text = st.just("x")
     return st.one_of(
@@ -201,7 +201,7 @@ def evaluated(document: dict[str, Any]) -> Evaluation:
 @pytest.mark.parametrize(
     "path", [["value", {"get_attr": ["b", "value"]}], [{"get_attr": ["b", "value"]}]]
 )
-def test_a_path_that_others_complete_is_followed_when_they_are_there(path: list[Any]) -> None:
+def test_path_completed_by_other_resource_is_followed(path: list[Any]) -> None:
     """The resource at the beginning of the path is waited for, and its attributes are read."""
 
     async def story(lab: Lab) -> None:

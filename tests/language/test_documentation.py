@@ -1,4 +1,4 @@
-"""The examples of docs/reference/language.md give what they say."""
+"""The examples of docs/reference/language.md give the stated results."""
 
 from __future__ import annotations
 

@@ -31,9 +31,7 @@ def place(source: Source, path: Path) -> str:
     ],
     ids=["YAML", "JSON", "JSON that is not YAML"],
 )
-def test_of_a_key_given_twice_the_last_value_counts_and_a_warning_says_so(
-    text: str, place: str
-) -> None:
+def test_last_value_of_duplicate_key_wins_with_warning(text: str, place: str) -> None:
     source = read(text)
     assert source.data == {"a": 3, "b": 2}
     (warning,) = source.warnings
@@ -46,7 +44,7 @@ def test_merge_keys_give_way_to_own_keys() -> None:
     assert read(text).data["z"] == {"a": 1, "b": 2, "c": 5}
 
 
-def test_what_aliases_expand_to_is_bounded() -> None:
+def test_expansion_of_aliases_is_bounded() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     for level in range(1, 9):
         entries = ", ".join([f"*a{level - 1}"] * 10)
@@ -104,7 +102,7 @@ def test_data_is_bounded_like_text() -> None:
         ("=", "="),
     ],
 )
-def test_plain_values_follow_yaml_1_1_but_dates_are_text(text: str, value: Any) -> None:
+def test_yaml_values_are_read_and_dates_stay_text(text: str, value: Any) -> None:
     assert read(f"v: {text}").data == {"v": value}
 
 
@@ -133,16 +131,16 @@ def test_other_tags_are_refused(tag: str) -> None:
     assert refused(f"v: {tag} x").first.code == "unknown-tag"
 
 
-def test_flow_style_that_looks_like_json_is_read_as_yaml() -> None:
+def test_flow_style_resembling_json_is_read_as_yaml() -> None:
     assert read("{a: [1, 'x']}").data == {"a": [1, "x"]}
 
 
-def test_a_text_that_is_printed_and_read_again_is_the_same() -> None:
+def test_printed_text_is_read_back_unchanged() -> None:
     data = {"a": [1, 2.5, None, True, "x: y", "- z", "yes"], "b": {"c": "ž☃😀"}}
     assert read(json.dumps(data)).data == data
 
 
-def test_positions_are_found_through_maps_lists_and_flow_style() -> None:
+def test_positions_are_found_in_nested_structures() -> None:
     source = read("a:\n  - b: 1\n    c: {d: [x, y]}\n")
     assert place(source, ("a", 0, "c", "d", 1)) == "<template>:3:16"
     assert place(source, ("a", 0, "zz", "d")) == "<template>:2:5"

@@ -1,4 +1,4 @@
-"""What an evaluation knows before and while resources come into being."""
+"""The facts that an evaluation knows before and during the creation of resources."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_resource_with_a_condition_of_null_is_refused(written: str) -> None:
     assert len(codes(evaluation)) == 1
 
 
-def test_condition_with_an_unknown_parameter_names_it_as_missing() -> None:
+def test_condition_with_missing_parameter_names_it() -> None:
     evaluation = evaluate(
         "conditions: {c: {equals: [{get_param: p}, 1]}}\n"
         "resources: {a: {type: OS::Heat::None, condition: c}}\n"
@@ -157,7 +157,7 @@ def test_condition_with_an_unknown_parameter_names_it_as_missing() -> None:
     assert found.error_type.name == "UserParameterMissing"
 
 
-def test_unused_condition_that_is_no_boolean_is_only_warned_about() -> None:
+def test_unused_condition_without_boolean_is_a_warning() -> None:
     evaluation = evaluate(
         "parameters: {p: {type: string, default: x}}\n"
         "conditions: {unused: {get_param: p}}\nresources: {}\n"
@@ -187,7 +187,7 @@ def test_references_with_computed_names_are_needed() -> None:
     assert evaluation.attributes_used == {"a": {"value"}}
 
 
-def test_what_does_not_exist_is_unknown_in_definitions_and_known_later() -> None:
+def test_missing_objects_are_unknown_until_they_exist() -> None:
     evaluation = evaluate(LAYERS)
     before = evaluation.definition("c", Facts(a={}))
     assert unknown_in(before.properties) == Unknown(frozenset({"b"}))
@@ -229,7 +229,7 @@ def test_functions_pass_on_what_is_unknown(call: str) -> None:
     assert unknown_in(value) == Unknown(frozenset({"a"}))
 
 
-def test_all_findings_come_at_once_with_line_and_suggestion() -> None:
+def test_findings_are_reported_together_with_lines_and_suggestions() -> None:
     evaluation = evaluate(
         "parameters: {port: {type: number}}\n"
         "resources:\n"
@@ -273,7 +273,7 @@ def test_a_circle_is_named() -> None:
     assert "a -> b" in finding.message or "b -> a" in finding.message
 
 
-def test_an_output_that_cannot_be_computed_says_why_and_leaves_the_others() -> None:
+def test_failed_output_has_error_and_spares_others() -> None:
     evaluation = evaluate(
         "outputs:\n  a: {value: {get_file: missing}}\n  b: {value: {digest: [md5, x]}}\n"
     )
@@ -284,7 +284,7 @@ def test_an_output_that_cannot_be_computed_says_why_and_leaves_the_others() -> N
     assert (b.error, b.value) == (None, "9dd4e461268c8034f5c8564e155c67a6")
 
 
-def test_a_definition_that_has_no_value_is_refused_with_its_place() -> None:
+def test_definition_without_value_is_refused_with_its_position() -> None:
     evaluation = evaluate(
         "resources:\n"
         "  a: {type: OS::Heat::Value, properties: {value: x}}\n"
@@ -318,7 +318,7 @@ outputs: {size: {value: {get_param: size}}}
 """
 
 
-def test_a_template_is_a_type_with_its_parameters_and_outputs() -> None:
+def test_template_is_a_type_with_parameters_and_outputs() -> None:
     evaluation = evaluate(
         "resources: {n: {type: child.yaml, properties: {size: 3}}}\n"
         "outputs: {o: {value: {get_attr: [n, size]}}, i: {value: {get_attr: [n, resource.inner]}}}",
@@ -332,7 +332,7 @@ def test_a_template_is_a_type_with_its_parameters_and_outputs() -> None:
     assert evaluation.attributes_used == {"n": {"size", "resource.inner"}}
 
 
-def test_mistakes_in_a_nested_template_name_its_file_and_line() -> None:
+def test_nested_template_errors_name_file_and_line() -> None:
     evaluation = evaluate(
         "resources: {n: {type: child.yaml, properties: {size: 3}}}",
         files={"child.yaml": CHILD.replace("OS::Heat::Value", "OS::Heat::Vlaue")},
@@ -342,7 +342,7 @@ def test_mistakes_in_a_nested_template_name_its_file_and_line() -> None:
     assert finding.suggestion == 'did you mean "OS::Heat::Value"?'
 
 
-def test_files_are_found_beside_the_template_that_names_them() -> None:
+def test_files_are_found_relative_to_their_template() -> None:
     evaluation = evaluate(
         "resources: {n: {type: lib/outer.yaml}}",
         files={
@@ -358,7 +358,7 @@ def test_files_are_found_beside_the_template_that_names_them() -> None:
     assert output.value == "hello"
 
 
-def test_a_template_in_the_place_of_a_type_must_give_what_that_gives() -> None:
+def test_template_replacing_a_type_must_provide_its_attributes() -> None:
     evaluation = evaluate(
         "resources: {n: {type: OS::Heat::Value, properties: {value: 1}}}",
         files={"child.yaml": CHILD},

@@ -36,7 +36,7 @@ def errors(loop: Any, **sections: Any) -> list[Diagnostic]:
 @pytest.mark.parametrize(
     ("values", "names"), [(None, ("A1", "B1")), ({"Names": "X,Y,Z"}, ("X1", "Y1", "Z1"))]
 )
-def test_a_loop_makes_a_resource_for_each_value_of_a_parameter(
+def test_loop_makes_a_resource_per_parameter_value(
     values: dict[str, Any] | None, names: tuple[str, ...]
 ) -> None:
     loop = ["N", {"Ref": "Names"}, {"${N}1": TEXT}]
@@ -45,7 +45,7 @@ def test_a_loop_makes_a_resource_for_each_value_of_a_parameter(
     assert found.names == names
 
 
-def test_loops_fill_in_what_stands_in_them() -> None:
+def test_loops_replace_their_variables() -> None:
     properties = {
         "value": [{"Ref": "N"}, {"Fn::Sub": "${N}-${AWS::Partition}"}, "${Other}", "&{N}"],
     }
@@ -63,7 +63,7 @@ def test_loops_fill_in_what_stands_in_them() -> None:
     assert list(found.dependencies["Vab"]) == []
 
 
-def test_loops_stand_in_loops_and_in_properties_and_conditions() -> None:
+def test_loops_nest_in_loops_properties_and_conditions() -> None:
     inner = [
         "B",
         {"Fn::FindInMap": ["M", "${A}", "of"]},
@@ -107,7 +107,7 @@ def test_loops_stand_in_loops_and_in_properties_and_conditions() -> None:
         (["N", ["a"], {"${N}": 1}], "a resource must be a map"),
     ],
 )
-def test_a_loop_that_is_wrong_is_told(loop: Any, told: str) -> None:
+def test_invalid_loop_is_reported(loop: Any, told: str) -> None:
     found = errors(loop)
     assert found
     assert told in found[0].message

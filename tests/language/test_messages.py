@@ -1,4 +1,4 @@
-"""What users read when they make the usual mistakes: what is wrong, where, and what to do."""
+"""Messages for common mistakes: the fault, its position, and the remedy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_mistake_is_explained(mistake: Mistake, types: Registry) -> None:
         ({"list_concat": ["x"]}, None),
     ],
 )
-def test_calls_of_a_wrong_form_are_told_in_the_words_of_heat(call: Any, words: str | None) -> None:
+def test_malformed_calls_are_reported_in_heats_words(call: Any, words: str | None) -> None:
     template = {
         "heat_template_version": "2021-04-16",
         "resources": {"a": {"type": "OS::Heat::Value", "properties": {"value": call}}},
@@ -89,9 +89,7 @@ def test_calls_of_a_wrong_form_are_told_in_the_words_of_heat(call: Any, words: s
         ({"type": "OS::Heat::RandomString", "properties": {"length": "many"}}, False),
     ],
 )
-def test_a_template_is_refused_for_the_types_of_members_and_not_for_their_values(
-    member: Any, refused: bool
-) -> None:
+def test_template_is_refused_for_unknown_member_types_only(member: Any, refused: bool) -> None:
     group = {"type": "OS::Heat::ResourceGroup", "properties": {"resource_def": member}}
     template = parse({"heat_template_version": "2021-04-16", "resources": {"group": group}})
     found = as_template_diagnostics(Evaluation(template, with_helpers(), Registry()).validate())
@@ -99,7 +97,7 @@ def test_a_template_is_refused_for_the_types_of_members_and_not_for_their_values
     assert bool(found.errors) == refused
 
 
-def test_a_key_longer_than_yaml_allows_is_named_as_such(types: Registry) -> None:
+def test_key_longer_than_yaml_allows_is_reported(types: Registry) -> None:
     text = f"heat_template_version: 2021-04-16\nresources:\n  {'k' * 1025}: {{}}\n"
     [message] = _messages(Mistake("a long key", text, []), types)
     assert message.startswith("stack.yaml:3:3: the text is not valid YAML: this key has more than")

@@ -1,4 +1,4 @@
-"""What the properties of a resource become as parameters of the template that it stands for."""
+"""Properties of a resource as parameters of the template that implements it."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def test_a_property_becomes_a_parameter(kind: str, given: Any, value: Any) -> No
         ("comma_delimited_list", 5),
     ],
 )
-def test_a_property_that_no_parameter_can_take_is_refused(kind: str, given: Any) -> None:
+def test_property_of_wrong_type_is_refused(kind: str, given: Any) -> None:
     assert len(_errors(_evaluation(kind, {"p": given}))) == 1
 
 
-def test_a_default_from_the_environment_satisfies_a_required_parameter() -> None:
+def test_environment_default_satisfies_required_parameter() -> None:
     assert "required" in _errors(_evaluation("string", {}))[0]
     evaluation = _evaluation("string", {}, parameter_defaults={"p": "d"})
     assert _errors(evaluation) == []
@@ -116,7 +116,7 @@ outputs:
 """
 
 
-def test_a_condition_may_hang_on_what_a_nested_stack_gets_from_a_resource() -> None:
+def test_condition_may_depend_on_unknown_nested_parameter() -> None:
     template = {
         "heat_template_version": "2021-04-16",
         "resources": {
@@ -132,18 +132,14 @@ def test_a_condition_may_hang_on_what_a_nested_stack_gets_from_a_resource() -> N
 
 
 @pytest.mark.parametrize(("given", "names"), [("x", ("with", "value")), ("", ("without", "value"))])
-def test_a_condition_holds_or_not_once_its_parameter_is_known(
-    given: str, names: tuple[str, ...]
-) -> None:
+def test_condition_is_decided_once_parameter_is_known(given: str, names: tuple[str, ...]) -> None:
     evaluation = Evaluation(parse(LATE), with_helpers(parameters={"p": given}), TYPES)
     assert _errors(evaluation) == []
     assert evaluation.names == names
 
 
 @pytest.mark.parametrize(("kind", "given"), [("string", {}), ("number", {"p": "x"})])
-def test_of_a_parameter_without_a_value_its_conditions_do_not_complain(
-    kind: str, given: dict[str, str]
-) -> None:
+def test_parameter_without_value_is_reported_once(kind: str, given: dict[str, str]) -> None:
     template = parse(LATE.replace("type: string", f"type: {kind}"))
     evaluation = Evaluation(template, with_helpers(parameters=given), TYPES)
     [found] = [d for d in evaluation.validate() if d.severity is Severity.ERROR]

@@ -1,4 +1,4 @@
-"""The keys of a resource, and what may stand under them."""
+"""The keys of a resource, and their allowed values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refusal(key: str, value: Any) -> tuple[str, Any, str | None]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_key_with_nothing_under_it_is_refused_with_the_advice_to_leave_it_out(key: str) -> None:
+def test_empty_key_is_refused_with_advice(key: str) -> None:
     assert refusal(key, None) == ("bad-shape", ("resources", "r", key), f'leave "{key}" out')
 
 
@@ -43,7 +43,7 @@ def test_an_external_id_is_text(value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [["r"], {"get_resource": "r"}])
-def test_a_need_that_is_no_name_is_refused_as_a_bad_request(name: Any) -> None:
+def test_dependency_without_name_is_a_bad_request(name: Any) -> None:
     body = {"type": "OS::Heat::None", "depends_on": [name]}
     with pytest.raises(DiagnosticError) as caught:
         parse({"heat_template_version": "2021-04-16", "resources": {"r": body}})
@@ -51,7 +51,7 @@ def test_a_need_that_is_no_name_is_refused_as_a_bad_request(name: Any) -> None:
     assert (found.error_type.name, found.path[-2:]) == ("HTTPBadRequest", ("depends_on", 0))
 
 
-def test_an_external_id_that_a_function_gives_is_text() -> None:
+def test_external_id_from_a_function_must_be_text() -> None:
     body = {"type": "OS::Heat::None", "external_id": {"get_param": "n"}}
     parameters = {"n": {"type": "number", "default": 5}}
     template = {
@@ -72,7 +72,7 @@ def test_an_external_id_that_a_function_gives_is_text() -> None:
     ],
 )
 @pytest.mark.parametrize("key", ["deletion_policy", "update_policy"])
-def test_a_policy_that_the_type_does_not_have_is_refused_unless_the_type_accepts_everything(
+def test_unsupported_policy_is_refused_unless_type_accepts_any(
     type_name: str, severity: Severity, key: str
 ) -> None:
     body: dict[str, Any] = {"type": type_name}

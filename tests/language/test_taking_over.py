@@ -288,7 +288,7 @@ def rows_of(evaluated: Evaluation, facts: Facts) -> tuple[Resource, ...]:
 
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
 @given(versions(), st.lists(FACTS, min_size=2, max_size=3))
-def test_evaluations_are_the_same_with_and_without_an_earlier_one(
+def test_evaluation_with_predecessor_equals_a_fresh_one(
     given_versions: list[dict[str, Any]], looks: list[Known]
 ) -> None:
     earlier: Evaluation | None = None
@@ -318,7 +318,7 @@ resources:
 """
 
 
-def test_only_what_differs_is_looked_at_again() -> None:
+def test_only_changed_resources_are_analysed_again() -> None:
     def analyses(value: str, p: str, other: str, earlier: Evaluation | None = None) -> Evaluation:
         inputs = with_helpers(parameters={"p": p, "other": other})
         return Evaluation(parse(SURVEYED.replace("VALUE", value)), inputs, TYPES, earlier)
@@ -334,7 +334,7 @@ def test_only_what_differs_is_looked_at_again() -> None:
     assert looked_at_again(analyses("1", "x", "2", first), first) == set("abcd")
 
 
-def test_stacks_of_one_template_share_what_does_not_tell_of_the_stack() -> None:
+def test_stacks_share_evaluations_independent_of_identity() -> None:
     text = """
 heat_template_version: 2021-04-16
 conditions:
@@ -367,13 +367,13 @@ resources:
     ("one", "other"),
     [(0.0, -0.0), (1, 1.0), (1, True), ([0.0], [-0.0]), ({"a": 1}, {"a": 1.0}), ((1,), [1])],
 )
-def test_what_functions_tell_apart_is_not_the_same(one: Any, other: Any) -> None:
+def test_values_that_functions_distinguish_are_not_same(one: Any, other: Any) -> None:
     assert not same(one, other)
     assert same(one, one)
 
 
 @pytest.mark.parametrize("value", ["{get_resource: nowhere}", "{str_split: [1, 2, 3, 4]}"])
-def test_a_resource_with_findings_is_looked_at_again(value: str) -> None:
+def test_resource_with_findings_is_analysed_again(value: str) -> None:
     text = f"""
 heat_template_version: 2021-04-16
 resources:
@@ -386,7 +386,7 @@ resources:
     assert again.analyses["a"] is not first.analyses["a"]
 
 
-def test_what_may_not_be_done_to_a_resource_is_not_taken_over() -> None:
+def test_changed_restriction_of_resource_takes_effect() -> None:
     text = "heat_template_version: 2021-04-16\nresources:\n"
     text += "  a: {type: OS::Heat::Value, properties: {value: x}}\n"
     marks = {"resource_registry": {"resources": {"a": {"restricted_actions": "update"}}}}

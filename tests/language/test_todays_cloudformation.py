@@ -1,4 +1,4 @@
-"""What today's CloudFormation templates say beyond what Heat's dialect knows."""
+"""Features of today's CloudFormation templates that Heat's dialect does not have."""
 
 from __future__ import annotations
 
@@ -118,9 +118,7 @@ def test_metadata_of_a_template_is_for_others() -> None:
         (["AWS::LanguageExtensions", 3], "3"),
     ],
 )
-def test_only_the_macro_is_known_whose_functions_there_are(
-    transform: Any, wrong: str | None
-) -> None:
+def test_only_the_supported_macro_is_accepted(transform: Any, wrong: str | None) -> None:
     if wrong is None:
         assert errors(Transform=transform) == []
         return
@@ -196,7 +194,7 @@ def test_rules_say_which_parameters_fit_together(given: dict[str, str], broken: 
         assert {each.severity for each in as_template_diagnostics(told)} == {Severity.WARNING}
 
 
-def test_rules_on_values_that_are_not_given_yet_are_not_judged() -> None:
+def test_rules_without_parameter_values_are_not_evaluated() -> None:
     found = errors(Rules=RULES, Parameters=DECLARED)
     assert {each.code for each in found} == {"missing-parameter"}
 
@@ -219,7 +217,7 @@ def test_what_is_no_rule_is_refused(rule: Any) -> None:
     assert errors(Rules={"R": rule})
 
 
-def test_an_object_that_is_replaced_has_a_policy_of_its_own() -> None:
+def test_replaced_object_has_its_own_policy() -> None:
     body = {"Type": "OS::Heat::None", "UpdateReplacePolicy": "Retain"}
     found = evaluation(Resources={"r": body, "s": {"Type": "OS::Heat::None"}})
     assert found.validate() == []

@@ -20,8 +20,8 @@ RECORDED = json.loads(
     (Path(__file__).parents[1] / "conformance" / "template_versions.json").read_text()
 )["template_versions"]
 
+# Sections that CloudFormation got later, by key of the version.
 SINCE = {"AWSTemplateFormatVersion": {"Metadata", "Rules", "Transform"}}
-"""Sections that CloudFormation has got since, by key of the version."""
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,7 @@ def test_every_function_of_a_version_exists(version: Version) -> None:
     assert condition_functions_of(version).keys() >= version.condition_functions
 
 
-def test_a_function_that_a_version_has_no_more_is_refused_once_with_the_advice_what_to_use() -> (
-    None
-):
+def test_removed_function_is_refused_with_its_replacement() -> None:
     outputs = {"o": {"value": {"Fn::Join": ["-", ["a"]]}}}
     template = parse({"heat_template_version": "2014-10-16", "outputs": outputs})
     found = list(Evaluation(template, Inputs(), Registry()).validate())

@@ -27,7 +27,7 @@ def test_a_tagged_value_becomes_a_list_or_text(written: str, value: Any) -> None
 @pytest.mark.parametrize(
     "written", ["!!binary x", "!!binary /w==", "!!binary [a]", "!!omap [a]", "!!set [a]"]
 )
-def test_a_tagged_value_of_another_form_is_refused_with_its_line(written: str) -> None:
+def test_malformed_tagged_value_is_refused_with_line(written: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read(f"a: 1\nb: {written}\n")
     found = caught.value.first

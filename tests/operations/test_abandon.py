@@ -1,4 +1,4 @@
-"""Exports and abandons: a document of what there is, and a stack that goes without its objects."""
+"""Exports and abandons: the exported document, and stacks deleted without their objects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def create(lab: Lab) -> StackAddress:
     return await lab.create(WANTED, files=FILES, parameters={"secret": "s3"}, tags=("t",))
 
 
-def test_an_export_has_all_that_there_is_and_changes_nothing() -> None:
+def test_export_returns_whole_stack_and_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         address = await create(lab)
         rows = await lab.rows()
@@ -84,7 +84,7 @@ def test_an_export_has_all_that_there_is_and_changes_nothing() -> None:
     in_lab(story)
 
 
-def test_an_abandoned_stack_goes_and_its_objects_stay() -> None:
+def test_abandon_deletes_stack_and_keeps_objects() -> None:
     async def story(lab: Lab) -> None:
         address = await create(lab)
         objects = dict(lab.cloud.objects)
@@ -105,7 +105,7 @@ def test_an_abandoned_stack_goes_and_its_objects_stay() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_changes_is_not_abandoned() -> None:
+def test_abandon_of_changing_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="1")}))
         await lab.begin_update(template({"a": thing(value="2", lag=20)}))
@@ -119,7 +119,7 @@ def test_a_stack_that_changes_is_not_abandoned() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_an_abandon_gives_a_document_of_what_it_leaves_or_is_refused(seed: int) -> None:
+def test_abandon_beside_update_returns_document_or_is_refused(seed: int) -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="1")}))
         update = lab.begin_update(template({"b": thing(value="2")}))
@@ -136,7 +136,7 @@ def test_an_abandon_gives_a_document_of_what_it_leaves_or_is_refused(seed: int) 
     in_lab(story, seed)
 
 
-def test_an_abandon_that_was_read_before_an_update_is_refused_after_it() -> None:
+def test_abandon_of_outdated_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="1")}))
         before = await lab.stack()
@@ -151,7 +151,7 @@ def test_an_abandon_that_was_read_before_an_update_is_refused_after_it() -> None
     in_lab(story)
 
 
-def test_other_projects_get_no_document() -> None:
+def test_export_is_refused_to_other_projects() -> None:
     async def story(lab: Lab) -> None:
         address = await create(lab)
         stranger = Caller("b" * 32, "stranger")
@@ -162,7 +162,7 @@ def test_other_projects_get_no_document() -> None:
     in_lab(story)
 
 
-def test_a_document_has_bounds() -> None:
+def test_export_document_size_is_bounded() -> None:
     async def story(lab: Lab) -> None:
         address = await create(lab)
         engine = EngineLife(lab.apart(limits=Limits(document=1500)))
@@ -173,14 +173,14 @@ def test_a_document_has_bounds() -> None:
     in_lab(story)
 
 
-def test_the_users_by_which_servers_call_back_are_nobodys_to_give() -> None:
+def test_export_omits_credentials_of_server_users() -> None:
     user = {"user_id": "u", "username": "n", "password": "p", "project_id": "q", "access": "a"}
     assert without_credentials({**user, "secret": "s", "token": "t", "kept": 1}) == {"kept": 1}
     assert without_credentials({"password": "of a database"}) == {"password": "of a database"}
 
 
 @pytest.mark.parametrize("turns", range(4, 60, 4))
-def test_wherever_an_engine_dies_an_abandon_deletes_no_object(turns: int) -> None:
+def test_abandon_interrupted_by_a_crash_deletes_no_object(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 
@@ -206,7 +206,7 @@ def test_wherever_an_engine_dies_an_abandon_deletes_no_object(turns: int) -> Non
     assert world.cloud.objects == objects
 
 
-def test_an_abandon_leaves_what_a_delete_would_snapshot_and_keeps_its_events() -> None:
+def test_abandon_keeps_objects_and_records_delete_events() -> None:
     async def story(lab: Lab) -> None:
         kept = {**thing(value="1"), "deletion_policy": "Retain"}
         address = await lab.create(template({"a": kept, "b": thing(depends_on="a")}))

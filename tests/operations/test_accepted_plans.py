@@ -43,7 +43,7 @@ async def accepted(lab: Lab, wanted: dict[str, Any], **request: Any) -> str:
     return fingerprint
 
 
-def test_an_update_that_is_as_its_plan_was_is_carried_out() -> None:
+def test_update_with_matching_plan_is_carried_out() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BEFORE)
         await lab.update(AFTER, plan_fingerprint=await accepted(lab, AFTER))
@@ -75,14 +75,12 @@ async def busy(lab: Lab) -> None:
         (busy, "has not ended"),
     ],
 )
-def test_a_plan_of_a_stack_that_has_changed_since_is_refused_and_nothing_is_left(
-    happens: Callable[[Lab], Any], what: str
-) -> None:
+def test_plan_of_changed_stack_is_refused(happens: Callable[[Lab], Any], what: str) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BEFORE)
         fingerprint = await accepted(lab, AFTER)
         await happens(lab)
-        # what has begun goes on meanwhile
+        # the change that has started continues meanwhile
         operations = [op.id for op in await lab.operations()]
         with pytest.raises(PlanOutdatedError, match=what):
             await lab.begin_update(AFTER, plan_fingerprint=fingerprint)
@@ -91,7 +89,7 @@ def test_a_plan_of_a_stack_that_has_changed_since_is_refused_and_nothing_is_left
     in_lab(story)
 
 
-def test_another_template_is_not_what_the_plan_has_shown() -> None:
+def test_plan_fingerprint_of_other_template_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BEFORE)
         fingerprint = await accepted(lab, AFTER)
@@ -104,7 +102,7 @@ def test_another_template_is_not_what_the_plan_has_shown() -> None:
     in_lab(story)
 
 
-def test_what_comes_between_the_look_and_the_record_is_seen_in_the_transaction() -> None:
+def test_change_during_acceptance_of_plan_is_detected() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BEFORE)
         fingerprint = await accepted(lab, AFTER)
@@ -125,7 +123,7 @@ def test_what_comes_between_the_look_and_the_record_is_seen_in_the_transaction()
     in_lab(story)
 
 
-def test_nothing_is_saved_of_a_stack_that_is_under_way() -> None:
+def test_plan_of_busy_stack_has_no_fingerprint() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BEFORE)
         await busy(lab)
@@ -135,7 +133,7 @@ def test_nothing_is_saved_of_a_stack_that_is_under_way() -> None:
 
 
 @pytest.mark.parametrize("where", ["stack", "nested"])
-def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
+def test_operation_that_departs_from_plan_fails_before_acting(
     where: str,
 ) -> None:
     nested = template({"a": thing(), "n": {"type": "n.yaml", "properties": {"value": "w"}}})
@@ -151,7 +149,7 @@ def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
             template=after, files=NESTED, plan_fingerprint=fingerprint, disable_rollback=False
         )
         await operations.update(CALLER, address, body)
-        # the object fails after the request was accepted, and before anybody begins with it
+        # The object fails after the request was accepted, and before an engine starts with it.
         await break_row(lab, "a" if where == "stack" else "one")
         rows = await lab.rows()
         lab.engine.dispatch.wake((await lab.stack()).id)
@@ -167,7 +165,7 @@ def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
     in_lab(story)
 
 
-def test_what_happens_to_a_nested_stack_before_its_turn_comes_is_noticed_then() -> None:
+def test_change_of_nested_stack_during_update_is_detected() -> None:
     def wanted(value: str, **slow: Any) -> dict[str, Any]:
         nested = {"type": "n.yaml", "properties": {"value": value}, "depends_on": "a"}
         return template({"a": thing(value=value, **slow), "n": nested})
@@ -191,7 +189,7 @@ def test_what_happens_to_a_nested_stack_before_its_turn_comes_is_noticed_then() 
 
 
 async def break_row(lab: Lab, name: str) -> None:
-    """Mark a resource, of the stack or of one nested in it, as whoever drives it might."""
+    """Mark a resource, of the stack or of one nested in it, as its driver might."""
     store = lab.engine.ports.store
     for stack_id, token in (await store.tree((await lab.stack()).id)).fencing_tokens.items():
         for row in await store.resources(stack_id):
@@ -200,7 +198,7 @@ async def break_row(lab: Lab, name: str) -> None:
                 await store.commit(OwnerChange(stack_id, token, resources=(marked,)))
 
 
-def test_what_was_left_open_may_turn_out_either_way() -> None:
+def test_change_decided_later_matches_any_outcome() -> None:
     shown = Accepted({"a": Change.LATER, "b": Change.UPDATE}, {"n": Accepted({"x": Change.UPDATE})})
     for turned_out in (Change.REPLACE, Change.UPDATE):
         now = Accepted({"a": turned_out, "b": Change.UPDATE})
@@ -214,7 +212,7 @@ def test_what_was_left_open_may_turn_out_either_way() -> None:
     assert Accepted.from_data(shown.as_data()) == shown
 
 
-def test_a_delete_is_done_as_its_plan_was_or_not_at_all() -> None:
+def test_delete_follows_its_plan_or_is_refused() -> None:
     async def story(lab: Lab) -> None:
         kept = {**thing(), "deletion_policy": "Retain"}
         await lab.create(template({"a": thing(), "b": kept, "c": thing("a")}))
@@ -235,7 +233,7 @@ def test_a_delete_is_done_as_its_plan_was_or_not_at_all() -> None:
     in_lab(story)
 
 
-def test_a_create_is_done_as_its_plan_was_or_not_at_all() -> None:
+def test_create_follows_its_plan_or_is_refused() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=BEFORE)
         _, _, plan = await lab.engine.service.previews.create(CALLER, body, fingerprint=True)

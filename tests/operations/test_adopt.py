@@ -78,7 +78,7 @@ async def made(lab: Lab) -> str:
     return str(resource["resource_id"])
 
 
-def test_an_abandoned_stack_is_adopted_whole_and_nothing_is_made() -> None:
+def test_adopt_of_abandoned_stack_creates_no_object() -> None:
     async def story(lab: Lab) -> None:
         document = await abandoned(lab)
         objects, requests = dict(lab.cloud.objects), len(lab.cloud.made)
@@ -112,7 +112,7 @@ def test_an_abandoned_stack_is_adopted_whole_and_nothing_is_made() -> None:
     in_lab(story)
 
 
-def test_a_document_as_heat_writes_it_says_less_of_nested_stacks() -> None:
+def test_adopt_accepts_heat_documents_without_nested_data() -> None:
     async def story(lab: Lab) -> None:
         document = await abandoned(lab)
         for name in ("n", "g", "s"):
@@ -127,7 +127,7 @@ def test_a_document_as_heat_writes_it_says_less_of_nested_stacks() -> None:
     in_lab(story)
 
 
-def test_events_tell_of_an_adopt_as_of_a_create() -> None:
+def test_adopt_records_events_like_a_create() -> None:
     async def story(lab: Lab) -> None:
         await adopt(lab, one(resource_id=await made(lab)))
         told = [f"{e.resource_name} {e.action}_{e.status}" for e in await lab.events()]
@@ -142,7 +142,7 @@ def test_events_tell_of_an_adopt_as_of_a_create() -> None:
 
 
 @pytest.mark.parametrize("entry", [None, {}, {"resource_id": None, "resource_data": {"x": 1}}])
-def test_a_resource_that_the_document_does_not_name_is_not_adopted(entry: Any) -> None:
+def test_adopt_fails_for_resource_without_id(entry: Any) -> None:
     async def story(lab: Lab) -> None:
         document = one(**(entry or {}))
         if entry is None:
@@ -157,7 +157,7 @@ def test_a_resource_that_the_document_does_not_name_is_not_adopted(entry: Any) -
     in_lab(story)
 
 
-def test_a_nested_stack_that_the_document_does_not_name_is_not_adopted() -> None:
+def test_adopt_fails_for_nested_stack_without_id() -> None:
     async def story(lab: Lab) -> None:
         document = await abandoned(lab)
         objects = dict(lab.cloud.objects)
@@ -171,7 +171,7 @@ def test_a_nested_stack_that_the_document_does_not_name_is_not_adopted() -> None
 
 
 @pytest.mark.parametrize("physical_id", ["thing-99", "..", "a/../b", "a?b", "x\n", ""])
-def test_what_the_cloud_does_not_have_is_not_adopted(physical_id: str) -> None:
+def test_adopt_fails_for_object_missing_in_cloud(physical_id: str) -> None:
     async def story(lab: Lab) -> None:
         await adopt(lab, one(resource_id=physical_id))
         assert await lab.status() == "ADOPT_FAILED"
@@ -181,7 +181,7 @@ def test_what_the_cloud_does_not_have_is_not_adopted(physical_id: str) -> None:
     in_lab(story)
 
 
-def test_the_rollback_of_an_adopt_deletes_no_object() -> None:
+def test_adopt_rollback_deletes_no_object() -> None:
     async def story(lab: Lab) -> None:
         document = await abandoned(lab)
         objects = dict(lab.cloud.objects)
@@ -195,7 +195,7 @@ def test_the_rollback_of_an_adopt_deletes_no_object() -> None:
     in_lab(story)
 
 
-def test_what_was_not_adopted_is_made_by_the_next_update_and_nothing_else_is_deleted() -> None:
+def test_update_after_failed_adopt_creates_missing_objects() -> None:
     async def story(lab: Lab) -> None:
         kept = await made(lab)
         wanted = template({"a": thing(value="1"), "b": thing(value="2")})
@@ -209,7 +209,7 @@ def test_what_was_not_adopted_is_made_by_the_next_update_and_nothing_else_is_del
     in_lab(story)
 
 
-def test_a_failed_adopt_leaves_the_object_of_the_failed_resource_when_the_stack_goes() -> None:
+def test_delete_after_failed_adopt_keeps_failed_object() -> None:
     async def story(lab: Lab) -> None:
         physical_id = await made(lab)
         document = one(resource_id=physical_id)
@@ -224,7 +224,7 @@ def test_a_failed_adopt_leaves_the_object_of_the_failed_resource_when_the_stack_
     in_lab(story)
 
 
-def test_a_stack_that_is_being_adopted_can_be_deleted_and_not_updated() -> None:
+def test_stack_being_adopted_can_be_deleted_not_updated() -> None:
     async def story(lab: Lab) -> None:
         physical_id = await made(lab)
         wanted = {"gate": {"type": "Sim::Gate"}, "a": thing(value="1")}
@@ -245,7 +245,7 @@ def test_a_stack_that_is_being_adopted_can_be_deleted_and_not_updated() -> None:
     in_lab(story)
 
 
-def test_the_request_counts_before_the_document() -> None:
+def test_request_takes_precedence_over_document() -> None:
     async def story(lab: Lab) -> None:
         document = await abandoned(
             lab,
@@ -281,7 +281,7 @@ def test_the_request_counts_before_the_document() -> None:
         {"template": {"heat_template_version": "2018-08-31", "resources": {"a": {"type": "No"}}}},
     ],
 )
-def test_what_is_no_document_is_refused_and_leaves_nothing(document: Any) -> None:
+def test_invalid_adopt_document_is_refused(document: Any) -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises((ValidationError, DiagnosticError)):
             await adopt(lab, document)
@@ -290,7 +290,7 @@ def test_what_is_no_document_is_refused_and_leaves_nothing(document: Any) -> Non
     in_lab(story)
 
 
-def test_nothing_nests_without_end() -> None:
+def test_too_deep_adopt_document_is_refused() -> None:
     document: dict[str, Any] = one(resource_id="x")
     for _ in range(30):
         document = {**document, "resources": {"a": document}}
@@ -302,7 +302,7 @@ def test_nothing_nests_without_end() -> None:
     in_lab(story)
 
 
-def test_a_name_is_taken_by_one_stack_alone() -> None:
+def test_adopt_refuses_name_of_existing_stack() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         with pytest.raises(AlreadyExistsError):
@@ -311,7 +311,7 @@ def test_a_name_is_taken_by_one_stack_alone() -> None:
     in_lab(story)
 
 
-def test_the_user_of_others_is_not_adopted() -> None:
+def test_adopt_ignores_server_user_in_document() -> None:
     async def story(lab: Lab) -> None:
         physical_id = await made(lab)
         data = {"user_id": "victim", "project_id": "theirs", "password": "p", "kept": "yes"}
@@ -323,7 +323,7 @@ def test_the_user_of_others_is_not_adopted() -> None:
 
 
 @pytest.mark.parametrize("turns", one_in(3, range(3, 160, 6)))
-def test_wherever_an_engine_dies_a_stack_is_adopted_once_and_whole(turns: int) -> None:
+def test_adopt_interrupted_by_a_crash_is_completed_once(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 
@@ -352,7 +352,7 @@ def test_wherever_an_engine_dies_a_stack_is_adopted_once_and_whole(turns: int) -
 
 
 @pytest.mark.parametrize("turns", one_in(2, range(3, 100, 8)))
-def test_wherever_an_engine_dies_the_rollback_of_an_adopt_deletes_no_object(turns: int) -> None:
+def test_adopt_rollback_interrupted_by_crash_deletes_no_object(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 

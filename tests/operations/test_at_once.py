@@ -21,7 +21,7 @@ from stoker.kernel.errors import (
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_delete_that_was_accepted_is_not_superseded_by_an_update(seed: int) -> None:
+def test_concurrent_update_does_not_supersede_accepted_delete(seed: int) -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="0")}))
         stack = await lab.stack()
@@ -40,7 +40,7 @@ def test_a_delete_that_was_accepted_is_not_superseded_by_an_update(seed: int) ->
     in_lab(story, seed)
 
 
-def test_an_update_that_was_evaluated_before_a_delete_is_refused_after_it() -> None:
+def test_update_evaluated_before_delete_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(slow=30)}))
         before = await lab.stack()
@@ -57,7 +57,7 @@ def test_an_update_that_was_evaluated_before_a_delete_is_refused_after_it() -> N
     in_lab(story)
 
 
-def test_a_second_delete_is_as_good_as_the_first() -> None:
+def test_repeated_concurrent_deletes_are_one_operation() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         before = await lab.stack()
@@ -69,7 +69,7 @@ def test_a_second_delete_is_as_good_as_the_first() -> None:
     in_lab(story)
 
 
-def test_no_project_gets_more_stacks_than_it_may_have_by_asking_at_once() -> None:
+def test_concurrent_creates_respect_stacks_per_project() -> None:
     async def story(lab: Lab) -> None:
         engine = EngineLife(lab.apart(limits=Limits(stacks_per_project=3)))
         wanted = template({"a": thing()})
@@ -88,7 +88,7 @@ def test_no_project_gets_more_stacks_than_it_may_have_by_asking_at_once() -> Non
     in_lab(story)
 
 
-def test_a_request_whose_client_has_gone_is_driven_once_it_is_recorded() -> None:
+def test_recorded_request_of_disconnected_client_is_driven() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=template({"a": thing()}))
         asking = asyncio.ensure_future(lab.engine.operations.create(CALLER, request))
@@ -110,7 +110,7 @@ HANDLE: dict[str, Any] = {"type": "Sim::Handle"}
 
 
 @pytest.mark.parametrize("engines", [1, 2])
-def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -> None:
+def test_concurrent_signals_without_id_count_once_each(engines: int) -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"h": HANDLE}))
         others = [EngineLife(lab.apart()) for _ in range(engines - 1)]
@@ -127,7 +127,7 @@ def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -
     in_lab(story)
 
 
-def test_a_mark_is_not_written_while_an_operation_has_been_accepted() -> None:
+def test_mark_beside_accepted_update_is_refused_or_first() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="0")}))
         mark = lab.engine.operations.mark_unhealthy(

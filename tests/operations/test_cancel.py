@@ -1,4 +1,7 @@
-"""Cancels: with rollback the stack goes back, without it stays where it is, and nothing begins."""
+"""Cancels:
+
+with rollback the stack returns to its last state, without it no further action starts.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +55,13 @@ async def told(lab: Lab) -> list[str]:
 
 
 def chain(value: str, **properties: Any) -> dict[str, Any]:
-    """Two resources, the second of which comes after the first."""
+    """Two resources; the second depends on the first."""
     return template(
         {"a": thing(value=value, **properties), "b": thing(value=value, depends_on="a")}
     )
 
 
-def test_a_cancelled_update_is_failed_at_once_and_what_was_begun_comes_to_its_end() -> None:
+def test_cancel_fails_update_immediately_and_finishes_started_calls() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))
         await lab.begin_update(chain("2", fixed="new", slow=20), disable_rollback=False)
@@ -82,7 +85,7 @@ def test_a_cancelled_update_is_failed_at_once_and_what_was_begun_comes_to_its_en
     in_lab(story)
 
 
-def test_what_was_replaced_stays_while_others_hold_it() -> None:
+def test_cancel_keeps_replaced_object_while_used() -> None:
     def pair(**properties: Any) -> dict[str, Any]:
         used = {"get_resource": "a"}
         return template({"a": thing(**properties), "b": thing(uses=used)})
@@ -103,7 +106,7 @@ def test_what_was_replaced_stays_while_others_hold_it() -> None:
     in_lab(story)
 
 
-def test_a_call_that_is_under_way_is_waited_for_before_the_stack_is_cancelled() -> None:
+def test_cancel_waits_for_a_call_in_flight() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))
         await lab.begin_update(chain("2", lag=20))
@@ -116,7 +119,7 @@ def test_a_call_that_is_under_way_is_waited_for_before_the_stack_is_cancelled() 
     in_lab(story)
 
 
-def test_a_cancelled_create_keeps_what_there_is_and_an_update_goes_on() -> None:
+def test_update_after_cancelled_create_keeps_created_objects() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=chain("1", slow=20), disable_rollback=False)
         await lab.engine.operations.create(CALLER, request)
@@ -149,7 +152,7 @@ def test_create_cannot_be_cancelled_with_rollback() -> None:
     in_lab(story)
 
 
-def test_a_wait_for_a_signal_goes_on_when_its_stack_is_cancelled() -> None:
+def test_wait_for_signal_continues_after_cancel() -> None:
     async def story(lab: Lab) -> None:
         wanted = {"gate": {"type": "Sim::Gate"}, "b": thing(depends_on="gate")}
         address = await lab.engine.operations.create(
@@ -167,7 +170,7 @@ def test_a_wait_for_a_signal_goes_on_when_its_stack_is_cancelled() -> None:
     in_lab(story)
 
 
-def test_a_cancel_that_nobody_drove_until_its_time_was_up_ends_as_it_was_told() -> None:
+def test_cancel_driven_after_timeout_reports_cancel() -> None:
     world = World(1)
     world.cloud.trouble, world.mailbox = 0.0, None
 
@@ -196,7 +199,7 @@ def test_a_cancel_that_nobody_drove_until_its_time_was_up_ends_as_it_was_told() 
     )
 
 
-def test_what_a_cancel_leaves_under_way_ends_when_the_time_is_up() -> None:
+def test_call_left_by_cancel_ends_at_timeout() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"gate": {"type": "Sim::Gate"}})
         request = StackRequest(name="stack", template=wanted, timeout_mins=1)
@@ -210,7 +213,7 @@ def test_what_a_cancel_leaves_under_way_ends_when_the_time_is_up() -> None:
     in_lab(story)
 
 
-def test_what_a_cancel_leaves_under_way_stops_at_no_hook() -> None:
+def test_call_left_by_cancel_passes_hooks() -> None:
     async def story(lab: Lab) -> None:
         hooks = {"resource_registry": {"resources": {"a": {"hooks": ["post-create"]}}}}
         request = StackRequest(
@@ -227,7 +230,7 @@ def test_what_a_cancel_leaves_under_way_stops_at_no_hook() -> None:
     in_lab(story)
 
 
-def test_nested_stacks_are_cancelled_with_the_stack_around_them() -> None:
+def test_cancel_reaches_nested_stacks() -> None:
     async def story(lab: Lab) -> None:
         def wanted(value: str) -> dict[str, Any]:
             return template({"n": {"type": "child.yaml", "properties": {"value": value}}})
@@ -254,7 +257,7 @@ def test_nested_stacks_are_cancelled_with_the_stack_around_them() -> None:
 
 
 @pytest.mark.parametrize("updates", [False, True])
-def test_nothing_more_begins_in_a_nested_stack_beside_which_something_has_failed(
+def test_failure_beside_nested_stack_stops_it(
     updates: bool,
 ) -> None:
     def wanted(inside: str, **beside: Any) -> dict[str, Any]:
@@ -292,7 +295,7 @@ def test_nothing_more_begins_in_a_nested_stack_beside_which_something_has_failed
 
 
 @pytest.mark.parametrize("action", ["delete", "suspend"])
-def test_a_nested_stack_beside_a_failure_goes_and_rests_like_any_resource(action: str) -> None:
+def test_nested_stack_beside_failure_completes_delete_or_suspend(action: str) -> None:
     async def story(lab: Lab) -> None:
         nested = {"type": "child.yaml", "properties": {"value": "1"}, "depends_on": "base"}
         beside = thing(fail=action)
@@ -312,7 +315,7 @@ def test_a_nested_stack_beside_a_failure_goes_and_rests_like_any_resource(action
     in_lab(story)
 
 
-def test_a_nested_stack_that_is_cancelled_alone_fails_the_operation_around_it() -> None:
+def test_cancel_of_nested_stack_fails_parent_operation() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"n": {"type": "child.yaml", "properties": {"value": "1"}}})
         request = StackRequest(name="stack", template=wanted, files=FILES)
@@ -355,7 +358,7 @@ def test_nothing_else_can_be_cancelled(back: bool) -> None:
     in_lab(story)
 
 
-def test_an_update_that_comes_with_a_cancel_is_not_the_one_that_is_cancelled() -> None:
+def test_cancel_spares_an_update_accepted_with_it() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))
         await lab.begin_update(chain("2", lag=20))
@@ -371,7 +374,7 @@ def test_an_update_that_comes_with_a_cancel_is_not_the_one_that_is_cancelled() -
     in_lab(story)
 
 
-def test_an_update_that_had_not_begun_changes_nothing() -> None:
+def test_cancel_of_unstarted_update_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))
         before = await lab.stack()

@@ -1,4 +1,4 @@
-"""Change sets: what is carried out is what was shown, and a stack may begin with one."""
+"""Change sets: the shown changes are those carried out, and a new stack may be created from one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def state(lab: Lab, name: str) -> ChangeSetState:
     return found
 
 
-def test_a_stack_begins_with_a_change_set_and_is_made_by_it() -> None:
+def test_change_set_creates_stack_in_review() -> None:
     async def story(lab: Lab) -> None:
         await make(lab, "first", ONE, tags=("t",), timeout_mins=7, disable_rollback=False)
         await make(lab, "second", TWO, tags=("u",), timeout_mins=8)
@@ -79,7 +79,7 @@ def test_a_stack_begins_with_a_change_set_and_is_made_by_it() -> None:
     in_lab(story)
 
 
-def test_a_create_by_a_change_set_that_fails_is_rolled_back() -> None:
+def test_failed_create_from_change_set_is_rolled_back() -> None:
     async def story(lab: Lab) -> None:
         bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
         await make(lab, "first", bad, disable_rollback=False)
@@ -91,7 +91,7 @@ def test_a_create_by_a_change_set_that_fails_is_rolled_back() -> None:
     in_lab(story)
 
 
-def test_a_stack_in_review_can_be_deleted_and_nothing_else() -> None:
+def test_stack_in_review_can_only_be_deleted() -> None:
     async def story(lab: Lab) -> None:
         await make(lab, "first", ONE)
         for action in ("suspend", "check", "cancel_update"):
@@ -110,7 +110,7 @@ def test_a_stack_in_review_can_be_deleted_and_nothing_else() -> None:
     in_lab(story)
 
 
-def test_a_change_set_for_a_stack_that_there_is_makes_none() -> None:
+def test_create_change_set_for_existing_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         with pytest.raises(NotSupportedError, match="already exists"):
@@ -119,7 +119,7 @@ def test_a_change_set_for_a_stack_that_there_is_makes_none() -> None:
     in_lab(story)
 
 
-def test_an_update_is_carried_out_as_it_was_shown() -> None:
+def test_executed_change_set_matches_shown_changes() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         shown = (await change(lab, "c", TWO, tags=("t",))).change_set.shown
@@ -142,7 +142,9 @@ def test_an_update_is_carried_out_as_it_was_shown() -> None:
         ({"template": {**ONE, "outputs": {"o": {"value": "1"}}}}, False),
     ],
 )
-def test_what_changes_nothing_cannot_be_carried_out(request_: dict[str, Any], void: bool) -> None:
+def test_change_set_without_changes_cannot_be_executed(
+    request_: dict[str, Any], void: bool
+) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         wanted = request_.get("template", ONE)
@@ -157,7 +159,7 @@ def test_what_changes_nothing_cannot_be_carried_out(request_: dict[str, Any], vo
     in_lab(story)
 
 
-def test_a_change_set_does_not_survive_a_change_of_the_stack() -> None:
+def test_stack_change_makes_change_set_obsolete() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await change(lab, "c", TWO)
@@ -168,7 +170,7 @@ def test_a_change_set_does_not_survive_a_change_of_the_stack() -> None:
         assert await state(lab, "c") is ChangeSetState.OUTDATED
         with pytest.raises(ValidationError, match="OBSOLETE"):
             await execute(lab, "c")
-        # whoever looked a moment before is told, too
+        # an execution that has read the set a moment before is refused too
         request = request_of(seen.change_set)
         with pytest.raises(PlanOutdatedError):
             await lab.engine.operations.update(CALLER, seen.stack, request, executes="x")
@@ -176,7 +178,7 @@ def test_a_change_set_does_not_survive_a_change_of_the_stack() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_changing_gets_no_change_set() -> None:
+def test_change_set_of_changing_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await lab.begin_update(template({"a": thing(value="two", slow=50)}))
@@ -186,7 +188,7 @@ def test_a_stack_that_is_changing_gets_no_change_set() -> None:
     in_lab(story)
 
 
-def test_names_of_change_sets_are_taken_once_and_there_are_so_many() -> None:
+def test_change_set_names_are_unique_and_bounded() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await change(lab, "c", TWO)
@@ -204,7 +206,7 @@ def test_names_of_change_sets_are_taken_once_and_there_are_so_many() -> None:
     in_lab(story)
 
 
-def test_a_kill_before_or_after_the_execution_of_a_change_set_loses_nothing() -> None:
+def test_crash_around_change_set_execution_loses_nothing() -> None:
     async def story(lab: Lab) -> None:
         await make(lab, "first", ONE)
         unheard = lab.unheard()
@@ -229,7 +231,7 @@ def test_a_kill_before_or_after_the_execution_of_a_change_set_loses_nothing() ->
     in_lab(story)
 
 
-def test_a_protected_stack_is_neither_deleted_nor_abandoned() -> None:
+def test_protected_stack_is_neither_deleted_nor_abandoned() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE, keeps=True)
         for refused in (lab.delete, lambda: lab.engine.exports.abandon(CALLER, address)):

@@ -1,4 +1,4 @@
-"""The check of a stack: each live object is looked at, and a failure hides no other."""
+"""The check of a stack: each live object is read, and a failure hides no other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def states(lab: Lab) -> dict[str, str]:
     return {name: f"{row.action}_{row.status}" for name, row in (await lab.rows()).items()}
 
 
-def test_a_check_finds_what_is_as_it_should_be_and_changes_nothing() -> None:
+def test_check_of_intact_stack_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing(depends_on="a")}))
         journal = list(lab.cloud.journal)
@@ -31,7 +31,7 @@ def test_a_check_finds_what_is_as_it_should_be_and_changes_nothing() -> None:
     in_lab(story)
 
 
-def test_a_check_tells_of_all_objects_that_are_gone_and_looks_at_all_that_stand_on_none() -> None:
+def test_check_reports_all_missing_objects() -> None:
     async def story(lab: Lab) -> None:
         wanted = {"a": thing(), "b": thing(depends_on="a"), "c": thing(), "d": thing()}
         await lab.create(template(wanted))
@@ -52,7 +52,7 @@ def test_a_check_tells_of_all_objects_that_are_gone_and_looks_at_all_that_stand_
     in_lab(story)
 
 
-def test_a_check_says_per_property_what_others_have_changed() -> None:
+def test_check_reports_changed_properties() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="one", fixed="same"), "b": thing()}))
         lab.cloud.tamper("a", value="theirs")
@@ -69,10 +69,10 @@ def test_a_check_says_per_property_what_others_have_changed() -> None:
     in_lab(story)
 
 
-def test_a_failure_of_a_check_cuts_nothing_short() -> None:
+def test_check_continues_after_a_failure() -> None:
     async def story(lab: Lab) -> None:
         child = {"type": "child.yaml", "properties": {"value": "x"}}
-        # what comes late in the chain has not begun when the failure is known
+        # the last resources of the chain have not started when the failure is known
         chain = {"b": thing(), "c": thing("b"), "d": thing("c")}
         things = {"a": thing(), **chain, "nest": child}
         await lab.create(template(things), files=FILES)
@@ -84,7 +84,7 @@ def test_a_failure_of_a_check_cuts_nothing_short() -> None:
     in_lab(story)
 
 
-def test_what_a_check_has_found_broken_is_replaced_by_the_next_update() -> None:
+def test_update_after_check_replaces_missing_objects() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(value="1"), "b": thing(uses={"get_resource": "a"})})
         await lab.create(wanted)
@@ -100,7 +100,7 @@ def test_what_a_check_has_found_broken_is_replaced_by_the_next_update() -> None:
     in_lab(story)
 
 
-def test_types_that_cannot_be_checked_are_told_of_once() -> None:
+def test_check_reports_unsupported_types_once() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "s": STRING}))
         for told in (1, 0):
@@ -115,7 +115,7 @@ def test_types_that_cannot_be_checked_are_told_of_once() -> None:
     in_lab(story)
 
 
-def test_types_in_nested_stacks_that_cannot_be_checked_are_told_of_above() -> None:
+def test_check_reports_unsupported_types_of_nested_stacks() -> None:
     async def story(lab: Lab) -> None:
         group = {
             "type": "OS::Heat::ResourceGroup",
@@ -129,7 +129,7 @@ def test_types_in_nested_stacks_that_cannot_be_checked_are_told_of_above() -> No
     in_lab(story)
 
 
-def test_failures_in_nested_stacks_say_where_they_are() -> None:
+def test_check_failure_names_nested_resource() -> None:
     async def story(lab: Lab) -> None:
         group = {
             "type": "OS::Heat::ResourceGroup",
@@ -150,7 +150,7 @@ def test_failures_in_nested_stacks_say_where_they_are() -> None:
     in_lab(story)
 
 
-def test_what_was_never_made_fails_a_check_and_stays_what_it_is() -> None:
+def test_check_fails_for_resource_never_created() -> None:
     async def story(lab: Lab) -> None:
         wanted = {"a": thing(fail="create"), "b": thing(depends_on="a")}
         await lab.create(template(wanted))
@@ -173,7 +173,7 @@ def test_what_was_never_made_fails_a_check_and_stays_what_it_is() -> None:
     in_lab(story)
 
 
-def test_a_mark_goes_with_a_check_that_finds_nothing_and_stays_where_nobody_can_look() -> None:
+def test_check_clears_marks_of_readable_resources() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(), "s": STRING}))
         for name in ("a", "s"):
@@ -191,7 +191,7 @@ def test_a_mark_goes_with_a_check_that_finds_nothing_and_stays_where_nobody_can_
     in_lab(story)
 
 
-def test_a_stack_that_rests_is_not_checked() -> None:
+def test_check_of_suspended_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         await lab.act("suspend")
@@ -202,7 +202,7 @@ def test_a_stack_that_rests_is_not_checked() -> None:
     in_lab(story)
 
 
-def test_an_update_takes_over_from_a_check() -> None:
+def test_update_supersedes_check() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(value="1"), "b": thing(value="1")})
         address = await lab.create(wanted)
@@ -218,7 +218,7 @@ def test_an_update_takes_over_from_a_check() -> None:
     in_lab(story)
 
 
-def test_a_check_leaves_the_way_back_of_a_failed_update_alone() -> None:
+def test_check_keeps_input_of_last_good_update() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="1")}))
         await lab.update(template({"a": thing(value="2", fail="update")}))

@@ -1,4 +1,4 @@
-"""Requests with the token of a client: made again, they change nothing, and events bear it."""
+"""Requests with client tokens: a repeated request changes nothing, and events have its token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUEST = StackRequest(name="stack", template=ONE, files=FILES)
 
 
 def asking(text: str = "t", digest: str = "d") -> Caller:
-    """Somebody who says that he may ask again."""
+    """A caller with a client token, who may therefore repeat the request."""
     return replace(CALLER, client=ClientToken(text, digest))
 
 
@@ -34,7 +34,7 @@ async def tokens_of_events(lab: Lab) -> set[str | None]:
     return {event.client_token for event in await views.events(CALLER, stack.address, query)}
 
 
-def test_a_create_that_is_asked_for_again_is_not_done_again() -> None:
+def test_repeated_create_with_token_is_answered_once() -> None:
     async def story(lab: Lab) -> None:
         operations = lab.engine.operations
         tokens = lab.engine.service.cloudformation.client_tokens
@@ -53,7 +53,7 @@ def test_a_create_that_is_asked_for_again_is_not_done_again() -> None:
     in_lab(story)
 
 
-def test_all_events_that_follow_from_a_request_bear_its_token() -> None:
+def test_events_of_a_request_have_its_token() -> None:
     async def story(lab: Lab) -> None:
         await lab.engine.operations.create(asking("of-create"), REQUEST)
         await lab.engine.dispatch.idle()
@@ -64,7 +64,7 @@ def test_all_events_that_follow_from_a_request_bear_its_token() -> None:
     in_lab(story)
 
 
-def test_the_way_back_bears_the_token_of_what_has_failed() -> None:
+def test_rollback_events_have_token_of_failed_request() -> None:
     async def story(lab: Lab) -> None:
         bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
         request = StackRequest(name="stack", template=bad, disable_rollback=False)
@@ -76,7 +76,7 @@ def test_the_way_back_bears_the_token_of_what_has_failed() -> None:
     in_lab(story)
 
 
-def test_of_the_same_request_twice_at_once_one_is_recorded() -> None:
+def test_concurrent_requests_with_one_token_are_recorded_once() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE, files=FILES)
         update = StackRequest(template=ONE, files=FILES, tags=("t",))
@@ -97,7 +97,7 @@ def test_of_the_same_request_twice_at_once_one_is_recorded() -> None:
     in_lab(story)
 
 
-def test_deletes_and_cancels_are_known_by_their_tokens_too() -> None:
+def test_tokens_identify_deletes_and_cancels() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE, files=FILES)
         tokens = lab.engine.service.cloudformation.client_tokens
@@ -112,7 +112,7 @@ def test_deletes_and_cancels_are_known_by_their_tokens_too() -> None:
     in_lab(story)
 
 
-def test_a_change_set_that_is_asked_for_again_is_the_same() -> None:
+def test_repeated_change_set_request_returns_the_same_set() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE, files=FILES)
         sets = lab.engine.service.cloudformation.change_sets
@@ -128,7 +128,7 @@ def test_a_change_set_that_is_asked_for_again_is_the_same() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_to_go_if_it_fails_is_deleted() -> None:
+def test_create_with_deletes_on_failure_deletes_the_stack() -> None:
     async def story(lab: Lab) -> None:
         bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
         request = StackRequest(

@@ -1,4 +1,4 @@
-"""Updates that look at what is live first: what others have changed or deleted is repaired."""
+"""Converging updates: objects that others have changed or deleted are repaired."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def values(lab: Lab) -> dict[str, Any]:
     return {found.name: found.properties["value"] for found in lab.cloud.objects.values()}
 
 
-def test_what_others_have_deleted_is_made_again_and_what_used_it_follows() -> None:
+def test_converge_recreates_deleted_object_and_updates_dependents() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BASE)
         before = await lab.rows()
@@ -54,7 +54,7 @@ def test_what_others_have_deleted_is_made_again_and_what_used_it_follows() -> No
     in_lab(story)
 
 
-def test_what_others_have_changed_is_set_back() -> None:
+def test_converge_reverts_outside_changes() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BASE)
         before = await lab.rows()
@@ -67,7 +67,7 @@ def test_what_others_have_changed_is_set_back() -> None:
     in_lab(story)
 
 
-def test_an_update_that_is_not_to_converge_looks_at_nothing() -> None:
+def test_update_without_converge_reads_no_objects() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BASE)
         lab.cloud.vanish("base")
@@ -78,7 +78,7 @@ def test_an_update_that_is_not_to_converge_looks_at_nothing() -> None:
     in_lab(story)
 
 
-def test_a_preview_says_what_would_be_repaired_and_why() -> None:
+def test_converge_preview_shows_repairs_and_reasons() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BASE)
         lab.cloud.vanish("other")
@@ -102,7 +102,7 @@ def test_a_preview_says_what_would_be_repaired_and_why() -> None:
     in_lab(story)
 
 
-def test_nested_stacks_are_repaired_too() -> None:
+def test_converge_repairs_nested_stacks() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(NESTED, files=INNER)
         lab.cloud.tamper("deep", value="as others like it")
@@ -117,7 +117,7 @@ def test_nested_stacks_are_repaired_too() -> None:
     in_lab(story)
 
 
-def test_a_change_of_the_template_and_one_by_others_are_done_together() -> None:
+def test_converge_combines_drift_and_template_changes() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"base": thing(value="one", uses=None)}))
         lab.cloud.tamper("base", value="theirs")
@@ -128,7 +128,7 @@ def test_a_change_of_the_template_and_one_by_others_are_done_together() -> None:
     in_lab(story)
 
 
-def test_what_cannot_be_set_back_in_place_stays() -> None:
+def test_converge_keeps_changes_that_need_replacement() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"base": thing(fixed="one")}))
         before = await lab.rows()
@@ -139,7 +139,7 @@ def test_what_cannot_be_set_back_in_place_stays() -> None:
     in_lab(story)
 
 
-def test_an_update_that_cannot_look_fails_before_it_does_anything() -> None:
+def test_converge_fails_first_if_objects_are_unreadable() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BASE)
         lab.cloud.down = (0.0, float("inf"))
@@ -152,7 +152,7 @@ def test_an_update_that_cannot_look_fails_before_it_does_anything() -> None:
     in_lab(story)
 
 
-def test_what_has_no_id_but_its_name_is_there_after_it_was_made_again() -> None:
+def test_converge_recreates_object_identified_by_its_name() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"tie": {"type": "Sim::Tie", "properties": {"name": "knot"}}})
         await lab.create(wanted)

@@ -52,7 +52,7 @@ async def state(lab: Lab) -> tuple[str, str]:
     return f"{row.action}_{row.status}", row.reason
 
 
-def test_others_wait_until_the_signals_have_come() -> None:
+def test_dependents_wait_for_creation_signals() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(2)))
         assert await state(lab) == ("CREATE_IN_PROGRESS", "0 of 2 resource signals received")
@@ -83,7 +83,9 @@ def test_others_wait_until_the_signals_have_come() -> None:
         ({}, [], "CREATE_COMPLETE"),
     ],
 )
-def test_so_many_signals_of_success_are_needed(policy: Any, sent: list[bool], end: str) -> None:
+def test_creation_policy_decides_by_number_of_signals(
+    policy: Any, sent: list[bool], end: str
+) -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(policy))
         for number, success in enumerate(sent):
@@ -95,7 +97,7 @@ def test_so_many_signals_of_success_are_needed(policy: Any, sent: list[bool], en
     in_lab(story)
 
 
-def test_the_time_counts_from_the_beginning_of_the_create() -> None:
+def test_creation_policy_timeout_counts_from_create() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(1, "PT1M")), disable_rollback=False)
         await lab.pass_time(50)
@@ -110,7 +112,7 @@ def test_the_time_counts_from_the_beginning_of_the_create() -> None:
     in_lab(story)
 
 
-def test_an_update_waits_for_a_replacement_alone() -> None:
+def test_update_waits_for_signals_of_replacement_only() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(0 + 1)))
         await signal(lab, "first")
@@ -127,13 +129,13 @@ def test_an_update_waits_for_a_replacement_alone() -> None:
     in_lab(story)
 
 
-def test_whoever_takes_over_goes_on_waiting_and_makes_nothing_twice() -> None:
+def test_new_engine_keeps_waiting_without_creating_again() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(2)))
         await signal(lab, "one")
         await lab.engine.dispatch.close()
         made = dict(lab.cloud.objects)
-        # stored while nobody drives the stack
+        # stored while no engine drives the stack
         address = (await lab.stack()).address
         await lab.engine.signals.creation_signal(CALLER, address, "A", "two", success=True)
         other = InProcess(lab.apart())
@@ -146,7 +148,7 @@ def test_whoever_takes_over_goes_on_waiting_and_makes_nothing_twice() -> None:
     in_lab(story)
 
 
-def test_who_may_not_signal_is_refused_and_signals_are_bounded() -> None:
+def test_creation_signals_are_authorized_and_bounded() -> None:
     async def story(lab: Lab) -> None:
         await begin(lab, stack(signals(500)))
         with pytest.raises(NotFoundError):
@@ -176,7 +178,7 @@ def test_who_may_not_signal_is_refused_and_signals_are_bounded() -> None:
         (signals(3, "PT9S", 50), SignalsWanted(3, 2, 9)),
     ],
 )
-def test_policies_are_read(policy: Any, wanted: SignalsWanted | None) -> None:
+def test_creation_policies_are_parsed(policy: Any, wanted: SignalsWanted | None) -> None:
     assert signals_wanted(policy) == wanted
 
 
@@ -197,7 +199,7 @@ def test_policies_are_read(policy: Any, wanted: SignalsWanted | None) -> None:
         {"ResourceSignal": {"Timeout": 300}},
     ],
 )
-def test_what_is_no_policy_is_refused(policy: Any) -> None:
+def test_invalid_creation_policy_is_refused(policy: Any) -> None:
     with pytest.raises(TypeMismatchError):
         signals_wanted(policy)
 
@@ -221,7 +223,7 @@ LATE = {"Fn::GetAtt": ["A", "value"]}
         ({"Fn::Split": [",", "a,b"]}, "a creation policy has the form"),
     ],
 )
-def test_functions_that_give_no_policy_are_refused(policy: Any, told: str) -> None:
+def test_functions_without_policy_value_are_refused(policy: Any, told: str) -> None:
     async def story(lab: Lab) -> None:
         wanted = stack(policy)
         name = next(iter(wanted["Resources"]))

@@ -1,4 +1,4 @@
-"""Detections of drift go on while nobody waits, are kept, and die with their process."""
+"""Drift detections run in the background, are stored, and fail when their process ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def ended(lab: Lab, detection_id: str) -> Detection:
         await lab.pass_time(1)
 
 
-def test_a_detection_finds_what_others_have_changed_and_is_kept() -> None:
+def test_detection_finds_and_keeps_drift() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
         assert await detections(lab).latest(CALLER, address) is None
@@ -50,7 +50,7 @@ def test_a_detection_finds_what_others_have_changed_and_is_kept() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_changing_and_a_resource_that_there_is_not_are_refused() -> None:
+def test_detection_needs_idle_stack_and_known_resource() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
         with pytest.raises(NotFoundError):
@@ -62,7 +62,7 @@ def test_a_stack_that_is_changing_and_a_resource_that_there_is_not_are_refused()
     in_lab(story)
 
 
-def test_a_detection_that_a_change_has_overtaken_says_so() -> None:
+def test_detection_overtaken_by_change_reports_it() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
         begun = await detections(lab).begin(CALLER, address)
@@ -73,7 +73,7 @@ def test_a_detection_that_a_change_has_overtaken_says_so() -> None:
     in_lab(story)
 
 
-def test_a_detection_whose_process_died_has_failed() -> None:
+def test_detection_of_dead_process_has_failed() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
         store, now = lab.engine.ports.store, lab.engine.ports.clock.now()
@@ -86,7 +86,7 @@ def test_a_detection_whose_process_died_has_failed() -> None:
     in_lab(story)
 
 
-def test_only_the_newest_detections_are_kept_and_only_for_their_project() -> None:
+def test_detections_are_bounded_and_private_to_project() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(ONE)
         store = lab.engine.ports.store

@@ -1,4 +1,4 @@
-"""Reports on drift: what differs, what is gone, and what was not compared."""
+"""Drift reports: changed properties, missing objects, and objects that were not compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def drift(lab: Lab) -> dict[str, DriftView]:
     return {each.resource.name: each for each in found}
 
 
-def test_a_report_tells_of_each_object_what_differs_and_changes_nothing() -> None:
+def test_drift_report_shows_differences_and_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         wanted = {name: thing(value="v", fixed="f") for name in ("same", "changed", "gone")}
         text = {"type": "OS::Heat::RandomString"}
@@ -48,7 +48,7 @@ def test_a_report_tells_of_each_object_what_differs_and_changes_nothing() -> Non
     in_lab(story)
 
 
-def test_nested_stacks_are_reported_too_and_secrets_are_masked() -> None:
+def test_drift_report_includes_nested_stacks_and_masks_secrets() -> None:
     async def story(lab: Lab) -> None:
         inner = {"type": "inner.yaml", "properties": {"secret": "do not tell"}}
         await lab.create(template({"inner": inner}), files=FILES)
@@ -61,7 +61,7 @@ def test_nested_stacks_are_reported_too_and_secrets_are_masked() -> None:
     in_lab(story)
 
 
-def test_what_cannot_be_read_is_reported_as_not_compared_and_why() -> None:
+def test_drift_report_explains_unreadable_objects() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         lab.cloud.down = (0.0, float("inf"))
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_reported_as_not_compared_and_why() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_changing_has_no_report() -> None:
+def test_drift_report_of_changing_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         await lab.begin_update(template({"a": thing(), "b": thing(slow=50)}))

@@ -33,7 +33,7 @@ def names(kept: EvaluationCache, *inputs: str) -> list[str]:
     return [name for name in inputs if kept.get(name) is not None]
 
 
-def test_the_first_evaluation_of_an_input_stays() -> None:
+def test_cache_keeps_first_evaluation_of_an_input() -> None:
     kept = EvaluationCache()
     first = kept.put("a", evaluation(1))
     assert kept.put("a", evaluation(1)) is first
@@ -41,7 +41,7 @@ def test_the_first_evaluation_of_an_input_stays() -> None:
     assert kept.get("b") is None
 
 
-def test_the_evaluation_longest_unused_goes_first() -> None:
+def test_cache_drops_least_recently_used_evaluation() -> None:
     kept = EvaluationCache(350 * KIB)
     for name in ("a", "b", "c"):
         kept.put(name, evaluation(parameters={"p": name * 100 * KIB}))
@@ -50,7 +50,7 @@ def test_the_evaluation_longest_unused_goes_first() -> None:
     assert names(kept, "a", "b", "c", "d") == ["a", "c", "d"]
 
 
-def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None:
+def test_cache_keeps_one_evaluation_above_its_limit() -> None:
     kept = EvaluationCache(20 * KIB)
     kept.put("small", evaluation(1))
     kept.put("large", evaluation(9))
@@ -59,7 +59,7 @@ def test_one_evaluation_larger_than_all_that_may_be_kept_is_kept_alone() -> None
     assert names(kept, "large", "next") == ["next"]
 
 
-def test_shared_files_and_environments_count_once() -> None:
+def test_cache_counts_shared_files_and_environments_once() -> None:
     kept = EvaluationCache(350 * KIB)
     shared = {"files": {"a": "x" * 100 * KIB}}
     environment = Environment(parameter_defaults={"p": "x" * 100 * KIB})
@@ -71,7 +71,7 @@ def test_shared_files_and_environments_count_once() -> None:
     assert len(names(kept, *inputs, "other")) < 10
 
 
-def test_shared_files_count_until_their_last_user_is_given_up() -> None:
+def test_cache_counts_shared_files_until_last_use() -> None:
     kept = EvaluationCache(250 * KIB)
     for number in range(20):
         files = {"a": "x" * 60 * KIB}
@@ -81,7 +81,7 @@ def test_shared_files_count_until_their_last_user_is_given_up() -> None:
     assert names(kept, *newest) == newest
 
 
-def test_superseded_evaluations_of_a_stack_are_given_up() -> None:
+def test_cache_drops_superseded_evaluations() -> None:
     kept = EvaluationCache()
     for name in ("a", "b", "c"):
         kept.put(name, evaluation(stack="s"))
@@ -98,7 +98,7 @@ def test_superseded_evaluations_of_a_stack_are_given_up() -> None:
     assert names(kept, "c", "accepted", "other") == ["other"]
 
 
-def test_what_nobody_asks_for_any_more_is_given_up() -> None:
+def test_cache_drops_unused_evaluations() -> None:
     kept = EvaluationCache()
     for name in "ab":
         kept.put(name, evaluation(1))

@@ -1,4 +1,4 @@
-"""A stream tells every event once and in order, whatever its client does, and holds nothing."""
+"""An event stream sends every event once and in order, whatever its client does."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def begun(lab: Lab, wanted: Any = SLOW) -> None:
     assert not making.done()
 
 
-def test_what_has_happened_comes_first_then_what_happens_then_the_end() -> None:
+def test_stream_sends_past_events_new_events_and_end() -> None:
     async def story(lab: Lab) -> None:
         await begun(lab)
         before = asyncio.get_running_loop().time()
@@ -61,7 +61,7 @@ def test_what_has_happened_comes_first_then_what_happens_then_the_end() -> None:
     in_lab(story)
 
 
-def test_it_is_told_soon_after_it_happened() -> None:
+def test_stream_sends_events_without_delay() -> None:
     async def story(lab: Lab) -> None:
         await begun(lab)
         late = [
@@ -76,7 +76,7 @@ def test_it_is_told_soon_after_it_happened() -> None:
     in_lab(story)
 
 
-def test_a_client_that_comes_back_goes_on_after_the_last_event_that_it_has() -> None:
+def test_stream_resumes_after_marker() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(SLOW)
         events = list(await lab.events())
@@ -86,7 +86,7 @@ def test_a_client_that_comes_back_goes_on_after_the_last_event_that_it_has() -> 
     in_lab(story)
 
 
-def test_an_event_that_was_tidied_away_costs_no_later_one() -> None:
+def test_stream_with_purged_marker_sends_all_events() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(SLOW)
         everything, _ = await heard(following(lab, page=Page(marker="gone")))
@@ -95,7 +95,7 @@ def test_an_event_that_was_tidied_away_costs_no_later_one() -> None:
     in_lab(story)
 
 
-def test_events_of_nested_stacks_come_where_they_are_asked_for() -> None:
+def test_stream_includes_nested_events_on_request() -> None:
     async def story(lab: Lab) -> None:
         group = {
             "type": "OS::Heat::ResourceGroup",
@@ -110,7 +110,7 @@ def test_events_of_nested_stacks_come_where_they_are_asked_for() -> None:
     in_lab(story)
 
 
-def test_filters_hold_for_streams() -> None:
+def test_stream_applies_event_filters() -> None:
     async def story(lab: Lab) -> None:
         await begun(lab)
         wanted = {"resource_name": ("b",), "resource_status": ("COMPLETE",)}
@@ -120,7 +120,7 @@ def test_filters_hold_for_streams() -> None:
     in_lab(story)
 
 
-def test_a_stream_that_has_nothing_to_tell_shows_that_it_lives() -> None:
+def test_idle_stream_sends_heartbeats() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         stream = following(lab, until_end=False)
@@ -131,7 +131,7 @@ def test_a_stream_that_has_nothing_to_tell_shows_that_it_lives() -> None:
     in_lab(story)
 
 
-def test_a_stream_ends_in_time_for_its_client_to_show_its_token_again() -> None:
+def test_stream_ends_after_its_maximum_duration() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         began = asyncio.get_running_loop().time()
@@ -142,7 +142,7 @@ def test_a_stream_ends_in_time_for_its_client_to_show_its_token_again() -> None:
     in_lab(story)
 
 
-def test_a_service_that_ends_ends_its_streams() -> None:
+def test_stopping_service_ends_streams() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         stream = following(lab, until_end=False)
@@ -153,7 +153,7 @@ def test_a_service_that_ends_ends_its_streams() -> None:
     in_lab(story)
 
 
-def test_a_project_has_a_bounded_number_of_streams() -> None:
+def test_streams_per_project_are_bounded() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         many = [following(lab, until_end=False) for _ in range(event_streams.MOST_OF_PROJECT)]
@@ -169,7 +169,7 @@ def test_a_project_has_a_bounded_number_of_streams() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_others_cannot_see_has_no_stream_for_them() -> None:
+def test_stream_of_other_project_is_refused() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing()}))
         stranger = replace(CALLER, project_id="other")

@@ -1,4 +1,4 @@
-"""Why stacks wait, why they failed, why objects were replaced."""
+"""Explanations of waits, failures and replacements."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def why(lab: Lab, name: str | None = None) -> Explanation:
 
 
 async def one(lab: Lab, name: str) -> Cause:
-    """What is said of one resource."""
+    """Return the explanation of one resource."""
     [cause] = (await why(lab, name)).causes
     return cause
 
@@ -73,7 +73,7 @@ def gate(count: int) -> dict[str, Any]:
     return {"type": "Sim::Gate", "properties": {"count": count}}
 
 
-def test_what_has_not_begun_waits_for_what_it_depends_on_and_that_for_the_cloud() -> None:
+def test_explanation_shows_dependency_or_cloud_wait() -> None:
     async def story(lab: Lab) -> None:
         slow = thing(slow=50)
         await begin(lab, template({"a": slow, "b": thing("a"), "c": thing("b"), "d": thing()}))
@@ -97,7 +97,7 @@ def test_what_has_not_begun_waits_for_what_it_depends_on_and_that_for_the_cloud(
     in_lab(story)
 
 
-def test_an_object_that_is_deleted_waits_for_those_that_were_built_on_it() -> None:
+def test_explanation_shows_delete_waiting_for_dependents() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing("a"), "c": gate(0)}))
         await lab.update(template({"a": thing(), "b": thing("a", lag=1), "x": thing(lag=60)}))
@@ -113,7 +113,7 @@ def test_an_object_that_is_deleted_waits_for_those_that_were_built_on_it() -> No
     in_lab(story)
 
 
-def test_a_hook_says_how_it_is_called() -> None:
+def test_explanation_shows_hook_and_its_name() -> None:
     hooks = {"resource_registry": {"resources": {"a": {"hooks": "pre-create"}}}}
 
     async def story(lab: Lab) -> None:
@@ -125,7 +125,7 @@ def test_a_hook_says_how_it_is_called() -> None:
     in_lab(story)
 
 
-def test_a_call_that_is_repeated_has_the_words_of_the_cloud() -> None:
+def test_explanation_quotes_cloud_error_of_retried_call() -> None:
     async def story(lab: Lab) -> None:
         now = lab.world.time()
         lab.cloud.down = (now, now + 100)
@@ -140,7 +140,7 @@ def test_a_call_that_is_repeated_has_the_words_of_the_cloud() -> None:
     in_lab(story)
 
 
-def test_who_has_no_place_at_the_service_is_told_from_who_has_not_been_answered() -> None:
+def test_explanation_separates_throttled_calls_from_pending_ones() -> None:
     class Busy(Workers):
         def load(self, service: str) -> Load:
             return Load(places=2, waiting=7)
@@ -165,7 +165,7 @@ def test_who_has_no_place_at_the_service_is_told_from_who_has_not_been_answered(
     in_lab(story)
 
 
-def test_the_request_that_a_cloud_names_is_told_by_itself() -> None:
+def test_explanation_extracts_request_id_of_cloud() -> None:
     request = "req-397eeb4f-0ad3-4a42-baf0-a67fc4061ad9"
 
     async def story(lab: Lab) -> None:
@@ -181,7 +181,7 @@ def test_the_request_that_a_cloud_names_is_told_by_itself() -> None:
     in_lab(story)
 
 
-def test_the_cause_is_looked_for_in_nested_stacks() -> None:
+def test_explanation_reaches_into_nested_stacks() -> None:
     wanted = template({"n": {"type": "n.yaml"}, "a": thing("n")})
 
     async def story(lab: Lab) -> None:
@@ -201,7 +201,7 @@ def test_the_cause_is_looked_for_in_nested_stacks() -> None:
     in_lab(story)
 
 
-def test_a_failure_is_that_of_the_innermost_resource_and_what_it_took_along_is_left_out() -> None:
+def test_explanation_names_innermost_failure_only() -> None:
     wanted = template({"n": {"type": "n.yaml"}, "slow": gate(1), "a": thing("n")})
 
     async def story(lab: Lab) -> None:
@@ -218,7 +218,7 @@ def test_a_failure_is_that_of_the_innermost_resource_and_what_it_took_along_is_l
     in_lab(story)
 
 
-def test_the_failure_of_what_a_rollback_took_away_is_still_told() -> None:
+def test_explanation_keeps_failure_after_rollback() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         bad = template({"a": thing(), "b": thing(fail="create")})
@@ -231,7 +231,7 @@ def test_the_failure_of_what_a_rollback_took_away_is_still_told() -> None:
     in_lab(story)
 
 
-def test_a_replacement_keeps_what_made_it_necessary_and_where_that_stands() -> None:
+def test_explanation_shows_reason_for_replacement() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(TEXT)
         before = (await lab.rows())["b"].physical_id
@@ -254,7 +254,7 @@ def test_a_replacement_keeps_what_made_it_necessary_and_where_that_stands() -> N
     in_lab(story)
 
 
-def test_a_pause_between_batches_is_told_as_what_it_is() -> None:
+def test_explanation_shows_pause_between_batches() -> None:
     def group(value: str) -> dict[str, Any]:
         member = {"type": "Sim::Thing", "properties": {"value": value}}
         sizes = {"min_size": 2, "max_size": 2, "desired_capacity": 2}

@@ -22,8 +22,7 @@ def referring(value: str, external_id: Any) -> dict[str, Any]:
     )
 
 
-THEIRS = "object-1"
-"""The first object of the cloud, which is none of the stack's."""
+THEIRS = "object-1"  # first object of the cloud, not made by the stack
 
 
 def make_theirs(lab: Lab) -> None:
@@ -43,7 +42,7 @@ def test_an_id_may_come_from_another_resource() -> None:
 @pytest.mark.parametrize(
     ("value", "external_id"), [("a,b", {"str_split": [",", VALUE]}), ("", VALUE)]
 )
-def test_an_id_that_turns_out_to_be_none_fails_its_resource(value: str, external_id: Any) -> None:
+def test_invalid_external_id_fails_its_resource(value: str, external_id: Any) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(referring(value, external_id))
         assert await lab.status() == "CREATE_FAILED"
@@ -52,7 +51,7 @@ def test_an_id_that_turns_out_to_be_none_fails_its_resource(value: str, external
     in_lab(story)
 
 
-def test_an_object_that_does_not_exist_fails_its_resource_until_it_does() -> None:
+def test_missing_external_object_fails_until_it_exists() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(external(THEIRS))
         assert await lab.status() == "CREATE_FAILED"
@@ -69,7 +68,7 @@ def test_an_object_that_does_not_exist_fails_its_resource_until_it_does() -> Non
     in_lab(story)
 
 
-def test_a_type_that_cannot_look_at_its_objects_says_so_of_those_that_exist() -> None:
+def test_external_id_of_uncheckable_type_is_accepted() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": {"type": "Sim::Handle", "external_id": "theirs"}}))
         row = (await lab.rows())["a"]
@@ -98,7 +97,7 @@ def external(external_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rollback", [True, False])
-def test_an_object_of_the_stack_never_becomes_one_that_is_only_referred_to(rollback: bool) -> None:
+def test_own_object_cannot_become_external(rollback: bool) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(OWN)
         before = (await lab.rows())["a"]
@@ -117,7 +116,7 @@ def test_an_object_of_the_stack_never_becomes_one_that_is_only_referred_to(rollb
 
 
 @pytest.mark.parametrize("other", [OWN, external("another")], ids=["taken away", "another"])
-def test_the_id_of_an_object_that_is_referred_to_stays(other: dict[str, Any]) -> None:
+def test_external_id_cannot_change(other: dict[str, Any]) -> None:
     async def story(lab: Lab) -> None:
         make_theirs(lab)
         await lab.create(external(THEIRS))
@@ -132,7 +131,7 @@ def test_the_id_of_an_object_that_is_referred_to_stays(other: dict[str, Any]) ->
     in_lab(story)
 
 
-def test_an_object_that_is_only_referred_to_outlives_its_resource() -> None:
+def test_external_object_outlives_its_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(OWN)
         made = str((await lab.rows())["a"].physical_id)
@@ -160,7 +159,7 @@ def test_an_object_that_is_there_needs_no_properties(type_name: str, given: Any)
     assert errors_in(template({"a": body})) != []
 
 
-def test_properties_of_an_object_that_is_there_are_what_they_are_called() -> None:
+def test_properties_of_external_resource_are_validated() -> None:
     body = {"type": "OS::Nova::Server", "external_id": "theirs", "properties": {"flavour": "m1"}}
     assert errors_in(template({"a": body})) != []
 

@@ -1,4 +1,4 @@
-"""What is kept of an action that has failed."""
+"""Facts that are stored when an action fails."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WithExplaining(Types):
         self._types[Explaining.type_name] = Explaining()
 
 
-def test_attributes_that_tell_more_of_a_failure_are_kept() -> None:
+def test_failed_resource_keeps_explaining_attributes() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": {"type": Explaining.type_name}}))
         row = (await lab.rows())["a"]
@@ -67,7 +67,7 @@ class RefusedOnce(Thing):
         return Failed("it is broken")
 
 
-def test_a_create_waits_for_a_service_that_this_one_needs() -> None:
+def test_create_waits_for_service_it_depends_on() -> None:
     types = Types()
     types._types[OutOfOrder.type_name] = OutOfOrder()
     world = World(1, types=types)
@@ -80,7 +80,7 @@ def test_a_create_waits_for_a_service_that_this_one_needs() -> None:
     world.live(lambda engine: story(Lab(engine, world)))
 
 
-def test_what_failed_just_before_a_kill_is_removed_when_its_successor_is_there() -> None:
+def test_object_failed_before_crash_is_removed_after_replacement() -> None:
     ends = []
     for after in itertools.count(10):
         types = Types()

@@ -26,7 +26,7 @@ SIZED = json.dumps(
 
 
 class Web:
-    """Web sites in memory, which remember what was asked for."""
+    """Web sites in memory, which record all requests."""
 
     def __init__(self, pages: dict[str, str]) -> None:
         self.pages = pages
@@ -67,7 +67,7 @@ def by_url(url: Any, **parameters: str) -> dict[str, Any]:
     }
 
 
-def test_a_type_may_be_an_address() -> None:
+def test_type_may_be_a_url() -> None:
     web = Web({"http://web/t.yaml": SIZED})
 
     async def story(lab: Lab) -> None:
@@ -84,7 +84,7 @@ def test_a_type_may_be_an_address() -> None:
     on_web(web, story)
 
 
-def test_addresses_in_fetched_templates_are_fetched_too() -> None:
+def test_fetched_templates_may_refer_to_others() -> None:
     outer = json.dumps(template({"n": {"type": "http://web/t.yaml"}}))
     web = Web({"http://web/outer.yaml": outer, "http://web/t.yaml": SIZED})
 
@@ -96,7 +96,7 @@ def test_addresses_in_fetched_templates_are_fetched_too() -> None:
     on_web(web, story)
 
 
-def test_what_came_with_the_request_is_not_fetched() -> None:
+def test_files_of_the_request_are_not_fetched() -> None:
     web = Web({})
 
     async def story(lab: Lab) -> None:
@@ -108,7 +108,7 @@ def test_what_came_with_the_request_is_not_fetched() -> None:
     on_web(web, story)
 
 
-def test_a_template_that_cannot_be_fetched_is_a_finding_with_its_place() -> None:
+def test_unreachable_template_is_reported_with_its_position() -> None:
     async def story(lab: Lab) -> None:
         text = json.dumps(template({"n": {"type": "http://web/no.yaml"}}), indent=1)
         with pytest.raises(DiagnosticError) as raised:
@@ -121,7 +121,7 @@ def test_a_template_that_cannot_be_fetched_is_a_finding_with_its_place() -> None
     on_web(Web({}), story)
 
 
-def test_an_update_asks_again_for_what_could_not_be_fetched() -> None:
+def test_update_retries_failed_template_fetch() -> None:
     web = Web({})
 
     async def story(lab: Lab) -> None:
@@ -138,7 +138,7 @@ def test_an_update_asks_again_for_what_could_not_be_fetched() -> None:
     on_web(web, story)
 
 
-def test_templates_that_name_ever_more_others_are_bounded() -> None:
+def test_number_of_fetched_templates_is_bounded() -> None:
     class Endless(Web):
         async def __call__(self, url: str) -> str:
             self.asked.append(url)
@@ -155,7 +155,7 @@ def test_templates_that_name_ever_more_others_are_bounded() -> None:
     on_web(web, story)
 
 
-def test_a_nested_stack_of_cloudformation_shows_its_outputs() -> None:
+def test_cloudformation_nested_stack_shows_its_outputs() -> None:
     web = Web({"http://web/t.yaml": SIZED})
 
     async def story(lab: Lab) -> None:
@@ -174,7 +174,7 @@ def test_a_nested_stack_of_cloudformation_shows_its_outputs() -> None:
     on_web(web, story)
 
 
-def test_an_address_that_becomes_known_later_is_fetched_then() -> None:
+def test_template_url_resolved_later_is_fetched() -> None:
     web = Web({"http://web/t.yaml": SIZED})
 
     async def story(lab: Lab) -> None:
@@ -189,7 +189,7 @@ def test_an_address_that_becomes_known_later_is_fetched_then() -> None:
     on_web(web, story)
 
 
-def test_the_time_limit_of_a_nested_stack_is_its_own() -> None:
+def test_nested_stack_has_its_own_timeout() -> None:
     slow = json.dumps(template({"t": thing(slow=600)}))
 
     async def story(lab: Lab) -> None:
@@ -216,7 +216,7 @@ def test_validation_fetches_as_creation_does() -> None:
     on_web(web, story)
 
 
-def test_a_service_that_fetches_nothing_says_so() -> None:
+def test_disabled_fetching_is_reported() -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises(DiagnosticError, match="fetches no templates"):
             await lab.create(template({"n": {"type": "http://web/t.yaml"}}))

@@ -1,4 +1,4 @@
-"""What is written before an action, and what only with its result."""
+"""Rows and events written before an action, and those written with its result only."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def instant(**properties: Any) -> dict[str, Any]:
     return {"type": "OS::Heat::TestResource", "properties": properties}
 
 
-def test_a_resource_that_uses_no_cloud_is_written_once_and_tells_of_both_ends() -> None:
+def test_cloudless_resource_is_written_once_with_both_events() -> None:
     async def story(lab: Lab, store: Watched) -> tuple[list[str], list[str]]:
         await lab.create(template({"a": instant(value="x")}))
         told = await lab.history()
@@ -65,7 +65,7 @@ def test_a_resource_that_uses_no_cloud_is_written_once_and_tells_of_both_ends() 
     assert told == ["a CREATE_IN_PROGRESS", "a CREATE_COMPLETE"]
 
 
-def test_a_resource_that_uses_a_cloud_is_written_before_its_first_call() -> None:
+def test_cloud_resource_is_written_before_first_call() -> None:
     async def story(lab: Lab, store: Watched) -> list[str]:
         await lab.create(template({"a": thing()}))
         return store.written
@@ -73,7 +73,7 @@ def test_a_resource_that_uses_a_cloud_is_written_before_its_first_call() -> None
     assert watched(story)[0] == "a CREATE_IN_PROGRESS"
 
 
-def test_a_resource_that_waits_is_seen_to_be_in_progress() -> None:
+def test_waiting_resource_is_written_in_progress() -> None:
     async def story(lab: Lab, store: Watched) -> list[str]:
         await lab.create(template({"a": instant(value="x", wait_secs=30)}))
         return store.written
@@ -81,7 +81,7 @@ def test_a_resource_that_waits_is_seen_to_be_in_progress() -> None:
     assert watched(story)[0] == "a CREATE_IN_PROGRESS"
 
 
-def test_a_failure_at_once_tells_that_the_action_had_begun() -> None:
+def test_immediate_failure_has_both_events() -> None:
     async def story(lab: Lab, store: Watched) -> list[str]:
         await lab.create(template({"a": instant(fail=True)}))
         return await lab.history()

@@ -1,4 +1,4 @@
-"""What counts as known of live resources: nothing of those that are half made, or leaving."""
+"""Facts known of live resources: none of resources that are incomplete or being deleted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def facts(action: Action, status: Status) -> RecordedFacts:
         (Action.DELETE, Status.FAILED),
     ],
 )
-def test_nobody_builds_on_what_is_half_made_or_leaving(action: Action, status: Status) -> None:
+def test_incomplete_or_leaving_resource_has_unknown_values(action: Action, status: Status) -> None:
     known = facts(action, status)
     assert isinstance(known.reference("a"), Unknown)
     assert isinstance(known.attribute("a", "value"), Unknown)

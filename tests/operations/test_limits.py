@@ -78,7 +78,7 @@ def test_removal_ends_at_the_time_limit(failing: bool) -> None:
 
 
 @pytest.mark.parametrize("step", [-7200.0, 7200.0])
-def test_a_clock_that_is_set_neither_ends_nor_prolongs_an_operation(step: float) -> None:
+def test_clock_change_does_not_affect_operation_timeout(step: float) -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing()}))
         gate = {"type": "Sim::Gate", "properties": {"count": 1}}

@@ -1,4 +1,4 @@
-"""Attributes and outputs as objects have them now, and what is said where they are not."""
+"""Live attributes and outputs, and the notes where recorded values are shown in their place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def output(lab: Lab) -> Output:
     return found
 
 
-def test_a_resource_and_an_output_are_shown_as_they_are_now() -> None:
+def test_live_attribute_and_output_are_shown() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         lab.cloud.tamper("a", value="theirs")
@@ -42,7 +42,7 @@ def test_a_resource_and_an_output_are_shown_as_they_are_now() -> None:
     in_lab(story)
 
 
-def test_what_was_read_is_shown_again_for_some_seconds() -> None:
+def test_live_values_are_cached_briefly() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         assert (await output(lab)).value == "one"
@@ -54,7 +54,7 @@ def test_what_was_read_is_shown_again_for_some_seconds() -> None:
     in_lab(story)
 
 
-def test_all_who_ask_at_once_share_one_reading() -> None:
+def test_concurrent_live_reads_share_one_call() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         asked: list[str] = []
@@ -73,7 +73,7 @@ def test_all_who_ask_at_once_share_one_reading() -> None:
 
 
 @pytest.mark.parametrize("trouble", ["down", "gone"])
-def test_what_cannot_be_read_is_shown_as_recorded_and_that_is_said(trouble: str) -> None:
+def test_unreadable_live_values_fall_back_to_recorded(trouble: str) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         if trouble == "down":
@@ -103,7 +103,7 @@ def test_too_many_objects_are_not_read() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_being_changed_shows_what_is_recorded() -> None:
+def test_changing_stack_shows_recorded_values() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         await lab.begin_update(template({"a": thing(value="two", lag=30)}, outputs=OUTPUTS))

@@ -25,7 +25,7 @@ async def mark(lab: Lab, name: str = "a", *, unhealthy: bool = True) -> None:
     )
 
 
-def test_a_mark_is_there_when_it_is_answered_and_the_stack_keeps_its_status() -> None:
+def test_mark_is_stored_before_the_response() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         for unhealthy, state in ((True, "CHECK_FAILED"), (False, "CHECK_COMPLETE")):
@@ -42,7 +42,7 @@ def test_a_mark_is_there_when_it_is_answered_and_the_stack_keeps_its_status() ->
     in_lab(story)
 
 
-def test_an_update_that_is_accepted_after_a_mark_replaces_what_is_marked() -> None:
+def test_update_after_mark_replaces_marked_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         before = (await lab.rows())["a"].physical_id
@@ -60,7 +60,7 @@ def test_an_update_that_is_accepted_after_a_mark_replaces_what_is_marked() -> No
     in_lab(story)
 
 
-def test_a_mark_is_refused_while_an_operation_is_under_way_and_of_what_is_not_there() -> None:
+def test_mark_needs_idle_stack_and_known_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         with pytest.raises(NotFoundError):
@@ -75,7 +75,7 @@ def test_a_mark_is_refused_while_an_operation_is_under_way_and_of_what_is_not_th
 
 
 @pytest.mark.parametrize("turns", range(4, 40, 4))
-def test_a_mark_that_was_accepted_is_set_though_its_engine_dies(turns: int) -> None:
+def test_accepted_mark_survives_a_crash(turns: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 
@@ -125,7 +125,7 @@ async def below(lab: Lab, *names: str) -> tuple[Stack, dict[str, Resource]]:
         (template({"n": {"type": "inner.yaml"}}), ("n", "g")),
     ],
 )
-def test_a_marked_member_is_replaced_by_an_update_of_the_stack_around_its_group(
+def test_marked_member_is_replaced_by_update_of_parent(
     wanted: Mapping[str, Any], way: tuple[str, ...]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -146,7 +146,7 @@ def test_a_marked_member_is_replaced_by_an_update_of_the_stack_around_its_group(
     in_lab(story)
 
 
-def test_a_member_whose_mark_is_taken_back_stays() -> None:
+def test_unmarked_member_is_kept() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"g": group()})
         await lab.create(wanted)
@@ -164,7 +164,7 @@ def test_a_member_whose_mark_is_taken_back_stays() -> None:
     in_lab(story)
 
 
-def test_a_marked_group_is_replaced_with_all_its_members() -> None:
+def test_marked_group_is_replaced_with_all_members() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"g": group()})
         await lab.create(wanted)
@@ -180,7 +180,7 @@ def test_a_marked_group_is_replaced_with_all_its_members() -> None:
     in_lab(story)
 
 
-def test_a_resource_is_marked_by_the_id_of_its_object_too() -> None:
+def test_resource_can_be_marked_by_physical_id() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(WANTED)
         physical_id = (await lab.rows())["b"].physical_id
@@ -194,7 +194,7 @@ def test_a_resource_is_marked_by_the_id_of_its_object_too() -> None:
     in_lab(story)
 
 
-def test_an_id_that_two_resources_have_names_neither() -> None:
+def test_ambiguous_physical_id_is_refused() -> None:
     async def story(lab: Lab) -> None:
         same = {"type": "Sim::Thing", "external_id": "object-7"}
         await lab.create(template({"a": same, "b": same}))
@@ -205,7 +205,7 @@ def test_an_id_that_two_resources_have_names_neither() -> None:
     in_lab(story)
 
 
-def test_what_was_marked_and_never_made_does_not_stand_for_its_successor() -> None:
+def test_mark_of_uncreated_resource_spares_its_successor() -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.quota = 0
         await lab.create(template({"a": thing(fixed="x")}))

@@ -1,4 +1,4 @@
-"""A look at a live object: names are looked up where they matter, and only there."""
+"""Reads of live objects: names are resolved only where they matter."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Leaf(ManagedType):
 
 @dataclass
 class Names:
-    """The names that a cloud knows; what was looked up is remembered."""
+    """The names that a cloud knows; it records lookups."""
 
     known: Mapping[str, str]
     asked: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ def look(live: Mapping[str, Any] | None, names: Names, **given: Any) -> Look:
     return method(Row(type_, None, given, physical_id="leaf").call("CHECK"))
 
 
-def test_names_are_looked_up_only_where_a_property_would_differ() -> None:
+def test_names_are_resolved_only_if_property_would_differ() -> None:
     names = Names({"blue": "id-1"})
     found = look({"network": "id-1", "size": 1}, names, network="blue", size=1)
     assert (found.found.differences, names.asked) == ((), ["blue"])
@@ -87,7 +87,7 @@ def test_names_inside_lists_are_looked_up_too() -> None:
     assert not look({"others": ["id-2", "id-1"]}, names, others=["blue", "red"]).found.differences
 
 
-def test_a_name_that_means_nothing_any_more_is_not_compared_and_that_is_said() -> None:
+def test_unresolvable_name_is_reported_as_not_compared() -> None:
     found = look({"network": "id-1", "size": 2}, Names({}), network="blue", size=1).found
     assert [each.name for each in found.differences] == ["size"]
     assert found.untold == ("network",)
@@ -103,7 +103,7 @@ def test_a_name_that_means_nothing_any_more_is_not_compared_and_that_is_said() -
         ("mine", "mine", False),
     ],
 )
-def test_a_name_differs_where_it_is_neither_the_given_one_nor_generated(
+def test_name_differs_unless_given_or_generated(
     given: str | None, live: str, differs: bool
 ) -> None:
     found = look({"name": live}, Names({}), **({} if given is None else {"name": given})).found

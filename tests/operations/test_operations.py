@@ -27,7 +27,7 @@ from stoker.store.store import SqlStore
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
 
 
-def test_a_create_that_takes_too_long_fails_at_its_time_limit() -> None:
+def test_create_fails_at_its_timeout() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"gate": GATE, "a": thing()}), timeout_mins=2)
         stack = await lab.stack()
@@ -54,7 +54,7 @@ def test_an_update_keeps_what_it_does_not_name() -> None:
     in_lab(story)
 
 
-def test_an_update_takes_over_from_a_create_that_waits() -> None:
+def test_update_supersedes_waiting_create() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=template({"gate": GATE, "a": thing()}))
         await lab.engine.operations.create(CALLER, body)
@@ -66,7 +66,7 @@ def test_an_update_takes_over_from_a_create_that_waits() -> None:
     in_lab(story)
 
 
-def test_what_a_taken_over_operation_has_begun_goes_on() -> None:
+def test_actions_started_by_superseded_operation_continue() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(slow=50)})
         await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
@@ -79,7 +79,7 @@ def test_what_a_taken_over_operation_has_begun_goes_on() -> None:
     in_lab(story)
 
 
-def test_what_a_taken_over_operation_has_not_begun_is_never_begun() -> None:
+def test_superseded_operation_starts_no_further_action() -> None:
     async def story(lab: Lab) -> None:
         first = template({"a": thing(value="1"), "b": thing(depends_on="a", value="1")})
         await lab.create(first)
@@ -93,7 +93,7 @@ def test_what_a_taken_over_operation_has_not_begun_is_never_begun() -> None:
     in_lab(story)
 
 
-def test_what_is_under_way_when_another_fails_is_given_time_to_end() -> None:
+def test_actions_in_flight_finish_after_a_failure() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fail="create"), "b": thing(slow=5)}))
         assert await lab.status() == "CREATE_FAILED"
@@ -117,7 +117,7 @@ def test_a_delete_takes_over_from_a_create() -> None:
     in_lab(story)
 
 
-def test_an_accepted_update_shows_at_once() -> None:
+def test_accepted_update_is_shown_immediately() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="1")}))
         await lab.begin_update(template({"a": thing(value="2")}))
@@ -141,7 +141,7 @@ def test_an_update_without_changes_touches_nothing() -> None:
     in_lab(story)
 
 
-def test_a_value_that_was_unknown_decides_when_it_arrives() -> None:
+def test_unknown_value_is_decided_when_it_arrives() -> None:
     """``b`` takes its value from ``a``, whose replacement does not change that value."""
 
     async def story(lab: Lab) -> None:
@@ -169,7 +169,7 @@ def test_signals_open_a_gate_and_show_as_events() -> None:
     in_lab(story)
 
 
-def test_a_name_is_taken_until_its_stack_is_deleted() -> None:
+def test_stack_name_is_free_after_delete() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         with pytest.raises(AlreadyExistsError):
@@ -222,7 +222,7 @@ def _parent(value: str) -> dict[str, object]:
     return template({"n": nested, "outer": outer})
 
 
-def test_a_nested_stack_is_created_updated_and_deleted_with_its_parent() -> None:
+def test_nested_stack_follows_its_parent() -> None:
     async def story(lab: Lab) -> None:
         files = {"child.yaml": CHILD % '""'}
         await lab.create(_parent("one"), files=files)
@@ -248,7 +248,7 @@ outputs:
 """
 
 
-def test_what_a_resource_shows_decides_on_conditions_of_a_nested_stack() -> None:
+def test_attribute_decides_condition_of_nested_stack() -> None:
     def wanted(value: str) -> dict[str, object]:
         decides = thing(value=value)
         nested = {"type": "child.yaml", "properties": {"value": {"get_attr": ["decides", "value"]}}}
@@ -269,7 +269,7 @@ def test_what_a_resource_shows_decides_on_conditions_of_a_nested_stack() -> None
     in_lab(story)
 
 
-def test_a_failure_in_a_nested_stack_names_the_cause_in_the_parent() -> None:
+def test_nested_failure_is_named_in_parent() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(_parent("one"), files={"child.yaml": CHILD % "create"})
         stack = await lab.stack()
@@ -281,7 +281,7 @@ def test_a_failure_in_a_nested_stack_names_the_cause_in_the_parent() -> None:
     in_lab(story)
 
 
-def test_a_failed_nested_create_is_mended_by_an_update_of_the_parent() -> None:
+def test_parent_update_repairs_failed_nested_create() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(_parent("one"), files={"child.yaml": CHILD % "create"})
         await lab.update(_parent("one"), files={"child.yaml": CHILD % '""'})
@@ -291,7 +291,7 @@ def test_a_failed_nested_create_is_mended_by_an_update_of_the_parent() -> None:
     in_lab(story)
 
 
-def test_a_parent_that_is_deleted_takes_a_nested_stack_under_way_with_it() -> None:
+def test_parent_delete_supersedes_nested_create() -> None:
     async def story(lab: Lab) -> None:
         files = {"child.yaml": CHILD.replace("fail: %s", "slow: 500")}
         body = StackRequest(name="stack", template=_parent("one"), files=files)
@@ -318,7 +318,7 @@ def test_inputs_and_events_of_long_ago_are_dropped() -> None:
     assert contents <= 6
 
 
-def test_a_fault_of_the_service_ends_an_operation_after_some_tries() -> None:
+def test_internal_error_fails_operation_after_retries() -> None:
     async def story(lab: Lab) -> None:
         faulty = {"type": "Sim::Faulty", "properties": {"value": "1"}}
         await lab.create(template({"a": faulty}))
@@ -335,7 +335,7 @@ def test_a_fault_of_the_service_ends_an_operation_after_some_tries() -> None:
     in_lab(story)
 
 
-def test_a_signal_that_does_not_fit_is_an_event_and_refused_where_it_must_fit() -> None:
+def test_unfit_signal_is_recorded_or_refused() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=template({"gate": GATE}))
         address = await lab.engine.operations.create(CALLER, body)
@@ -394,7 +394,7 @@ def test_signals_are_bounded_in_bytes(limits: Limits, accepted: int, option: str
     in_lab(story)
 
 
-def test_a_value_that_changes_in_place_reaches_those_who_refer_to_it() -> None:
+def test_changed_attribute_reaches_dependents() -> None:
     async def story(lab: Lab) -> None:
         ref = {"get_attr": ["a", "value"]}
         outputs = {"o": {"value": ref}}
@@ -418,7 +418,7 @@ def test_operations_of_long_ago_are_dropped() -> None:
     assert in_lab(story) <= 21
 
 
-def test_what_is_accepted_after_a_driver_has_read_for_the_last_time_is_driven() -> None:
+def test_update_accepted_after_last_read_is_driven() -> None:
     async def story(lab: Lab) -> None:
         world, wanted = lab.world, template({"a": thing()})
 

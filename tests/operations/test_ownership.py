@@ -45,9 +45,7 @@ def intact(lab: Lab, name: str = "knot") -> bool:
 
 @pytest.mark.parametrize("type_", TIES)
 @pytest.mark.parametrize("content", ["by hand", "something else"])
-def test_a_create_over_a_foreign_object_fails_and_its_delete_spares_it(
-    type_: str, content: str
-) -> None:
+def test_create_over_foreign_object_fails_and_spares_it(type_: str, content: str) -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.tie_by_hand("knot")
         given = {"content": content} if type_ == "Sim::Knot" else {}
@@ -63,7 +61,7 @@ def test_a_create_over_a_foreign_object_fails_and_its_delete_spares_it(
 
 
 @pytest.mark.parametrize("type_", TIES)
-def test_rollback_of_a_rejected_create_spares_the_foreign_object(type_: str) -> None:
+def test_rollback_of_rejected_create_spares_foreign_object(type_: str) -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.tie_by_hand("knot")
         await lab.create(template({"a": thing()}))
@@ -96,7 +94,7 @@ def test_a_rejected_request_leaves_nothing_to_search_for() -> None:
 
 
 @pytest.mark.parametrize("type_", TIES)
-def test_a_lost_response_is_recovered_and_the_object_deleted_with_its_stack(type_: str) -> None:
+def test_lost_response_is_recovered_and_object_is_owned(type_: str) -> None:
     async def story(lab: Lab) -> None:
         tied = lab.cloud.tie
 
@@ -115,7 +113,7 @@ def test_a_lost_response_is_recovered_and_the_object_deleted_with_its_stack(type
     in_lab(story)
 
 
-def test_an_object_that_appears_once_no_request_can_make_it_is_foreign() -> None:
+def test_object_that_appears_too_late_is_foreign() -> None:
     async def story(lab: Lab) -> None:
         def never(name: str, content: str | None = None) -> None:
             lab.cloud.tie = full  # type: ignore[method-assign]
@@ -157,7 +155,7 @@ def test_a_renamed_resource_keeps_its_object(type_: str) -> None:
     in_lab(story)
 
 
-def test_what_was_built_on_a_renamed_resource_is_built_on_the_new_one() -> None:
+def test_dependents_of_renamed_resource_refer_to_new_one() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"old": tie(), "user": thing("old")}))
         bad = failing("new")
@@ -170,7 +168,7 @@ def test_what_was_built_on_a_renamed_resource_is_built_on_the_new_one() -> None:
 
 
 @pytest.mark.parametrize("type_", TIES)
-def test_a_rename_that_is_rolled_back_keeps_its_object(type_: str) -> None:
+def test_rolled_back_rename_keeps_its_object(type_: str) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"old": tie(type_)}))
         lab.cloud.journal.clear()
@@ -185,7 +183,7 @@ def test_a_rename_that_is_rolled_back_keeps_its_object(type_: str) -> None:
     in_lab(story)
 
 
-def test_a_rename_to_another_content_is_left_to_the_cloud() -> None:
+def test_rename_with_changed_content_is_rolled_back() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"old": tie("Sim::Knot")}))
         wanted = template({"new": tie("Sim::Knot", content="another")})
@@ -196,7 +194,7 @@ def test_a_rename_to_another_content_is_left_to_the_cloud() -> None:
     in_lab(story)
 
 
-def test_an_object_whose_name_is_unique_is_removed_before_its_replacement_is_made() -> None:
+def test_unique_name_is_removed_before_replacement() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"r": tie("Sim::Knot", content="one")}))
         await lab.update(template({"r": tie("Sim::Knot", content="two")}))
@@ -212,7 +210,7 @@ def test_an_object_whose_name_is_unique_is_removed_before_its_replacement_is_mad
     in_lab(story)
 
 
-def test_an_object_to_be_retained_is_not_removed_for_its_replacement() -> None:
+def test_retained_object_blocks_its_replacement() -> None:
     async def story(lab: Lab) -> None:
         kept = {"deletion_policy": "Retain"}
         await lab.create(template({"r": {**tie("Sim::Knot"), **kept}}))
@@ -239,7 +237,7 @@ def test_two_resources_never_own_one_object(type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", TIES)
-def test_an_object_of_another_stack_is_named_and_spared(type_: str) -> None:
+def test_object_of_other_stack_is_named_and_spared(type_: str) -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="other", template=template({"theirs": tie(type_)}))
         await lab.engine.operations.create(CALLER, body)
@@ -255,9 +253,7 @@ def test_an_object_of_another_stack_is_named_and_spared(type_: str) -> None:
 
 @pytest.mark.parametrize("type_", TIES)
 @pytest.mark.parametrize("rollback", [False, True])
-def test_a_move_into_a_nested_stack_and_back_keeps_the_object(
-    type_: str, *, rollback: bool
-) -> None:
+def test_move_into_nested_stack_and_back_keeps_object(type_: str, *, rollback: bool) -> None:
     async def story(lab: Lab) -> None:
         inner = template({"r": tie(type_)})
         files = {INNER: json.dumps(inner)}
@@ -278,7 +274,7 @@ def test_a_move_into_a_nested_stack_and_back_keeps_the_object(
 
 
 @pytest.mark.parametrize("type_", TIES)
-def test_an_adopted_object_outlives_one_of_its_two_stacks(
+def test_adopted_object_outlives_one_of_two_stacks(
     type_: str,
 ) -> None:
     async def story(lab: Lab) -> None:

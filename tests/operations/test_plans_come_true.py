@@ -1,4 +1,4 @@
-"""What a plan tells is what then happens: random pairs of templates, and their events."""
+"""Plans match the update that follows: random pairs of templates, and their events."""
 
 from __future__ import annotations
 
@@ -45,19 +45,18 @@ outputs:
   value: {value: {get_attr: [child, value]}}
 """,
 }
-CHOSEN = {"if": ["chosen", "v", "w"]}
-"""A value that a condition decides on."""
+CHOSEN = {"if": ["chosen", "v", "w"]}  # a condition decides on the value
 SECTIONS = {
     "parameters": {"flag": {"type": "boolean"}},
     "conditions": {"chosen": {"get_param": "flag"}, "other": {"not": "chosen"}},
 }
+# Types with a text as their attribute "value".
 TOLD = ("Sim::Thing", "Sim::Disk", "child.yaml", "deep.yaml")
-"""Types that have a text as their attribute "value"."""
 Path = tuple[str, ...]
 
 
 def group(draw: st.DrawFn, kind: str, member: dict[str, Any]) -> dict[str, Any]:
-    """Resources that are many, changed at once or in batches."""
+    """A group of resources, changed together or in batches."""
     batches = {"max_batch_size": draw(st.integers(1, 2)), "min_in_service": draw(st.integers(0, 1))}
     count, rolls = draw(st.integers(0, 3)), draw(st.booleans())
     if kind == "chain":
@@ -122,7 +121,7 @@ def templates(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def circumstances(draw: st.DrawFn) -> dict[str, Any]:
-    """What else an update may meet."""
+    """Other conditions that an update may meet."""
     hooks = draw(st.sampled_from((None, None, "pre-update", "post-update", "pre-create")))
     return {
         "flags": draw(st.tuples(st.booleans(), st.booleans())),
@@ -132,13 +131,12 @@ def circumstances(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-KNOWN = "object-1"
-"""An object that somebody else has made."""
+KNOWN = "object-1"  # an object that others have created
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(templates(), templates(), circumstances())
-def test_an_update_does_what_its_plan_tells(
+def test_update_matches_its_plan(
     before: dict[str, Any], after: dict[str, Any], met: dict[str, Any]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -197,7 +195,7 @@ async def disturb(lab: Lab, met: Mapping[str, Any]) -> None:
 
 
 async def refused(lab: Lab, body: StackRequest) -> None:
-    """Check that the update is refused as its plan was, at once or before it does anything."""
+    """Check that the update is refused as its plan was, immediately or before its first action."""
     try:
         await lab.engine.operations.update(CALLER, (await lab.stack()).address, body)
     except (DiagnosticError, RequestError):
@@ -237,7 +235,7 @@ def compare(
 
 
 def outcome(events: Sequence[Event]) -> str:
-    """What has happened to a resource, as a plan calls it."""
+    """Return the change of a resource as a plan names it."""
     actions = {str(event.action) for event in events}
     if actions & {"CREATE", "CHECK"}:
         return "replaced" if "DELETE" in actions else "added"
@@ -247,7 +245,7 @@ def outcome(events: Sequence[Event]) -> str:
 
 
 def expected(line: ChangeView, above: Sequence[ChangeView]) -> set[str]:
-    """What may happen, as a line of a plan and that of the resource around it say."""
+    """Return the changes that a plan line and the line of its parent resource allow."""
     goes: tuple[str, ...] = ()
     if any(each.may_force for each in above):
         # another stack may stand for the one around it: there it is made, and here it goes
@@ -260,7 +258,7 @@ def expected(line: ChangeView, above: Sequence[ChangeView]) -> set[str]:
 def assert_order(
     events: Sequence[Event], told: Sequence[Event], first: str, line: ChangeView
 ) -> None:
-    """Nothing begins with one resource before all is done with the other."""
+    """Check that a resource starts only after the other one is finished."""
     # what is replaced is made in its turn, and goes when all else is in its place
     acting = [each for each in events if (each.action == "DELETE") is (line.change == "deleted")]
     place = {event.id: number for number, event in enumerate(told)}

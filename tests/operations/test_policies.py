@@ -1,4 +1,4 @@
-"""Policies of a resource: what is kept when it leaves, and changes of nothing but a policy."""
+"""Deletion policies of removed resources, and changes of policies only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def kept(**properties: Any) -> dict[str, Any]:
     return {**thing(**properties), "deletion_policy": "Retain"}
 
 
-def test_what_is_to_be_retained_outlives_its_stack() -> None:
+def test_retained_object_outlives_its_stack() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": kept(value="mine"), "b": thing()}))
         await lab.delete()
@@ -21,7 +21,7 @@ def test_what_is_to_be_retained_outlives_its_stack() -> None:
     in_lab(story)
 
 
-def test_what_is_to_be_retained_outlives_its_removal_and_its_replacement() -> None:
+def test_retained_object_outlives_removal_and_replacement() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": kept(fixed="old"), "b": kept(value="b"), "c": thing()}))
         await lab.update(template({"a": kept(fixed="new"), "c": thing()}))
@@ -32,9 +32,7 @@ def test_what_is_to_be_retained_outlives_its_removal_and_its_replacement() -> No
 
 
 @pytest.mark.parametrize(("first", "then", "left"), [(thing, kept, 1), (kept, thing, 0)])
-def test_a_changed_deletion_policy_counts_although_nothing_else_changes(
-    first: Any, then: Any, left: int
-) -> None:
+def test_changed_deletion_policy_takes_effect(first: Any, then: Any, left: int) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": first(value="x")}))
         await lab.update(template({"a": then(value="x")}))
@@ -44,7 +42,7 @@ def test_a_changed_deletion_policy_counts_although_nothing_else_changes(
     in_lab(story)
 
 
-def test_a_changed_update_policy_is_on_record_although_nothing_else_changes() -> None:
+def test_changed_update_policy_is_recorded() -> None:
     async def story(lab: Lab) -> None:
         for size in (1, 2):
             policy = {"rolling_update": {"max_batch_size": size}}
@@ -59,7 +57,7 @@ def test_a_changed_update_policy_is_on_record_although_nothing_else_changes() ->
     in_lab(story)
 
 
-def test_changed_metadata_is_on_record_although_nothing_else_changes() -> None:
+def test_changed_metadata_is_recorded() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": {**thing(value="x"), "metadata": {"kind": "old"}}}))
         made = set(lab.cloud.objects)

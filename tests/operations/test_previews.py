@@ -56,7 +56,7 @@ async def changes(
         ),
     ],
 )
-def test_an_update_is_previewed_down_to_the_nested_stacks(
+def test_update_preview_includes_nested_stacks(
     before: dict[str, str], wanted: dict[str, Any], after: dict[str, str], expected: Sequence[str]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -68,7 +68,7 @@ def test_an_update_is_previewed_down_to_the_nested_stacks(
     in_lab(story)
 
 
-def test_what_is_replaced_or_deleted_takes_its_nested_stacks_with_it() -> None:
+def test_preview_shows_nested_resources_deleted_with_their_parent() -> None:
     below = ["deleted nested2 in nested1", "deleted thing in nested2"]
 
     async def story(lab: Lab) -> None:
@@ -87,7 +87,7 @@ def test_what_is_replaced_or_deleted_takes_its_nested_stacks_with_it() -> None:
     in_lab(story)
 
 
-def test_what_is_given_to_a_nested_stack_is_not_known_while_its_source_changes() -> None:
+def test_nested_input_is_unknown_while_its_source_changes() -> None:
     inner = """
 heat_template_version: 2018-08-31
 parameters: {value: {type: string}}
@@ -138,7 +138,7 @@ def chain(size: int, **properties: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("make", [group, scaling, chain])
-def test_members_whose_properties_refer_to_others_are_in_the_preview_of_a_create(
+def test_create_preview_shows_members_with_references(
     make: Any,
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -157,7 +157,7 @@ def test_members_whose_properties_refer_to_others_are_in_the_preview_of_a_create
 
 
 @pytest.mark.parametrize("make", [group, scaling])
-def test_a_group_is_previewed_with_the_members_that_it_has(make: Any) -> None:
+def test_update_preview_shows_existing_members(make: Any) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "g": make(2, uses={"get_resource": "a"})}))
         row = (await lab.rows())["g"]
@@ -173,7 +173,7 @@ def test_a_group_is_previewed_with_the_members_that_it_has(make: Any) -> None:
     in_lab(story)
 
 
-def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> None:
+def test_preview_masks_hidden_parameters() -> None:
     def wanted(secret: str, value: str) -> dict[str, Any]:
         text = template(
             {
@@ -207,7 +207,7 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
     in_lab(story)
 
 
-def test_a_preview_shows_no_generated_secret_nor_one_that_was_there_before() -> None:
+def test_preview_masks_generated_and_former_secrets() -> None:
     inner = """
 heat_template_version: 2018-08-31
 resources: {p: {type: OS::Heat::RandomString}}
@@ -248,7 +248,7 @@ outputs: {word: {value: {get_attr: [p, value]}}}
     in_lab(story)
 
 
-def test_a_plan_tells_the_batches_in_which_a_group_is_updated() -> None:
+def test_plan_shows_batches_of_group_update() -> None:
     def group(value: str) -> dict[str, Any]:
         properties = {"count": 3, "resource_def": thing(value=value)}
         policy = {"rolling_update": {"max_batch_size": 2, "pause_time": 5}}
@@ -317,7 +317,7 @@ CHAIN = template(
         ),
     ],
 )
-def test_what_refers_to_a_nested_stack_changes_as_what_that_shows_does(
+def test_preview_follows_changed_outputs_of_nested_stack(
     files: dict[str, str], inside: dict[str, str], lines: dict[str, str]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -369,7 +369,7 @@ REFERRING = ("one", "each", "last")
         ("other", dict.fromkeys(REFERRING, "updated")),
     ],
 )
-def test_what_refers_to_stacks_nested_deeper_changes_as_what_these_show_does(
+def test_preview_follows_changed_outputs_two_levels_down(
     shown: str, expected: dict[str, str]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -390,7 +390,7 @@ def test_what_refers_to_stacks_nested_deeper_changes_as_what_these_show_does(
 
 
 @pytest.mark.parametrize("can_be_replaced", [False, True])
-def test_a_reference_is_known_unless_an_unknown_value_may_force_a_replacement(
+def test_reference_is_known_unless_replacement_is_possible(
     can_be_replaced: bool,
 ) -> None:
     def wanted(value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is old is purged by itself, in bites, as the options say."""
+"""The scheduled purge of old rows, step by step, as the options say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Clock:
 
 
 class Pile:
-    """So many bites, and the times for which they were taken."""
+    """A pile of purge steps, and the times for which they were taken."""
 
     def __init__(self, bites: int) -> None:
         self.bites = bites
@@ -23,13 +23,13 @@ class Pile:
         return max(self.bites + 1, 0)
 
 
-async def test_all_that_is_older_than_the_days_is_taken_bite_by_bite() -> None:
+async def test_purge_removes_old_rows_step_by_step() -> None:
     pile = Pile(2)
     await RetentionJob(Clock(), [(pile.bite, 90)]).once()
     assert pile.before == [910 * DAY] * 3
 
 
-async def test_what_is_kept_for_ever_is_not_looked_for() -> None:
+async def test_purge_skips_rows_kept_for_ever() -> None:
     pile = Pile(2)
     await RetentionJob(Clock(), [(pile.bite, -1)]).once()
     assert pile.before == []

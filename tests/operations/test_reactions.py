@@ -1,4 +1,4 @@
-"""A signal has a type do something in the cloud: once, and after what was accepted before it."""
+"""Signals that start an action of a resource type: once, and after operations accepted before."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ async def signal(lab: Lab, **details: Any) -> None:
 
 
 async def heard(lab: Lab) -> list[dict[str, Any]]:
-    """What the type has been asked for, once for each signal."""
+    """Return the requests to the type, one for each signal."""
     return list((await lab.rows())["flow"].data.get("heard", {}).values())
 
 
 async def told(lab: Lab) -> list[str]:
-    """What the events say of the signals."""
+    """Return the event reasons about signals."""
     return [
         f"{each.status}: {each.reason}" for each in await lab.events() if each.action == "SIGNAL"
     ]
 
 
-def test_each_signal_is_applied_in_turn_and_then_forgotten() -> None:
+def test_signals_are_applied_in_order_and_deleted() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(REACTOR)
         await signal(lab, a=1, slow=3)
@@ -47,7 +47,7 @@ def test_each_signal_is_applied_in_turn_and_then_forgotten() -> None:
     in_lab(story)
 
 
-def test_what_the_type_cannot_do_is_told_and_changes_nothing_else() -> None:
+def test_failed_reaction_is_reported_and_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(REACTOR)
         await signal(lab, fail=True)
@@ -60,7 +60,7 @@ def test_what_the_type_cannot_do_is_told_and_changes_nothing_else() -> None:
     in_lab(story)
 
 
-def test_an_update_that_comes_between_goes_first_and_loses_no_signal() -> None:
+def test_update_precedes_waiting_signal_and_keeps_it() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(REACTOR)
         await signal(lab, a=1, slow=30)
@@ -72,7 +72,7 @@ def test_an_update_that_comes_between_goes_first_and_loses_no_signal() -> None:
     in_lab(story)
 
 
-def test_a_signal_that_waits_while_its_resource_is_removed_ends_with_it() -> None:
+def test_removal_of_resource_ends_its_waiting_signal() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(REACTOR)
         await signal(lab, a=1, slow=30)
@@ -85,7 +85,7 @@ def test_a_signal_that_waits_while_its_resource_is_removed_ends_with_it() -> Non
 
 
 @pytest.mark.parametrize("turn", range(1, 40, 3))
-def test_wherever_the_engine_dies_the_signal_is_applied_once(turn: int) -> None:
+def test_signal_is_applied_once_despite_a_crash(turn: int) -> None:
     world = World(5)
     world.cloud.trouble = 0.0
     accepted = []

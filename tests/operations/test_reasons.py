@@ -1,4 +1,4 @@
-"""Previews say why something happens to a resource, not only what."""
+"""Previews state the reason of each change."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def replaced_in_vain(lab: Lab) -> None:
         (thing(), nothing, thing(), "unchanged", "same", ()),
     ],
 )
-def test_a_preview_says_why(
+def test_preview_states_reason_of_change(
     old: dict[str, Any],
     before: Before,
     new: dict[str, Any],
@@ -88,7 +88,7 @@ def test_a_preview_says_why(
     in_lab(story)
 
 
-def test_a_preview_foresees_what_is_to_be_marked_unhealthy_before_and_marks_nothing() -> None:
+def test_preview_of_unhealthy_mark_marks_nothing() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(), "b": thing(), "c": thing(uses={"get_resource": "a"})})
         await lab.create(wanted)

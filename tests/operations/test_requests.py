@@ -1,4 +1,4 @@
-"""What requests are refused for, what they may leave out, and what previews show."""
+"""Requests: reasons to refuse them, values that they may omit, and the contents of previews."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ASKING = template(
 
 
 class AdminsOnly:
-    """Lets nobody use the simulated things."""
+    """Denies all callers the use of simulated types."""
 
     def allows(self, rule: str, caller: Caller) -> bool:
         return rule != "resource_types:Sim::Thing"
 
 
-def test_types_that_the_policy_withholds_cannot_be_used() -> None:
+def test_forbidden_types_are_refused() -> None:
     async def story(lab: Lab) -> None:
         operations = lab.unheard(policy=AdminsOnly())
         with pytest.raises(ForbiddenError, match="Sim::Thing"):
@@ -53,7 +53,7 @@ class Undeployable(Types):
         return declared("OS::Heat::Value") if type_name == "Sim::Thing" else super().find(type_name)
 
 
-def test_a_type_that_cannot_be_deployed_is_refused_where_it_stands() -> None:
+def test_undeployable_type_is_refused_with_its_position() -> None:
     world = World(1, types=Undeployable())
 
     async def story(lab: Lab) -> None:
@@ -76,7 +76,7 @@ class Bare(Clouds):
         return [f"There is no {service}." for service, _ in dependencies]
 
 
-def test_a_type_whose_service_the_cloud_lacks_is_refused_where_it_stands() -> None:
+def test_type_of_absent_service_is_refused_with_position() -> None:
     async def story(lab: Lab) -> None:
         operations = lab.unheard(clouds=Bare(lab.world, lab.engine.ports.lease))
         with pytest.raises(DiagnosticError) as refused:
@@ -94,7 +94,7 @@ def test_a_type_whose_service_the_cloud_lacks_is_refused_where_it_stands() -> No
     in_lab(story)
 
 
-def test_a_preview_shows_resources_and_outputs_and_records_nothing() -> None:
+def test_preview_shows_resources_and_outputs_without_recording() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=PLAIN)
         stack, resources, _ = await lab.engine.service.previews.create(CALLER, request)
@@ -108,7 +108,7 @@ def test_a_preview_shows_resources_and_outputs_and_records_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "x" * 256])
-def test_a_preview_refuses_names_that_a_create_would_refuse(name: str) -> None:
+def test_preview_refuses_invalid_names(name: str) -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name=name, template=PLAIN)
         with pytest.raises(DiagnosticError) as refused:
@@ -118,7 +118,7 @@ def test_a_preview_refuses_names_that_a_create_would_refuse(name: str) -> None:
     in_lab(story)
 
 
-def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
+def test_preview_refuses_name_of_existing_stack() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(PLAIN)
         request = StackRequest(name="stack", template=PLAIN)
@@ -128,7 +128,7 @@ def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
     in_lab(story)
 
 
-def test_a_request_without_a_name_is_refused() -> None:
+def test_request_without_name_is_refused() -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises(RequestError) as refused:
             await lab.engine.operations.create(CALLER, StackRequest(template=PLAIN))
@@ -137,7 +137,7 @@ def test_a_request_without_a_name_is_refused() -> None:
     in_lab(story)
 
 
-def test_who_keeps_the_rest_may_give_values_that_nobody_asks_for() -> None:
+def test_update_with_existing_accepts_unused_parameters() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ASKING)
         address = await lab.engine.operations.find(CALLER, "stack")
@@ -150,7 +150,7 @@ def test_who_keeps_the_rest_may_give_values_that_nobody_asks_for() -> None:
     in_lab(story)
 
 
-def test_an_id_names_its_stack_though_another_is_called_so() -> None:
+def test_stack_id_takes_precedence_over_equal_name() -> None:
     async def story(lab: Lab) -> None:
         operations, numbers = lab.engine.operations, itertools.count()
         stranger = replace(CALLER, project_id="elsewhere")
@@ -159,7 +159,7 @@ def test_an_id_names_its_stack_though_another_is_called_so() -> None:
             return await operations.create(caller, StackRequest(name=name, template=NONE))
 
         first = await made(CALLER, "first")
-        while not first.id[0].isalpha():  # as names begin
+        while not first.id[0].isalpha():  # which is the start of a valid name
             first = await made(CALLER, f"first{next(numbers)}")
         for caller in (CALLER, stranger):
             namesake = await made(caller, first.id)
@@ -170,7 +170,7 @@ def test_an_id_names_its_stack_though_another_is_called_so() -> None:
     in_lab(story)
 
 
-def test_a_value_in_a_new_environment_replaces_one_that_was_given_before() -> None:
+def test_new_environment_value_replaces_former_value() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ASKING, parameters={"value": "given"})
         address = await lab.engine.operations.find(CALLER, "stack")
@@ -191,7 +191,7 @@ def test_a_value_in_a_new_environment_replaces_one_that_was_given_before() -> No
     in_lab(story)
 
 
-def test_who_gives_everything_anew_may_not() -> None:
+def test_full_update_refuses_unused_parameters() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ASKING)
         address = await lab.engine.operations.find(CALLER, "stack")
@@ -203,7 +203,7 @@ def test_who_gives_everything_anew_may_not() -> None:
     in_lab(story)
 
 
-def test_a_list_after_a_stack_that_there_is_not_is_the_whole_list() -> None:
+def test_list_with_unknown_marker_is_complete() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(PLAIN)
         query = StackQuery(page=Page(marker="nothing"))
@@ -213,7 +213,7 @@ def test_a_list_after_a_stack_that_there_is_not_is_the_whole_list() -> None:
     in_lab(story)
 
 
-def test_a_list_of_resources_has_attributes_where_asked_for() -> None:
+def test_resource_list_has_attributes_on_request() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(PLAIN)
         views = Queries(lab.engine.ports, Finder(lab.engine.ports))
@@ -226,7 +226,7 @@ def test_a_list_of_resources_has_attributes_where_asked_for() -> None:
     in_lab(story)
 
 
-def test_an_event_says_in_known_words_what_is_restricted() -> None:
+def test_event_reports_restricted_action() -> None:
     async def story(lab: Lab) -> None:
         fixed = {"resource_registry": {"resources": {"a": {"restricted_actions": "update"}}}}
         await lab.create(ASKING, environment=fixed)
@@ -245,7 +245,7 @@ def test_an_event_says_in_known_words_what_is_restricted() -> None:
     ("changed", "status", "value"),
     [("update", "UPDATE_FAILED", "one"), ("replace", "UPDATE_COMPLETE", "two")],
 )
-def test_what_the_environment_forbids_is_not_done(changed: str, status: str, value: str) -> None:
+def test_restricted_actions_are_not_performed(changed: str, status: str, value: str) -> None:
     async def story(lab: Lab) -> None:
         fixed = {"resource_registry": {"resources": {"a": {"restricted_actions": changed}}}}
         await lab.create(ASKING, environment=fixed)

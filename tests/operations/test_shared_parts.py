@@ -163,7 +163,7 @@ def pair(request: pytest.FixtureRequest) -> Any:
     return PAIRS[request.param]
 
 
-def test_a_part_that_moves_into_a_property_stays(pair: Any) -> None:
+def test_part_moved_into_a_property_is_kept(pair: Any) -> None:
     own, within, look, expected = pair
 
     async def story(lab: Lab, cloud: FakeCloud) -> None:
@@ -178,7 +178,7 @@ def test_a_part_that_moves_into_a_property_stays(pair: Any) -> None:
     in_network_world(story)
 
 
-def test_a_part_that_becomes_a_resource_stays(pair: Any) -> None:
+def test_part_that_becomes_a_resource_is_kept(pair: Any) -> None:
     own, within, look, expected = pair
 
     async def story(lab: Lab, cloud: FakeCloud) -> None:
@@ -194,9 +194,7 @@ def test_a_part_that_becomes_a_resource_stays(pair: Any) -> None:
 
 @pytest.mark.parametrize("rollback", [True, False])
 @pytest.mark.parametrize("forward", [True, False])
-def test_a_part_stays_when_the_update_that_moves_it_is_taken_back(
-    pair: Any, rollback: bool, forward: bool
-) -> None:
+def test_part_survives_rollback_of_its_move(pair: Any, rollback: bool, forward: bool) -> None:
     own, within, look, expected = pair
     first, second = (own, within) if forward else (within, own)
 
@@ -215,7 +213,7 @@ def test_a_part_stays_when_the_update_that_moves_it_is_taken_back(
     in_network_world(story)
 
 
-def test_a_part_can_be_declared_twice(pair: Any) -> None:
+def test_part_can_be_declared_twice(pair: Any) -> None:
     own, within, look, expected = pair
 
     async def story(lab: Lab, cloud: FakeCloud) -> None:
@@ -228,7 +226,7 @@ def test_a_part_can_be_declared_twice(pair: Any) -> None:
     in_network_world(story)
 
 
-def test_a_part_of_others_is_neither_taken_nor_removed() -> None:
+def test_foreign_part_is_neither_adopted_nor_removed() -> None:
     async def story(lab: Lab, cloud: FakeCloud) -> None:
         await lab.create(template({"g": resource(GROUP)}))
         body = {"security_group_id": (await lab.rows())["g"].physical_id, "direction": "ingress"}
@@ -242,7 +240,7 @@ def test_a_part_of_others_is_neither_taken_nor_removed() -> None:
     in_network_world(story)
 
 
-def test_a_delete_is_sent_with_ids_where_names_were_given() -> None:
+def test_delete_sends_ids_for_given_names() -> None:
     async def story(lab: Lab, cloud: FakeCloud) -> None:
         gate, gone = (cloud.put("routers", name=name) for name in ("gate", "gone"))
         Kept.deleted.clear()
@@ -266,7 +264,7 @@ def test_update_replaces_the_name_of_a_deleted_object() -> None:
     in_network_world(story, Kept())
 
 
-def test_a_part_of_an_object_that_was_named_is_the_same() -> None:
+def test_part_of_named_object_keeps_its_identity() -> None:
     named = resource("OS::Neutron::SecurityGroupRule", security_group="web", **SSH)
 
     async def story(lab: Lab, cloud: FakeCloud) -> None:

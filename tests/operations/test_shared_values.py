@@ -1,4 +1,4 @@
-"""Stacks share values: what one exports others import, and then it neither changes nor goes."""
+"""Exports and imports: an imported value neither changes nor disappears."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def delete(lab: Lab, address: Any) -> None:
     await lab.engine.dispatch.idle()
 
 
-def test_what_one_stack_exports_another_imports() -> None:
+def test_stack_imports_export_of_other_stack() -> None:
     async def story(lab: Lab) -> None:
         shared = lab.engine.service.cloudformation.shared
         one = await create(lab, "one", exporter("hello"))
@@ -86,7 +86,7 @@ def test_what_one_stack_exports_another_imports() -> None:
     in_lab(story)
 
 
-def test_an_export_in_use_neither_changes_nor_goes() -> None:
+def test_imported_export_cannot_change_or_be_removed() -> None:
     async def story(lab: Lab) -> None:
         one = await create(lab, "one", exporter("hello"))
         other = await create(lab, "other", importer())
@@ -100,7 +100,7 @@ def test_an_export_in_use_neither_changes_nor_goes() -> None:
         stack = await lab.engine.ports.store.stack(one.id)
         assert stack is not None
         assert await exports(lab) == {"shared": "hello"}
-        # what stays the same may be made anew
+        # an unchanged value may be exported again
         assert await update(lab, one, exporter("hello", Metadata={"a": 1})) == "UPDATE_COMPLETE"
         assert await update(lab, other, NOTHING) == "UPDATE_COMPLETE"
         assert await update(lab, one, exporter("bye", "renamed")) == "UPDATE_COMPLETE"
@@ -111,7 +111,7 @@ def test_an_export_in_use_neither_changes_nor_goes() -> None:
     in_lab(story)
 
 
-def test_a_name_is_exported_once() -> None:
+def test_export_names_are_unique() -> None:
     async def story(lab: Lab) -> None:
         await create(lab, "one", exporter("hello"))
         with pytest.raises(NotSupportedError, match="already exported by stack one"):
@@ -124,7 +124,7 @@ def test_a_name_is_exported_once() -> None:
     in_lab(story)
 
 
-def test_two_that_come_to_export_the_same_do_not_both() -> None:
+def test_concurrent_exports_of_one_name_conflict() -> None:
     async def story(lab: Lab) -> None:
         slow = {"AWSTemplateFormatVersion": "2010-09-09", **exporter("x")}
         slow["Resources"]["A"]["Properties"]["lag"] = 10
@@ -141,7 +141,7 @@ def test_two_that_come_to_export_the_same_do_not_both() -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", {"Ref": "A"}, 3, {"Fn::ImportValue": "nowhere"}])
-def test_what_nobody_exports_is_not_imported(name: Any) -> None:
+def test_import_of_unknown_export_is_refused(name: Any) -> None:
     async def story(lab: Lab) -> None:
         wanted = importer(name)
         wanted["Resources"]["A"] = {"Type": "Sim::Thing"}
@@ -154,7 +154,7 @@ def test_what_nobody_exports_is_not_imported(name: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, {"Ref": "A"}, 3])
-def test_an_export_has_a_name_that_hangs_on_no_resource(name: Any) -> None:
+def test_export_name_must_not_depend_on_resource(name: Any) -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises(DiagnosticError, match="export"):
             await create(lab, "one", exporter("x", name))
@@ -162,7 +162,7 @@ def test_an_export_has_a_name_that_hangs_on_no_resource(name: Any) -> None:
     in_lab(story)
 
 
-def test_the_value_that_was_imported_is_the_one_that_is_rolled_back_to() -> None:
+def test_rollback_restores_imported_value() -> None:
     async def story(lab: Lab) -> None:
         one = await create(lab, "one", exporter("hello"))
         other = await create(lab, "other", importer())

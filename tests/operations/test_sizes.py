@@ -1,4 +1,4 @@
-"""How many resources a stack may have, those of the stacks nested in it included."""
+"""The limit on resources of a stack, including those of its nested stacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.kernel.values import replace
 
 
 def bounded(lab: Lab, most: int) -> Lab:
-    """The lab with an engine that allows so many."""
+    """Return the lab with an engine that has this limit."""
     limits = replace(lab.engine.ports.limits, resources_per_stack=most)
     lab.engine = EngineLife(lab.apart(limits=limits))
     return lab
@@ -31,7 +31,7 @@ def of_known_later(count: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("most", "fits"), [(4, True), (3, False)])
-def test_nested_resources_count_where_they_are_known_in_advance(most: int, fits: bool) -> None:
+def test_nested_resources_count_before_creation(most: int, fits: bool) -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"g": group(3)})
         if fits:
@@ -45,7 +45,7 @@ def test_nested_resources_count_where_they_are_known_in_advance(most: int, fits:
 
 
 @pytest.mark.parametrize(("most", "status"), [(5, "CREATE_COMPLETE"), (4, "CREATE_FAILED")])
-def test_they_count_where_the_size_is_known_later(most: int, status: str) -> None:
+def test_nested_resources_count_when_size_is_known(most: int, status: str) -> None:
     async def story(lab: Lab) -> None:
         await bounded(lab, most).create(template(of_known_later("3")), disable_rollback=True)
         assert await lab.status() == status
@@ -57,7 +57,7 @@ def test_they_count_where_the_size_is_known_later(most: int, status: str) -> Non
     in_lab(story)
 
 
-def test_other_nested_stacks_of_the_tree_count() -> None:
+def test_other_nested_stacks_count() -> None:
     async def story(lab: Lab) -> None:
         second = {**group({"get_attr": ["size", "value"]}), "depends_on": "g"}
         two = {**of_known_later("2"), "h": second}
@@ -70,7 +70,7 @@ def test_other_nested_stacks_of_the_tree_count() -> None:
     in_lab(story)
 
 
-def test_an_update_of_a_nested_stack_counts_what_it_will_have_instead_of_what_it_has() -> None:
+def test_update_of_nested_stack_counts_its_new_size() -> None:
     async def story(lab: Lab) -> None:
         await bounded(lab, 6).create(template({"g": group(5)}))
         await lab.update(template({"g": group(4)}))

@@ -1,4 +1,4 @@
-"""Snapshots of stacks: what they hold, what a restore brings back, and what is left of neither."""
+"""Snapshots of stacks: their contents, their restore, and the removal of their images."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Shots:
         return await self.service.show(CALLER, await self.address(), snapshot)
 
     def contents(self) -> dict[str, str]:
-        """What is in the objects, by the names of their resources."""
+        """Return the contents of the objects by resource name."""
         objects = self.lab.cloud.objects.values()
         return {found.name: found.content for found in objects if found.kind != IMAGE}
 
@@ -78,7 +78,7 @@ def told(story: Story) -> None:
     in_lab(lambda lab: story(lab, Shots(lab)))
 
 
-def test_a_snapshot_shows_what_it_holds_of_each_resource() -> None:
+def test_snapshot_shows_contents_of_each_resource() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         shown = await shots.show(await shots.take())
@@ -98,7 +98,7 @@ def test_a_snapshot_shows_what_it_holds_of_each_resource() -> None:
     told(story)
 
 
-def test_every_resource_tells_of_the_snapshot() -> None:
+def test_snapshot_records_events_of_every_resource() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         await shots.take()
@@ -110,7 +110,7 @@ def test_every_resource_tells_of_the_snapshot() -> None:
     told(story)
 
 
-def test_what_is_under_way_shows_nothing_that_is_not_there_yet() -> None:
+def test_snapshot_in_progress_shows_no_resources() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         begun = await shots.service.create(CALLER, await shots.address(), None)
@@ -138,7 +138,7 @@ def test_a_restore_brings_the_content_back() -> None:
     told(story)
 
 
-def test_it_can_be_restored_again_and_again() -> None:
+def test_snapshot_can_be_restored_repeatedly() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         lab.cloud.fill("precious")
@@ -151,7 +151,7 @@ def test_it_can_be_restored_again_and_again() -> None:
     told(story)
 
 
-def test_each_of_several_snapshots_holds_its_own_time() -> None:
+def test_each_snapshot_has_contents_of_its_time() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         taken = []
@@ -169,7 +169,7 @@ def test_each_of_several_snapshots_holds_its_own_time() -> None:
     told(story)
 
 
-def test_an_update_with_the_same_template_leaves_what_was_restored() -> None:
+def test_update_with_same_template_keeps_restored_contents() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         lab.cloud.fill("precious")
@@ -182,7 +182,7 @@ def test_an_update_with_the_same_template_leaves_what_was_restored() -> None:
     told(story)
 
 
-def test_what_was_deleted_since_comes_back_with_its_content_and_what_was_added_goes() -> None:
+def test_restore_recreates_deleted_and_removes_added_resources() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         lab.cloud.fill("precious")
@@ -198,7 +198,7 @@ def test_what_was_deleted_since_comes_back_with_its_content_and_what_was_added_g
     told(story)
 
 
-def test_what_was_replaced_since_is_replaced_by_what_the_snapshot_holds() -> None:
+def test_restore_replaces_resource_replaced_since() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(template({"a": disk(fixed="old")}))
         lab.cloud.fill("precious")
@@ -211,7 +211,7 @@ def test_what_was_replaced_since_is_replaced_by_what_the_snapshot_holds() -> Non
     told(story)
 
 
-def test_a_restore_reaches_into_nested_stacks_also_those_that_are_gone() -> None:
+def test_restore_recreates_nested_stacks() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         files = {"child.yaml": CHILD}
         nested = template({"nest": {"type": "child.yaml"}, "a": disk()})
@@ -232,7 +232,7 @@ def test_a_restore_reaches_into_nested_stacks_also_those_that_are_gone() -> None
 
 
 @pytest.mark.parametrize("sizes", [(2, 4), (4, 2)])
-def test_a_restore_brings_a_group_back_to_its_members(sizes: tuple[int, int]) -> None:
+def test_restore_brings_group_back_to_its_size(sizes: tuple[int, int]) -> None:
     def group(count: int) -> dict[str, Any]:
         properties = {"count": count, "resource_def": {"type": "Sim::Disk"}}
         return template({"group": {"type": "OS::Heat::ResourceGroup", "properties": properties}})
@@ -250,7 +250,7 @@ def test_a_restore_brings_a_group_back_to_its_members(sizes: tuple[int, int]) ->
     told(story)
 
 
-def test_a_restore_brings_a_scaled_group_back_to_its_size_and_members() -> None:
+def test_restore_brings_scaled_group_back_to_its_size() -> None:
     member = {"type": "Sim::Disk", "properties": {}}
     sizes = {"min_size": 1, "max_size": 5, "desired_capacity": 1, "resource": member}
     group = {"type": "OS::Heat::AutoScalingGroup", "properties": sizes}
@@ -307,7 +307,7 @@ def test_a_deleted_stack_leaves_no_image() -> None:
     told(story)
 
 
-def test_an_abandoned_stack_leaves_its_images_and_forgets_them() -> None:
+def test_abandon_keeps_images_and_deletes_snapshot_rows() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         address = await lab.create(BOTH)
         snapshot = await shots.take()
@@ -321,7 +321,7 @@ def test_an_abandoned_stack_leaves_its_images_and_forgets_them() -> None:
     told(story)
 
 
-def test_an_image_that_cannot_be_deleted_keeps_the_snapshot_and_the_stack() -> None:
+def test_undeletable_image_keeps_snapshot_and_stack() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         snapshot = await shots.take()
@@ -340,7 +340,7 @@ def test_an_image_that_cannot_be_deleted_keeps_the_snapshot_and_the_stack() -> N
     told(story)
 
 
-def test_a_failed_snapshot_leaves_the_stack_as_it_was_and_its_images_go_with_it() -> None:
+def test_failed_snapshot_keeps_stack_and_loses_its_images() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         gone = disk(depends_on="a")
         await lab.create(template({"a": disk(), "gone": gone}))
@@ -359,7 +359,7 @@ def test_a_failed_snapshot_leaves_the_stack_as_it_was_and_its_images_go_with_it(
     told(story)
 
 
-def test_a_failed_snapshot_replaces_nothing() -> None:
+def test_failed_snapshot_replaces_no_resource() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         lab.cloud.down = (lab.world.time(), lab.world.time() + 4000)
@@ -373,7 +373,7 @@ def test_a_failed_snapshot_replaces_nothing() -> None:
     told(story)
 
 
-def test_an_update_ends_a_snapshot_that_is_being_taken() -> None:
+def test_update_supersedes_snapshot_in_progress() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         taken = await shots.service.create(CALLER, await shots.address(), None)
@@ -389,7 +389,7 @@ def test_an_update_ends_a_snapshot_that_is_being_taken() -> None:
     told(story)
 
 
-def test_one_thing_at_a_time() -> None:
+def test_snapshot_of_busy_stack_is_refused() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         snapshot = await shots.take()
@@ -403,7 +403,7 @@ def test_one_thing_at_a_time() -> None:
     told(story)
 
 
-def test_no_snapshot_of_a_stack_that_rests() -> None:
+def test_snapshot_of_suspended_stack_is_refused() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         address = await lab.create(BOTH)
         await lab.engine.operations.act(CALLER, address, "suspend")
@@ -414,7 +414,7 @@ def test_no_snapshot_of_a_stack_that_rests() -> None:
     told(story)
 
 
-def test_a_stack_has_no_more_snapshots_than_the_limit_says() -> None:
+def test_snapshots_per_stack_are_limited() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         most = lab.engine.ports.limits.snapshots_per_stack
@@ -444,7 +444,7 @@ def test_a_snapshot_belongs_to_its_stack() -> None:
     told(story)
 
 
-def test_a_restore_of_what_fails_says_so_and_can_be_repeated() -> None:
+def test_failed_restore_is_reported_and_repeatable() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         lab.cloud.fill("precious")

@@ -1,4 +1,4 @@
-"""Stack policies say which updates may do what to which resources."""
+"""Stack policies, which allow or deny updates of resources."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ALL = statement("Allow")
         ),
     ],
 )
-def test_a_policy_allows_what_a_statement_allows_and_none_denies(
+def test_policy_needs_an_allow_and_no_deny(
     statements: list[dict[str, Any]], change: Change, denied: str | None
 ) -> None:
     found = denial(policy(*statements), change, "web", "A::B")
@@ -79,12 +79,12 @@ def test_a_policy_allows_what_a_statement_allows_and_none_denies(
         " " * (LONGEST + 1),
     ],
 )
-def test_what_is_no_policy_is_refused(text: str) -> None:
+def test_invalid_policy_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         read_policy(text)
 
 
-def test_a_pattern_with_many_stars_takes_no_time() -> None:
+def test_pattern_with_many_stars_is_matched_fast() -> None:
     before = time.process_time()
     assert not fits("*a" * 5_000 + "b", "a" * 255)
     assert fits("a*b?c*", "aXXbYc")
@@ -95,7 +95,7 @@ def test_a_pattern_with_many_stars_takes_no_time() -> None:
 NO_REPLACE = json.dumps({"Statement": [ALL, statement("Deny", "Update:Replace")]})
 
 
-def test_an_update_that_a_policy_denies_changes_nothing() -> None:
+def test_denied_update_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fixed="1"), "b": thing(value="1")}))
         await set_policy(lab, NO_REPLACE)
@@ -112,7 +112,7 @@ def test_an_update_that_a_policy_denies_changes_nothing() -> None:
     in_lab(story)
 
 
-def test_what_is_decided_late_is_denied_when_it_is_decided() -> None:
+def test_policy_denies_replacement_decided_during_update() -> None:
     def wanted(value: str) -> dict[str, Any]:
         return template({"a": thing(value=value), "b": thing(fixed={"get_attr": ["a", "value"]})})
 
@@ -128,7 +128,7 @@ def test_what_is_decided_late_is_denied_when_it_is_decided() -> None:
     in_lab(story)
 
 
-def test_a_policy_binds_no_rollback() -> None:
+def test_policy_does_not_apply_to_rollback() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="1")}))
         nothing_twice = {"Statement": [statement("Allow", "Update:Modify")]}
@@ -142,7 +142,7 @@ def test_a_policy_binds_no_rollback() -> None:
     in_lab(story)
 
 
-def test_an_update_that_another_policy_came_before_is_refused() -> None:
+def test_concurrent_policy_change_is_refused() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="1")}))
         protections = lab.engine.service.cloudformation.protections

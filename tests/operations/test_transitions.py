@@ -1,4 +1,4 @@
-"""Which status may follow which: the table is checked at every change."""
+"""The table of allowed status transitions, which every change passes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def row(action: Action, status: Status) -> Resource:
 
 
 @pytest.mark.parametrize("action", [Action.CREATE, Action.UPDATE, Action.CHECK])
-def test_nothing_but_another_delete_comes_after_a_completed_delete(action: Action) -> None:
+def test_deleted_stack_allows_only_another_delete(action: Action) -> None:
     deleted = row(Action.DELETE, Status.COMPLETE)
     with pytest.raises(TransitionError, match="DELETE_COMPLETE"):
         TRANSITIONS.resource_to(deleted, action, Status.IN_PROGRESS)
@@ -32,14 +32,14 @@ def test_nothing_but_another_delete_comes_after_a_completed_delete(action: Actio
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETE, Status.FAILED])
-def test_an_action_ends_only_where_it_is_in_progress(status: Status) -> None:
+def test_only_action_in_progress_can_end(status: Status) -> None:
     with pytest.raises(TransitionError):
         TRANSITIONS.resource_to(row(Action.CREATE, Status.COMPLETE), Action.CREATE, status)
     with pytest.raises(TransitionError):
         TRANSITIONS.resource_to(row(Action.CREATE, Status.IN_PROGRESS), Action.UPDATE, status)
 
 
-def test_the_event_tells_of_the_row_as_it_has_become() -> None:
+def test_transition_event_describes_new_row() -> None:
     new, event = TRANSITIONS.resource_to(
         row(Action.CREATE, Status.IN_PROGRESS), Action.CREATE, Status.FAILED, "why"
     )

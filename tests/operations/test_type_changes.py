@@ -1,4 +1,4 @@
-"""What counts is what looks after an object, not by which name a template calls it."""
+"""Type changes: the implementation decides, not the name that a template uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def named(type_name: str, **properties: Any) -> dict[str, Any]:
 async def updated(
     lab: Lab, before: tuple[str, str | None], after: tuple[str, str | None]
 ) -> tuple[Resource, Resource]:
-    """The row of a resource before and after an update, each of a type and what it stands for."""
+    """Return a row before and after an update, each with a type and its implementation."""
     rows = []
     for act, (name, meaning) in ((lab.create, before), (lab.update, after)):
         registry = {} if meaning is None else {name: meaning}
@@ -48,7 +48,7 @@ async def updated(
         pytest.param(("My::A", "nested.yaml"), ("other.yaml", None), id="alias to a template file"),
     ],
 )
-def test_the_same_implementation_keeps_the_object(
+def test_same_implementation_keeps_object(
     before: tuple[str, str | None], after: tuple[str, str | None]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -70,7 +70,7 @@ def test_the_same_implementation_keeps_the_object(
         pytest.param(("Sim::Thing", None), ("Sim::Faulty", None), id="another type"),
     ],
 )
-def test_another_implementation_makes_another_object(
+def test_other_implementation_replaces_object(
     before: tuple[str, str | None], after: tuple[str, str | None]
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -99,7 +99,7 @@ def _registry(named_as: tuple[str, str | None]) -> dict[str, Any]:
     return {"resource_registry": {} if meaning is None else {name: meaning}}
 
 
-def test_inside_a_nested_stack_counts_the_same() -> None:
+def test_type_change_in_nested_stack_works_alike() -> None:
     async def story(lab: Lab) -> None:
         inner = NESTED.replace("Sim::Thing", "My::A")
         ids = []
@@ -124,7 +124,7 @@ def test_inside_a_nested_stack_counts_the_same() -> None:
 
 
 @pytest.mark.parametrize("change", [{"deletion_policy": "Retain"}, {"depends_on": "b"}])
-def test_a_change_of_a_policy_alone_is_recorded(change: dict[str, Any]) -> None:
+def test_policy_change_is_recorded(change: dict[str, Any]) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing()}))
         before = (await lab.rows())["a"]
@@ -137,7 +137,7 @@ def test_a_change_of_a_policy_alone_is_recorded(change: dict[str, Any]) -> None:
     in_lab(story)
 
 
-def test_what_is_to_be_retained_outlives_its_resource_and_its_stack() -> None:
+def test_retained_object_outlives_resource_and_stack() -> None:
     async def story(lab: Lab) -> None:
         kept = {**thing(value="kept"), "deletion_policy": "Retain"}
         await lab.create(template({"a": kept, "b": kept, "c": thing()}))
@@ -152,7 +152,7 @@ def test_what_is_to_be_retained_outlives_its_resource_and_its_stack() -> None:
     in_lab(story)
 
 
-def test_a_replaced_object_that_is_to_be_retained_is_kept() -> None:
+def test_replaced_object_with_retain_policy_is_kept() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": {**thing(fixed="x"), "deletion_policy": "Retain"}}))
         old = (await lab.rows())["a"].physical_id

@@ -22,7 +22,7 @@ async def listed(lab: Lab, **query: Any) -> dict[str, str]:
     return {view.name: f"{view.action}_{view.status}" for view in views}
 
 
-def test_resource_that_waits_for_another_is_listed_and_shown() -> None:
+def test_waiting_resource_is_listed_and_shown() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.begin_create(template(CHAIN))
         assert await listed(lab) == {"a": "INIT_COMPLETE", "b": "INIT_COMPLETE"}
@@ -41,7 +41,7 @@ def test_resource_that_waits_for_another_is_listed_and_shown() -> None:
     in_lab(story)
 
 
-def test_resource_that_a_failed_create_has_not_started_is_listed() -> None:
+def test_unstarted_resource_of_failed_create_is_listed() -> None:
     async def story(lab: Lab) -> None:
         failing = {"a": thing(fail="create"), "b": thing(depends_on="a")}
         await lab.create(template(failing))
@@ -76,7 +76,7 @@ def test_deleted_resources_are_not_listed_as_unstarted() -> None:
     in_lab(story)
 
 
-def test_resource_without_a_row_is_not_listed_during_a_delete() -> None:
+def test_resource_without_row_is_omitted_during_delete() -> None:
     async def story(lab: Lab) -> None:
         failing = {"a": thing(fail="create"), "b": thing(depends_on="a")}
         address = await lab.create(template(failing))
@@ -86,7 +86,7 @@ def test_resource_without_a_row_is_not_listed_during_a_delete() -> None:
     in_lab(story)
 
 
-def test_lists_without_unstarted_resources_are_those_of_cloudformation() -> None:
+def test_unstarted_resources_are_omitted_for_cloudformation() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.begin_create(template(CHAIN))
         await lab.pass_time(10)
@@ -98,7 +98,7 @@ def test_lists_without_unstarted_resources_are_those_of_cloudformation() -> None
     in_lab(story)
 
 
-def test_members_of_nested_stacks_are_listed_before_they_start() -> None:
+def test_unstarted_members_of_nested_stacks_are_listed() -> None:
     inner = '{"heat_template_version": "2018-08-31", "resources": {"x": {"type": "Sim::Thing", \
 "properties": {"slow": 50}}, "y": {"type": "Sim::Thing", "depends_on": "x"}}}'
 

@@ -103,7 +103,7 @@ def test_values_of_nested_stacks_are_bounded_together(stacks: int, outcome: str)
     in_lab(story)
 
 
-def test_attributes_of_a_new_resource_count_beside_its_properties() -> None:
+def test_attributes_of_new_resource_count_toward_size_limit() -> None:
     async def story(lab: Lab) -> None:
         strict = Strict(lab, 100_000)
         handed_on = {

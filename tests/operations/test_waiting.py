@@ -1,4 +1,4 @@
-"""Pauses: what happens between a look and the pause after it is not missed."""
+"""Pauses: a change between a read and the following pause is not missed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def over(pause: asyncio.Task[None]) -> bool:
     return pause.done()
 
 
-async def test_a_signal_ends_a_pause_for_signals_and_no_other() -> None:
+async def test_signal_ends_pause_for_signals_only() -> None:
     waiting = Waiting()
     for_signal = asyncio.ensure_future(waiting.wait(LONG, waiting.round))
     for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
@@ -30,7 +30,7 @@ async def test_a_signal_ends_a_pause_for_signals_and_no_other() -> None:
     for_time.cancel()
 
 
-async def test_a_signal_between_a_look_and_the_pause_is_not_missed() -> None:
+async def test_signal_between_read_and_pause_is_noticed() -> None:
     waiting = Waiting()
     seen = waiting.round
     waiting.wake()
@@ -38,7 +38,7 @@ async def test_a_signal_between_a_look_and_the_pause_is_not_missed() -> None:
         await waiting.wait(LONG, seen)
 
 
-async def test_a_stop_ends_all_pauses_and_lets_none_begin() -> None:
+async def test_stop_ends_pauses_and_prevents_new_ones() -> None:
     waiting = Waiting()
     pauses = [asyncio.ensure_future(waiting.wait(wait, waiting.round)) for wait in (LONG, POLL)]
     await asyncio.sleep(0)
@@ -50,7 +50,7 @@ async def test_a_stop_ends_all_pauses_and_lets_none_begin() -> None:
         await waiting.wait(POLL, waiting.round)
 
 
-async def test_a_failure_ends_pauses_for_signals_at_once_and_others_after_the_grace() -> None:
+async def test_failure_ends_signal_pause_immediately_others_after_grace() -> None:
     waiting = Waiting()
     for_signal = asyncio.ensure_future(waiting.wait(LONG, waiting.round))
     for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
@@ -64,7 +64,7 @@ async def test_a_failure_ends_pauses_for_signals_at_once_and_others_after_the_gr
     assert waiting.failed == "why"
 
 
-async def test_a_look_at_everything_between_a_look_and_the_pause_is_not_missed() -> None:
+async def test_wake_all_between_read_and_pause_is_noticed() -> None:
     waiting = Waiting()
     seen = waiting.round_of("nested")
     waiting.wake_all()

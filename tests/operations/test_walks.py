@@ -1,4 +1,4 @@
-"""Walks: suspend and resume do one thing to each resource, and leave what is wanted alone."""
+"""Suspend and resume act on each resource in order and leave the desired state unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHAIN = template(
 
 
 def resting(lab: Lab) -> dict[str, bool]:
-    """Which objects rest, by the names of their resources."""
+    """Return which objects are suspended, by resource name."""
     return {found.name: found.rests for found in lab.cloud.objects.values()}
 
 
@@ -25,7 +25,7 @@ async def states(lab: Lab) -> dict[str, str]:
     return {name: f"{row.action}_{row.status}" for name, row in (await lab.rows()).items()}
 
 
-def test_a_suspend_puts_every_object_to_rest_and_a_resume_wakes_it() -> None:
+def test_suspend_and_resume_reach_every_object() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN)
         before = await lab.rows()
@@ -43,7 +43,7 @@ def test_a_suspend_puts_every_object_to_rest_and_a_resume_wakes_it() -> None:
     in_lab(story)
 
 
-def test_dependents_rest_first_and_dependencies_wake_first() -> None:
+def test_suspend_and_resume_follow_dependency_order() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN)
         lab.cloud.journal.clear()
@@ -54,7 +54,7 @@ def test_dependents_rest_first_and_dependencies_wake_first() -> None:
     in_lab(story)
 
 
-def test_each_resource_tells_of_its_beginning_and_its_end() -> None:
+def test_suspend_records_start_and_end_events() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "s": {"type": "OS::Heat::RandomString"}}))
         told = len(await lab.history())
@@ -69,7 +69,7 @@ def test_each_resource_tells_of_its_beginning_and_its_end() -> None:
     in_lab(story)
 
 
-def test_what_was_done_last_is_not_done_again() -> None:
+def test_repeated_suspend_or_resume_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN)
         for action in ("suspend", "resume"):
@@ -82,7 +82,7 @@ def test_what_was_done_last_is_not_done_again() -> None:
     in_lab(story)
 
 
-def test_a_resume_of_what_does_not_rest_fails_and_changes_no_resource() -> None:
+def test_resume_of_active_stack_fails() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         await lab.act("resume")
@@ -96,7 +96,7 @@ def test_a_resume_of_what_does_not_rest_fails_and_changes_no_resource() -> None:
     in_lab(story)
 
 
-def test_a_suspend_of_what_has_failed_fails() -> None:
+def test_suspend_of_failed_resource_fails() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fail="create")}))
         await lab.act("suspend")
@@ -106,7 +106,7 @@ def test_a_suspend_of_what_has_failed_fails() -> None:
     in_lab(story)
 
 
-def test_a_failure_ends_a_suspend_and_it_can_be_asked_for_again() -> None:
+def test_failed_suspend_can_be_repeated() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing(depends_on="a", fail="suspend")}))
         await lab.act("suspend")
@@ -123,7 +123,7 @@ def test_a_failure_ends_a_suspend_and_it_can_be_asked_for_again() -> None:
     in_lab(story)
 
 
-def test_an_object_that_is_gone_fails_a_suspend() -> None:
+def test_missing_object_fails_suspend() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing()}))
         lab.cloud.vanish("a")
@@ -134,7 +134,7 @@ def test_an_object_that_is_gone_fails_a_suspend() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_rests_is_not_updated_and_takes_no_signals() -> None:
+def test_suspended_stack_refuses_updates_and_signals() -> None:
     async def story(lab: Lab) -> None:
         handle = {"type": "Sim::Handle"}
         address = await lab.create(template({"a": thing(), "h": handle}))
@@ -158,7 +158,7 @@ def test_a_stack_that_rests_is_not_updated_and_takes_no_signals() -> None:
 
 
 @pytest.mark.parametrize("action", ["suspend", "resume"])
-def test_nothing_is_walked_while_something_else_is_under_way(action: str) -> None:
+def test_suspend_or_resume_of_busy_stack_is_refused(action: str) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="1", lag=9)}))
         await lab.begin_update(template({"a": thing(value="2", lag=9)}))
@@ -181,7 +181,7 @@ def test_nothing_is_walked_while_something_else_is_under_way(action: str) -> Non
     in_lab(story)
 
 
-def test_a_delete_takes_over_from_a_suspend() -> None:
+def test_delete_supersedes_suspend() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(lag=5), "b": thing(depends_on="a")}))
         await lab.begin_act("suspend")
@@ -197,7 +197,7 @@ def test_a_delete_takes_over_from_a_suspend() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_rests_can_be_deleted() -> None:
+def test_suspended_stack_can_be_deleted() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN)
         await lab.act("suspend")
@@ -207,7 +207,7 @@ def test_a_stack_that_rests_can_be_deleted() -> None:
     in_lab(story)
 
 
-def test_a_suspend_that_takes_too_long_fails_at_its_time_limit() -> None:
+def test_suspend_fails_at_its_timeout() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(lag=1), "b": thing()}), timeout_mins=1)
         lab.cloud.down = (0, 1e12)
@@ -236,7 +236,7 @@ NESTED = {"type": "child.yaml", "properties": {"value": "x"}}
 
 
 async def inner(lab: Lab, name: str) -> tuple[Stack, list[str]]:
-    """The nested stack of a resource, and the states of what is in it."""
+    """Return the nested stack of a resource, and the states of its resources."""
     store = lab.engine.ports.store
     child = await store.stack(str((await lab.rows())[name].nested_id))
     assert child is not None
@@ -244,7 +244,7 @@ async def inner(lab: Lab, name: str) -> tuple[Stack, list[str]]:
     return child, [f"{row.action}_{row.status}" for row in rows]
 
 
-def test_nested_stacks_and_groups_rest_and_wake_with_the_stack_around_them() -> None:
+def test_suspend_and_resume_reach_nested_stacks() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"nest": NESTED, "group": GROUP}), files=FILES)
         for action, state, rests in (("suspend", "SUSPEND", True), ("resume", "RESUME", False)):
@@ -259,7 +259,7 @@ def test_nested_stacks_and_groups_rest_and_wake_with_the_stack_around_them() -> 
     in_lab(story)
 
 
-def test_a_nested_stack_that_rests_already_is_not_put_to_rest_again() -> None:
+def test_suspended_nested_stack_is_not_suspended_again() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"nest": NESTED}), files=FILES)
         child, _ = await inner(lab, "nest")
@@ -274,7 +274,7 @@ def test_a_nested_stack_that_rests_already_is_not_put_to_rest_again() -> None:
     in_lab(story)
 
 
-def test_a_failure_in_a_nested_stack_says_where_it_is() -> None:
+def test_nested_suspend_failure_names_its_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"nest": NESTED}), files=FILES)
         lab.cloud.vanish("two")
@@ -288,7 +288,7 @@ def test_a_failure_in_a_nested_stack_says_where_it_is() -> None:
     in_lab(story)
 
 
-def test_a_nested_stack_that_is_gone_fails_a_suspend() -> None:
+def test_missing_nested_stack_fails_suspend() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"nest": NESTED}), files=FILES)
         child, _ = await inner(lab, "nest")
@@ -300,7 +300,7 @@ def test_a_nested_stack_that_is_gone_fails_a_suspend() -> None:
     in_lab(story)
 
 
-def test_signals_that_were_accepted_before_a_suspend_are_applied_before_it() -> None:
+def test_signals_accepted_before_suspend_are_applied_first() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"group": GROUP, "policy": POLICY}))
         for pause in (0.0, 1.0):
@@ -317,7 +317,7 @@ def test_signals_that_were_accepted_before_a_suspend_are_applied_before_it() -> 
     in_lab(story)
 
 
-def test_a_stack_rests_as_soon_as_that_is_accepted() -> None:
+def test_stack_is_suspended_once_accepted() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing()}))
         unheard = lab.unheard()

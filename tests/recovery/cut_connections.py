@@ -14,14 +14,12 @@ _COMMIT = b"COMMIT"
 
 
 class CutConnections:
-    """Passes on what client and server say to each other, on a socket of its own."""
+    """Passes bytes between client and server, on a socket of its own."""
 
     def __init__(self, server: Path) -> None:
         self.place = Path(tempfile.mkdtemp(prefix="stoker-cut-"))
-        self.cuts = 0
-        """So many commits were done, of which the client has not heard."""
-        self.round_trips = 0
-        """So often the client has asked something and waited for the answer."""
+        self.cuts = 0  # commits that are done although the client gets no answer
+        self.round_trips = 0  # requests of the client that waited for an answer
         self._server = str(server / _SOCKET)
         self._wanted = 0
         self._lock = threading.Lock()

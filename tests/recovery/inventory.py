@@ -36,14 +36,14 @@ class Inventory:
     ports: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def since(self, before: Inventory) -> Inventory:
-        """What is new."""
+        """Return the new objects."""
         return Inventory(
             {kind: ids - before.ids[kind] for kind, ids in self.ids.items()},
             {key: port for key, port in self.ports.items() if key not in before.ports},
         )
 
     def kinds(self) -> dict[str, list[str]]:
-        """The kinds of which there is anything."""
+        """Return the kinds that have any object."""
         return {kind: sorted(ids) for kind, ids in self.ids.items() if ids}
 
 
@@ -68,7 +68,7 @@ def physical(resources: Iterable[dict[str, Any]], kind: str) -> frozenset[str]:
 
 
 def check(new: Inventory, resources: list[dict[str, Any]], stacks: int = 1) -> None:
-    """Assert that what is new is exactly what these resources stand for."""
+    """Assert that the new objects are exactly those of these resources."""
     for kind in COLLECTIONS:
         if kind != PORT:
             assert new.ids[kind] == physical(resources, kind), kind

@@ -1,7 +1,7 @@
-"""A cloud whose calls take long, and land whatever becomes of the process that made them.
+"""A cloud whose calls take long and complete even if their process has died.
 
-Time is virtual. A process is a loop; it dies when its loop is left. What it has sent to the cloud
-is carried out in the next one, and nobody hears of it.
+Time is virtual. A process is a loop; it dies when its loop is left. The requests that it has sent
+are carried out in the next loop, and their responses are lost.
 """
 
 from __future__ import annotations
@@ -45,20 +45,14 @@ class Late:
     """The cloud."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, tuple[str, Any]] = {}
-        """Token and value by id."""
-        self.made: list[str] = []
-        """Tokens, in the order in which objects were made."""
-        self.usual = 0.1
-        """Seconds that a call takes."""
+        self.objects: dict[str, tuple[str, Any]] = {}  # token and value by id
+        self.made: list[str] = []  # tokens in the order of creation
+        self.usual = 0.1  # seconds that a call takes
+        # Seconds that each of the next creates takes, before the usual.
         self.takes: list[float] = []
-        """Seconds that the next creates take; then what is usual."""
-        self.never: int = 0
-        """So many creates from now on are never carried out, and never answered."""
-        self.refuses = 0
-        """So many creates from now on are refused."""
-        self.gives_up = 60.0
-        """Seconds until a caller has waited long enough."""
+        self.never: int = 0  # number of creates from now on that are never carried out nor answered
+        self.refuses = 0  # number of creates from now on that are refused
+        self.gives_up = 60.0  # seconds until a caller stops waiting
         self._numbers = itertools.count(1)
 
     def seconds(self, method: str) -> float:
@@ -108,7 +102,7 @@ class Thing(ManagedType):
 
 
 class Only(Thing):
-    """An object of which the cloud makes no second one."""
+    """An object that the cloud creates once only."""
 
     type_name = "Late::Only"
     unique = True
@@ -150,7 +144,7 @@ class _Landing:
 
 
 class World(Clouds):
-    """What outlives a process."""
+    """The state that outlives a process."""
 
     def __init__(self, places: int = 100) -> None:
         self.cloud = Late()
@@ -242,7 +236,7 @@ class _Workers:
 
 
 class _Thread:
-    """A call on a thread of its own, which stands still where the call reaches the cloud."""
+    """A call on its own thread, which hangs at the point where it reaches the cloud."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self._call = call

@@ -1,4 +1,4 @@
-"""A ``stoker serve`` of its own that a test can kill, and what is left of it in the kernel."""
+"""A ``stoker serve`` process that a test can kill, and its remains in the kernel."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ import yaml
 
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.05
-_TOKEN_SECONDS = 1800.0
-"""Half the life of a token of the local cloud."""
+_TOKEN_SECONDS = 1800.0  # half the lifetime of a token of the local cloud
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports below those that the kernel gives to clients: nobody takes them between two starts."""
+    """Return free ports below the ephemeral range, so that no client takes them meanwhile."""
     found: list[int] = []
     while len(found) < count:
         port = random.randrange(15000, 30000)
@@ -49,7 +48,7 @@ def until(claim: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
 
 @dataclass(frozen=True)
 class Process:
-    """A process, told from a later one with the same number by the time of its start."""
+    """A process, distinguished by its start time from a later one with the same number."""
 
     pid: int
     parent: int
@@ -100,17 +99,13 @@ class Service:
     cloud_port: int = field(default_factory=lambda: free_ports(1)[0])
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
-    configuration: str = ""
-    """What a configuration file says."""
+    configuration: str = ""  # text of a configuration file
     environment: dict[str, str] = field(default_factory=dict)
-    arguments: tuple[str, ...] = ()
-    """Further ones of the command."""
+    arguments: tuple[str, ...] = ()  # further arguments of the command
+    # Makes a database that two engine processes share; without it, one process uses SQLite.
     new_database: ClassVar[Callable[[], str] | None] = None
-    """Makes a database that two engines in processes of their own share; without, one process on
-    SQLite does everything.
-    """
+    # By cloud name: time of issue, token, project id.
     _tokens: dict[str, tuple[float, str, str]] = field(default_factory=dict)
-    """By the name of the cloud: when it was given, the token, the id of its project."""
     _config: Path | None = None
 
     @property
@@ -126,7 +121,7 @@ class Service:
         return self.data_dir.with_name(f"{self.data_dir.name}.log")
 
     def log(self) -> str:
-        """What the service has printed so far, all its lives together."""
+        """Return the output of the service in all its lives."""
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
     def config(self, text: str) -> None:
@@ -135,7 +130,7 @@ class Service:
         self._config.write_text(text)
 
     def launch(self) -> None:
-        """Start the process; returns at once."""
+        """Start the process; return immediately."""
         new_database = type(self).new_database
         if new_database is not None and "STOKER_DATABASE" not in self.environment:
             self.environment = {**self.environment, "STOKER_DATABASE": new_database()}
@@ -180,11 +175,11 @@ class Service:
 
     @property
     def readies(self) -> int:
-        """How often a start has come to its end."""
+        """Return the number of completed starts."""
         return self._readies()
 
     def kill(self) -> None:
-        """SIGKILL to the process of the service alone; returns when it is gone."""
+        """Send SIGKILL to the process of the service only; return when it is gone."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
@@ -258,7 +253,7 @@ class Service:
         return answer.json()
 
     def stack(self, name: str) -> dict[str, Any] | None:
-        """The stack as it is shown, or None where there is none or nobody answers."""
+        """Return the stack as it is shown, or None if it does not exist or the service is down."""
         try:
             answer = self.request("GET", f"/stacks/{name}?resolve_outputs=false")
         except httpx.TransportError:
@@ -269,7 +264,7 @@ class Service:
         return stack
 
     def cloud(self, path: str) -> Any:
-        """What the local cloud answers the administrator."""
+        """Return the answer of the local cloud to the administrator."""
         token, _ = self.authenticate("stoker-admin")
         answer = httpx.get(f"{self.cloud_url}{path}", headers={"X-Auth-Token": token}, timeout=30)
         assert answer.status_code == 200, f"{path}: {answer.text}"

@@ -71,7 +71,7 @@ class SlowCloud:
         return cloud
 
     def configure(self, request_timeout: float) -> None:
-        """The service allows a request so long; twice as long it looks for what was lost."""
+        """The service limits a request to this time, and searches twice as long."""
         service = self.users["stoker"]
         self._file.write_text(
             _CONFIGURATION.format(
@@ -131,7 +131,7 @@ class SlowCloud:
         httpx.put(url, json=body, headers=headers, timeout=60).raise_for_status()
 
     def counted(self, what: str) -> int:
-        """How many calls the disturbances have ``seen``, or hold back now (``waiting``)."""
+        """Return the number of calls that the disturbances have ``seen`` or hold back."""
         headers = {"X-Auth-Token": self.admin}
         listed = httpx.get(f"{self.url}/disturbances", headers=headers, timeout=60).json()
         return sum(rule[what] for rule in listed["disturbances"])
@@ -165,7 +165,7 @@ class SlowCloud:
 
 @contextmanager
 def slow_cloud(directory: Path) -> Iterator[SlowCloud]:
-    """A cloud that runs inside the block; the service is started and killed by whoever uses it."""
+    """A cloud that runs inside the block; its user starts and kills the service."""
     pair = SlowCloud(directory)
     cloud = pair.start_cloud()
     try:

@@ -1,4 +1,4 @@
-"""A signal that was answered is seen by whoever waits for it, whatever happens meanwhile."""
+"""An acknowledged signal reaches the resource that waits for it, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUSY = {f"t{number}": thing(slow=1) for number in range(12)}
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
-def test_a_signal_counts_that_comes_while_calls_of_a_superseded_operation_end(delay: float) -> None:
+def test_signal_during_calls_of_superseded_operation_counts(delay: float) -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"gate": GATE, **BUSY})
         address = await lab.engine.operations.create(
@@ -34,7 +34,7 @@ def test_a_signal_counts_that_comes_while_calls_of_a_superseded_operation_end(de
 
 
 @pytest.mark.parametrize("turns", range(1, 60, 4))
-def test_a_signal_counts_that_was_stored_before_the_engine_died(turns: int) -> None:
+def test_signal_stored_before_a_crash_counts(turns: int) -> None:
     world = World(turns)
     world.cloud.trouble = 0.0
     answered = []

@@ -1,4 +1,4 @@
-"""A database that fails ends no operation: the driver begins again from what is stored."""
+"""A failing database fails no operation: the driver starts again from the stored state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unreadable() -> sqlite3.OperationalError:
 
 
 class Trouble:
-    """Makes transactions fail: when they begin, or when they end, before or after they are done."""
+    """Makes transactions fail: at their start, or at their end, before or after the commit."""
 
     def __init__(self, database: sa.Engine, kind: Any, *, at: str) -> None:
         self.kind, self.at, self.left, self.seen = kind, at, 0, 0
@@ -75,7 +75,7 @@ class Trouble:
 
 @pytest.mark.parametrize("at", ["begin", "before", "after"])
 @pytest.mark.parametrize("kind", [locked, full, unreadable])
-def test_a_transaction_that_fails_fails_no_resource(kind: Any, at: str) -> None:
+def test_failed_transaction_fails_no_resource(kind: Any, at: str) -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.recorded = lambda _: True  # it would look into the database itself
         with Trouble(lab.world.database, kind, at=at) as trouble:
@@ -95,7 +95,7 @@ def test_a_transaction_that_fails_fails_no_resource(kind: Any, at: str) -> None:
     in_lab(story)
 
 
-def test_a_database_that_is_locked_for_minutes_fails_no_resource() -> None:
+def test_database_locked_for_minutes_fails_no_resource() -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.recorded = lambda _: True  # it would look into the database itself
         with Trouble(lab.world.database, locked, at="begin") as trouble:
@@ -113,7 +113,7 @@ def test_a_database_that_is_locked_for_minutes_fails_no_resource() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
-def test_reads_that_fail_for_minutes_fail_no_resource(seconds: float) -> None:
+def test_reads_failing_for_minutes_fail_no_resource(seconds: float) -> None:
     """Writing works meanwhile, so that each driver is counted that takes the stack."""
 
     async def story(lab: Lab) -> None:

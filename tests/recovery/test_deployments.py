@@ -16,8 +16,7 @@ import pytest
 from tests.recovery.service import Service, until
 
 NAME = "deployed"
-LONGEST_LIFE = 0.6
-"""Seconds that the service works at most before it is killed."""
+LONGEST_LIFE = 0.6  # longest life in seconds before the service is killed
 
 
 def template(value: str) -> dict[str, Any]:
@@ -53,14 +52,14 @@ def template(value: str) -> dict[str, Any]:
 
 
 class Agent(threading.Thread):
-    """What runs on a server: it looks for deployments in an object, applies each, and reports."""
+    """The agent of a server: it polls an object for deployments, applies each, and reports."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(daemon=True)
         self.service = service
         self.url: str | None = None
+        # Inputs of the applied deployments by config id.
         self.applied: dict[str, dict[str, Any]] = {}
-        """The inputs of what was applied, by the id of its config."""
         self.over = threading.Event()
 
     def run(self) -> None:
@@ -118,7 +117,7 @@ def has_ended(service: Service, status: str) -> bool:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.long)])
-def test_each_action_reaches_the_server_once_and_no_report_is_lost(
+def test_server_gets_each_action_once_and_reports_persist(
     service: Service, agent: Agent, kills: int
 ) -> None:
     dice = random.Random(17)

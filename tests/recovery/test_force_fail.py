@@ -1,4 +1,4 @@
-"""An operation that nobody gets any further with ends, with the reason, whatever its rows hold."""
+"""An operation that makes no progress is ended, with a reason, whatever its rows contain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 
 
 class Deadly(ManagedType):
-    """Ends the process of whoever makes it."""
+    """A type whose create kills its engine."""
 
     type_name = "Sim::Deadly"
 
@@ -43,7 +43,7 @@ class DeadlyTypes(Types):
         self._types["Sim::Deadly"] = Deadly()
 
 
-def test_an_operation_that_kills_its_engine_fails_after_some_deaths() -> None:
+def test_operation_that_kills_its_engine_is_abandoned() -> None:
     world = World(1, types=DeadlyTypes())
     world.cloud.trouble = 0.0
 
@@ -74,7 +74,7 @@ def test_an_operation_that_kills_its_engine_fails_after_some_deaths() -> None:
 
 
 @pytest.mark.parametrize("life", [0.2, 1, 3, 8, 20])
-def test_an_operation_whose_engine_is_killed_again_and_again_is_not_given_up(life: float) -> None:
+def test_operation_of_repeatedly_killed_engine_is_kept(life: float) -> None:
     """Nothing comes of the deaths of others, however little it gets on meanwhile."""
     world = World(3)
     world.cloud.trouble = 0.0
@@ -112,7 +112,7 @@ DAMAGE: Mapping[str, Any] = {
 
 
 @pytest.mark.parametrize("what", sorted(DAMAGE))
-def test_damage_ends_what_is_under_way_and_the_stack_can_be_deleted(what: str) -> None:
+def test_damaged_rows_end_operation_and_allow_delete(what: str) -> None:
     table, values = DAMAGE[what]
     world = World(5)
     world.cloud.trouble = 0.0
@@ -150,12 +150,10 @@ def test_damage_ends_what_is_under_way_and_the_stack_can_be_deleted(what: str) -
     ("kind", "key"),
     [("OS::Heat::ResourceGroup", "resource_def"), ("OS::Heat::AutoScalingGroup", "resource")],
 )
-def test_a_member_type_that_does_not_exist_is_named_also_when_it_is_found_late(
-    kind: str, key: str
-) -> None:
+def test_unknown_member_type_is_named_when_found_late(kind: str, key: str) -> None:
     async def story(lab: Lab) -> None:
         member = {"type": "Sim::Thingg", "properties": {"value": {"get_attr": ["a", "value"]}}}
-        late = {"get_attr": ["a", "value"]}  # how many there are decides whether they are looked at
+        late = {"get_attr": ["a", "value"]}  # the number of reads decides whether the rows are read
         sizes = {"count": late} if key == "resource_def" else {"min_size": late, "max_size": 2}
         group = {"type": kind, "properties": {**sizes, key: member}}
         await lab.create(template({"a": thing(value="1"), "g": group}))
@@ -186,9 +184,7 @@ async def create_nested(engine: EngineLife) -> None:
 
 @pytest.mark.parametrize("lives", LIVES)
 @pytest.mark.parametrize("in_order", [True, False])
-def test_nested_stack_that_waits_is_not_blamed_for_ends_of_the_service(
-    lives: str, in_order: bool
-) -> None:
+def test_waiting_nested_stack_is_not_blamed_for_restarts(lives: str, in_order: bool) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 
@@ -212,7 +208,7 @@ def test_nested_stack_that_waits_is_not_blamed_for_ends_of_the_service(
     assert world.live(end) == "CREATE_COMPLETE"
 
 
-def test_orderly_ends_of_the_service_count_nothing() -> None:
+def test_orderly_stops_do_not_count_as_crashes() -> None:
     """Each life ends when a start has just been counted."""
     world = World(3)
     world.cloud.trouble = 0.0
@@ -236,7 +232,7 @@ def test_orderly_ends_of_the_service_count_nothing() -> None:
     assert world.live(end) == "CREATE_COMPLETE"
 
 
-def test_delete_ends_the_wait_of_a_suspected_stack() -> None:
+def test_delete_ends_backoff_of_suspected_stack() -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 

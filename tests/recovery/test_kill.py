@@ -24,10 +24,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples/web-app.yaml"
 KILLS = 10
 FEW_KILLS = 3
 MANY_KILLS = 60
-LONGEST_LIFE = 0.3
-"""Seconds that the service works at most before it is killed."""
-STARTING_SHARE = 0.2
-"""So many of the kills hit a service that is not ready yet."""
+LONGEST_LIFE = 0.3  # longest life in seconds before the service is killed
+STARTING_SHARE = 0.2  # share of the kills that hit a service that is not ready yet
 RESUME_SECONDS = 10.0
 END_SECONDS = 60.0
 ENVIRONMENT_SEED = "STOKER_KILL_SEED"
@@ -143,7 +141,7 @@ class Stack:
         until(gone, "the stack is deleted", END_SECONDS)
 
     def page(self) -> str:
-        """What the front server shows under its floating address."""
+        """Return the page that the front server serves at its floating address."""
         [floating_ip] = [
             found
             for found in self.service.cloud("/network/v2.0/floatingips")["floatingips"]
@@ -157,16 +155,15 @@ class Stack:
 
 
 class Scene:
-    """A service, its stacks, and what the cloud had before them."""
+    """A service, its stacks, and the earlier contents of the cloud."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.stacks: list[Stack] = []
         self.chance = random.Random(seed())
         self.kills = 0
-        self.starts: list[float] = []
-        """Seconds from each start to the service's word that it is ready."""
-        # a project's own security group appears with the first look at the groups
+        self.starts: list[float] = []  # seconds from each start until the service is ready
+        # a project's own security group appears with the first read of the groups
         token, _ = service.authenticate()
         url = f"{service.cloud_url}/network/v2.0/security-groups"
         httpx.get(url, headers={"X-Auth-Token": token}, timeout=20).raise_for_status()
@@ -178,11 +175,11 @@ class Scene:
         return self.stacks[-1]
 
     def new(self) -> inventory.Inventory:
-        """What the cloud has now that it had not before."""
+        """Return the objects that are new in the cloud."""
         return inventory.take(self.service).since(self.before)
 
     def kill(self, longest: float) -> None:
-        """Kill at a random moment, restart at once; returns when the service is ready again."""
+        """Kill at a random moment and restart immediately; return when the service is ready."""
         time.sleep(self.chance.uniform(0, longest))
         self.kills += 1
         self.service.kill()
@@ -195,7 +192,7 @@ class Scene:
         self.starts.append(time.monotonic() - self.service.started_at)
 
     def disturb(self, kills: int, over: Callable[[], bool]) -> None:
-        """Kill so many times, or until it is over."""
+        """Kill repeatedly, at most this often, until the condition is met."""
         goal = self.kills + kills
         while self.kills < goal and not over():
             self.kill(LONGEST_LIFE)
@@ -203,7 +200,7 @@ class Scene:
         _LOG.warning("%d kills; seconds to be ready: %s", self.kills, starts)
 
     def check(self) -> None:
-        """The cloud has what the stacks' resources stand for, each once, and each works."""
+        """Check that the cloud has each object of the stacks once, and that each works."""
         resources = [resource for stack in self.stacks for resource in stack.resources()]
         states = {r["resource_name"]: r["resource_status"] for r in resources}
         assert {state.split("_")[-1] for state in states.values()} == {"COMPLETE"}, states
@@ -246,13 +243,13 @@ def create_and_delete(scene: Scene, kills: int) -> None:
     scene.check_gone(processes)
 
 
-def test_creates_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+def test_creates_complete_despite_kills(scene: Scene) -> None:
     create_and_delete(scene, FEW_KILLS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("_turn", range(3))
-def test_creates_complete_however_often_the_service_is_killed(scene: Scene, _turn: int) -> None:
+def test_creates_complete_despite_many_kills(scene: Scene, _turn: int) -> None:
     create_and_delete(scene, MANY_KILLS)
 
 
@@ -277,12 +274,12 @@ def update_and_delete(scene: Scene, kills: int) -> None:
     scene.check_gone(processes)
 
 
-def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+def test_updates_and_deletes_complete_despite_kills(scene: Scene) -> None:
     update_and_delete(scene, FEW_KILLS)
 
 
 @pytest.mark.long
-def test_updates_and_deletes_complete_however_often_the_service_is_killed(scene: Scene) -> None:
+def test_updates_and_deletes_complete_despite_many_kills(scene: Scene) -> None:
     update_and_delete(scene, KILLS)
 
 
@@ -304,16 +301,16 @@ def suspend_and_resume(scene: Scene, kills: int) -> None:
     until(lambda: stack.page() == "front: first", "the front server answers")
 
 
-def test_stacks_rest_and_wake_whenever_the_service_is_killed(scene: Scene) -> None:
+def test_suspends_and_resumes_complete_despite_kills(scene: Scene) -> None:
     suspend_and_resume(scene, FEW_KILLS)
 
 
 @pytest.mark.long
-def test_stacks_rest_and_wake_however_often_the_service_is_killed(scene: Scene) -> None:
+def test_suspends_and_resumes_complete_despite_many_kills(scene: Scene) -> None:
     suspend_and_resume(scene, KILLS)
 
 
-def test_a_stack_is_abandoned_and_adopted_whenever_the_service_is_killed(scene: Scene) -> None:
+def test_abandon_and_adopt_complete_despite_kills(scene: Scene) -> None:
     stack = scene.stack()
     stack.create(seconds=0)
     stack.await_status("CREATE_COMPLETE")
@@ -339,7 +336,7 @@ def test_a_stack_is_abandoned_and_adopted_whenever_the_service_is_killed(scene: 
     scene.check_gone(processes)
 
 
-def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Scene) -> None:
+def test_example_serves_its_page_despite_kills(scene: Scene) -> None:
     stack = scene.stack(EXAMPLE, "web-app/setup.sh")
     stack.create(title="It lives")
     scene.disturb(FEW_KILLS, lambda: stack.status() == "CREATE_COMPLETE")
@@ -348,7 +345,7 @@ def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Sc
     until(lambda: "It lives" in stack.page(), "the page is there again")
 
 
-def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -> None:
+def test_service_stops_and_resumes_with_its_cloud(scene: Scene) -> None:
     stack = scene.stack()
     stack.create()
     for _ in range(2):
@@ -362,7 +359,7 @@ def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -
     scene.check()
 
 
-def test_all_processes_end_with_the_service_and_work_resumes_in_seconds(scene: Scene) -> None:
+def test_processes_end_with_service_and_resume_in_seconds(scene: Scene) -> None:
     stack = scene.stack()
     stack.create()
     until(lambda: bool(stack.ids().get("front_server")), "the servers begin")
@@ -380,7 +377,7 @@ def test_all_processes_end_with_the_service_and_work_resumes_in_seconds(scene: S
     stack.await_status("CREATE_COMPLETE")
 
 
-def test_user_data_that_was_cut_off_runs_again_and_what_has_ended_does_not(scene: Scene) -> None:
+def test_interrupted_user_data_runs_again_completed_does_not(scene: Scene) -> None:
     stack = scene.stack()
     stack.create(seconds=0.5)
     until(lambda: begun(scene.service) == 2, "user data runs in both servers")
@@ -397,12 +394,12 @@ def test_user_data_that_was_cut_off_runs_again_and_what_has_ended_does_not(scene
 
 
 def begun(service: Service) -> int:
-    """How often user data has begun in all servers."""
+    """Return how often user data has started in all servers."""
     return _guest_logs(service).count("begins")
 
 
 def ended(service: Service) -> int:
-    """How often user data has ended in all servers."""
+    """Return how often user data has ended in all servers."""
     return _guest_logs(service).count("ends")
 
 

@@ -37,12 +37,12 @@ resources:
     properties: {instance_uuid: {get_resource: web}, volume_id: {get_resource: disk}}
 """
 SERVERS = ("web", "data")
+# Files that could be lost: on the disks of the servers, and on the volume.
 PLACES = (("web", "/root/file"), ("data", "/root/file"), ("web", "/dev/vdb/file"))
-"""Where there is something to be lost: on the disks of the servers, and on the volume."""
 
 
 class Snapshotted(Stack):
-    """A stack with two servers and a volume, of which snapshots are taken."""
+    """A stack with two servers and a volume, all with snapshots."""
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         stack = self.service.stack(self.name)
@@ -126,14 +126,10 @@ def take_restore_and_delete(scene: Scene, tmp_path: Path, kills: int) -> None:
     until(lambda: not server_processes(scene.service.data_dir), "no process of a server lives")
 
 
-def test_a_restore_brings_files_back_whenever_the_service_is_killed(
-    scene: Scene, tmp_path: Path
-) -> None:
+def test_restore_recovers_files_despite_kills(scene: Scene, tmp_path: Path) -> None:
     take_restore_and_delete(scene, tmp_path, 2)
 
 
 @pytest.mark.long
-def test_a_restore_brings_files_back_however_often_the_service_is_killed(
-    scene: Scene, tmp_path: Path
-) -> None:
+def test_restore_recovers_files_despite_many_kills(scene: Scene, tmp_path: Path) -> None:
     take_restore_and_delete(scene, tmp_path, 8)

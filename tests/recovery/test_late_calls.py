@@ -1,4 +1,4 @@
-"""Calls that go on when whoever has made them is dead: nothing is made twice, nothing is lost."""
+"""Calls that continue after the death of their process: nothing is created twice or lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ async def until_complete(life: Life) -> None:
 
 
 def made(world: World) -> int:
-    """How many objects were made, once everything has landed."""
+    """Return the number of created objects, once all calls are carried out."""
     world.live(lambda life: asyncio.sleep(300))
     return len(world.cloud.made)
 
 
 async def fail_the_driver(life: Life) -> str:
-    """What drives the stack is cancelled; returns the stack's id."""
+    """Create the stack and cancel its driver; return the stack's id."""
     [(stack, driving)] = life.engine.dispatch._tasks.items()
     driving.cancel()
     await asyncio.sleep(0.1)
@@ -35,7 +35,7 @@ async def fail_the_driver(life: Life) -> str:
 
 
 @pytest.mark.parametrize("seconds", [6, 60, 100])
-def test_a_create_that_lands_after_a_kill_is_not_made_again(seconds: float) -> None:
+def test_create_that_completes_after_kill_is_not_repeated(seconds: float) -> None:
     world = World()
     world.cloud.takes = [seconds] * 3
     world.cloud.gives_up = 200
@@ -45,7 +45,7 @@ def test_a_create_that_lands_after_a_kill_is_not_made_again(seconds: float) -> N
     assert made(world) == len(world.cloud.objects) == 3
 
 
-def test_kills_in_a_row_while_a_create_is_under_way_change_nothing() -> None:
+def test_repeated_kills_during_create_change_nothing() -> None:
     world = World()
     world.cloud.takes = [30] * 3
     world.live(create_and_die)
@@ -55,7 +55,7 @@ def test_kills_in_a_row_while_a_create_is_under_way_change_nothing() -> None:
     assert made(world) == 3
 
 
-def test_a_create_that_is_never_carried_out_is_sent_again_once_it_cannot_be() -> None:
+def test_lost_create_is_repeated_after_search_window() -> None:
     world = World()
     world.cloud.never = 3
     world.live(create_and_die)
@@ -71,7 +71,7 @@ def test_a_create_that_is_never_carried_out_is_sent_again_once_it_cannot_be() ->
     assert made(world) == 3
 
 
-def test_a_create_that_waited_for_its_turn_is_sent_at_once_after_a_kill() -> None:
+def test_create_queued_at_kill_is_sent_immediately() -> None:
     world = World(places=1)
     world.cloud.takes = [3]
     world.live(create_and_die)
@@ -80,7 +80,7 @@ def test_a_create_that_waited_for_its_turn_is_sent_at_once_after_a_kill() -> Non
     assert made(world) == 3
 
 
-def test_an_object_that_comes_later_than_any_is_removed_when_the_operation_ends() -> None:
+def test_object_later_than_search_window_is_removed() -> None:
     world = World()
     world.cloud.takes = [125]
     world.cloud.gives_up = 1000
@@ -101,7 +101,7 @@ def test_an_object_that_comes_later_than_any_is_removed_when_the_operation_ends(
     assert len(world.cloud.objects) == 1
 
 
-def test_a_stack_that_is_deleted_takes_along_what_lands_late() -> None:
+def test_delete_removes_objects_that_appear_late() -> None:
     world = World()
     world.cloud.takes = [50] * 3
     world.live(create_and_die)
@@ -115,7 +115,7 @@ def test_a_stack_that_is_deleted_takes_along_what_lands_late() -> None:
     assert world.cloud.objects == {}
 
 
-def test_an_operation_that_times_out_leaves_nothing_that_a_delete_does_not_find() -> None:
+def test_delete_finds_all_objects_of_timed_out_operation() -> None:
     world = World()
     world.cloud.takes = [100] * 3
     world.cloud.gives_up = 200
@@ -132,7 +132,7 @@ def test_an_operation_that_times_out_leaves_nothing_that_a_delete_does_not_find(
     assert world.cloud.objects == {}
 
 
-def test_an_answer_that_does_not_come_in_time_may_still_be_one() -> None:
+def test_unanswered_create_may_still_succeed() -> None:
     world = World()
     world.cloud.takes = [90] * 3
     world.live(create_and_die)
@@ -150,7 +150,7 @@ def test_an_answer_that_does_not_come_in_time_may_still_be_one() -> None:
     assert made(world) == 1
 
 
-def test_a_driver_that_fails_and_starts_again_waits_for_its_own_calls() -> None:
+def test_restarted_driver_waits_for_its_own_calls() -> None:
     world = World()
     world.cloud.takes = [20] * 3
 
@@ -166,9 +166,7 @@ def test_a_driver_that_fails_and_starts_again_waits_for_its_own_calls() -> None:
     assert made(world) == 3
 
 
-def test_what_a_driver_that_failed_has_asked_for_does_not_come_after_what_is_asked_for_next() -> (
-    None
-):
+def test_update_waits_for_call_of_failed_driver() -> None:
     world = World()
 
     async def story(life: Life) -> None:
@@ -187,7 +185,7 @@ def test_what_a_driver_that_failed_has_asked_for_does_not_come_after_what_is_ask
     assert [value for _, value in world.cloud.objects.values()] == ["new"]
 
 
-def test_an_update_that_timed_out_does_not_come_after_the_next_one() -> None:
+def test_update_waits_for_call_that_timed_out() -> None:
     world = World()
     world.cloud.gives_up = 1000
 
@@ -206,7 +204,7 @@ def test_an_update_that_timed_out_does_not_come_after_the_next_one() -> None:
     assert [value for _, value in world.cloud.objects.values()] == ["new"]
 
 
-def test_an_update_does_not_wait_for_one_that_a_failed_driver_is_known_to_have_ended() -> None:
+def test_update_does_not_wait_for_completed_call() -> None:
     world = World()
 
     async def story(life: Life) -> None:
@@ -227,7 +225,7 @@ def test_an_update_does_not_wait_for_one_that_a_failed_driver_is_known_to_have_e
     assert world.passed < 50
 
 
-def test_what_a_failed_driver_did_not_know_its_successor_does_not_know_either() -> None:
+def test_second_engine_waits_for_calls_of_failed_driver() -> None:
     world = World()
     world.cloud.gives_up = 1000
 
@@ -253,7 +251,7 @@ def test_what_a_failed_driver_did_not_know_its_successor_does_not_know_either() 
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_an_update_without_an_answer_does_not_come_after_the_next_one(dies: bool) -> None:
+def test_update_waits_for_unanswered_update(dies: bool) -> None:
     world = World()
 
     async def change(life: Life) -> None:
@@ -278,7 +276,7 @@ def test_an_update_without_an_answer_does_not_come_after_the_next_one(dies: bool
     assert [value for _, value in world.cloud.objects.values()] == ["new"]
 
 
-def test_a_look_that_is_cut_off_does_not_say_that_nothing_will_come() -> None:
+def test_interrupted_search_does_not_count_as_result() -> None:
     world = World()
     world.cloud.takes, world.cloud.gives_up = [95], 40
 
@@ -296,7 +294,7 @@ def test_a_look_that_is_cut_off_does_not_say_that_nothing_will_come() -> None:
     assert world.cloud.objects == {}
 
 
-def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once() -> None:
+def test_refused_create_of_failed_driver_is_repeated_immediately() -> None:
     world = World()
     world.cloud.takes, world.cloud.refuses = [20], 1
 
@@ -312,7 +310,7 @@ def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once
     assert made(world) == 1
 
 
-def test_what_cannot_be_made_twice_is_asked_for_again_at_once() -> None:
+def test_create_of_unique_object_is_repeated_immediately() -> None:
     world = World()
     world.cloud.never = 3
 
@@ -326,7 +324,7 @@ def test_what_cannot_be_made_twice_is_asked_for_again_at_once() -> None:
     assert made(world) == 3
 
 
-def test_nothing_lands_in_a_cloud_that_was_started_since() -> None:
+def test_restarted_cloud_needs_no_search_window() -> None:
     world = World()
     world.cloud.never = 3
     world.live(create_and_die)
@@ -335,7 +333,7 @@ def test_nothing_lands_in_a_cloud_that_was_started_since() -> None:
     assert world.passed < 5
 
 
-def test_second_of_two_lost_creates_goes_with_its_stack() -> None:
+def test_delete_removes_second_of_two_lost_creates() -> None:
     """Both land: the first is found again while the second is still under way."""
     world = World()
     world.cloud.takes = [125]

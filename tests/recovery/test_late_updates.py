@@ -12,7 +12,7 @@ from tests.simulation.world import EngineLife, World
 
 
 @pytest.mark.parametrize("turns", range(31, 43))
-def test_a_late_update_does_not_undo_the_next_one(turns: int) -> None:
+def test_late_update_does_not_undo_next_one(turns: int) -> None:
     world = World(1)
     world.cloud.trouble = 0.0
 

@@ -14,7 +14,7 @@ WANTED = template({"nest": {"type": "child.yaml"}, "after": thing(depends_on="ne
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_a_nested_stack_is_created_once_wherever_its_parent_dies(part: int) -> None:
+def test_nested_stack_is_created_once_despite_a_crash(part: int) -> None:
     for turns in range(70 + 9 * part, 330, 36):
         world = World(7)
         world.cloud.trouble = 0.0

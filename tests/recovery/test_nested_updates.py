@@ -20,7 +20,7 @@ def wanted(value: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("turns", range(42, 60, 4))
-def test_the_next_update_begins_at_once_after_one_of_a_nested_stack_was_cut_off(turns: int) -> None:
+def test_update_follows_interrupted_nested_update_immediately(turns: int) -> None:
     world = World(1)
     world.cloud.trouble = 0.0
 

@@ -1,4 +1,4 @@
-"""While the database is away, everybody is told so within seconds; after that, all goes on."""
+"""Database outages: requests are refused within seconds, and work continues afterwards."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from botocore.exceptions import ClientError
 from tests.postgresql import PostgreSQL, server
 from tests.recovery.service import Process, Service, processes, until
 
-LONGEST = 10.0
-"""Seconds that an answer may take on a busy machine; the service waits for half as long."""
+LONGEST = 10.0  # longest response time in seconds on a busy machine; the service waits half as long
 SETTINGS = ("fsync=off", "max_connections=20")
 TEMPLATE = """
 heat_template_version: 2018-08-31
@@ -47,7 +46,7 @@ SMALL = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody was told."""
+    """The answer to one request."""
 
     status: int
     retry_after: str | None
@@ -212,7 +211,7 @@ def full(postgresql: PostgreSQL) -> Iterator[None]:
 
 @contextmanager
 def read_only(postgresql: PostgreSQL) -> Iterator[None]:
-    """As a server that was made a replica of another one."""
+    """Let the server act like one that became a replica."""
     database = administered(postgresql)
     with ExitStack() as ending:
         ending.callback(database.dispose)
@@ -239,7 +238,7 @@ OUTAGES: Mapping[str, Callable[[PostgreSQL], Any]] = {
 
 
 def asked(clients: Clients, stack: Mapping[str, Any], address: str) -> dict[str, Answer]:
-    """What all interfaces answer, asked at the same time."""
+    """Return the answers of all interfaces, requested at the same time."""
     path = f"/stacks/{stack['stack_name']}/{stack['id']}"
     new = {"stack_name": "refused", "template": SMALL}
     data = [{"MetricName": "m", "Value": 1.0}]
@@ -300,7 +299,7 @@ class Listener:
 
 
 def goes_through(clients: Clients, outage: Any, name: str, seconds: float = 0.0) -> None:
-    """What is asked during an outage is refused at once; what was accepted before gets done."""
+    """Check that requests during an outage are refused immediately, and accepted ones complete."""
     service = clients.service
     made = clients.rest("POST", "/stacks", {"stack_name": name, "template": TEMPLATE})
     assert made.status == 201, made
@@ -346,14 +345,14 @@ def goes_through(clients: Clients, outage: Any, name: str, seconds: float = 0.0)
 
 
 @pytest.mark.parametrize("kind", OUTAGES)
-def test_during_an_outage_every_interface_says_so_and_nothing_is_lost(
+def test_outage_is_reported_by_every_interface(
     clients: Clients, postgresql: PostgreSQL, kind: str
 ) -> None:
     goes_through(clients, OUTAGES[kind](postgresql), kind.replace(" ", "-"))
 
 
 @pytest.mark.long
-def test_a_stop_of_half_a_minute_is_borne(clients: Clients, postgresql: PostgreSQL) -> None:
+def test_stop_of_half_a_minute_fails_no_request(clients: Clients, postgresql: PostgreSQL) -> None:
     goes_through(clients, stopped(postgresql), "half-a-minute", 30.0)
 
 
@@ -391,7 +390,7 @@ def no_room(service: Service) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("obstacle", [locked, no_room], ids=["locked", "no room"])
-def test_a_file_that_cannot_be_written_to_is_read_and_what_is_refused_is_not_done(
+def test_read_only_database_serves_reads_and_refuses_writes(
     small_service: Service, obstacle: Callable[[Service], Any]
 ) -> None:
     clients = Clients(small_service)

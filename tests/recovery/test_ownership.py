@@ -1,4 +1,4 @@
-"""One engine drives a stack: what is taken is taken once, and not taken back without end."""
+"""One engine drives a stack: it is acquired once, and not passed back and forth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.world import CALLER, EngineLife
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
 
 
-def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> None:
+def test_two_engines_do_not_alternate_on_a_stack() -> None:
     async def story(lab: Lab) -> None:
         other = EngineLife(lab.apart())
         body = StackRequest(name="stack", template=template({"gate": GATE}))
@@ -22,7 +22,8 @@ def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> No
         await other.dispatch.recover()
         await lab.pass_time(25)
         assert (await lab.stack()).fencing_token == 2
-        # this engine no longer drives the stack, and is told of what the other one is not
+        # this engine no longer drives the stack, and is notified of stacks that the other does not
+        # drive
         await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
         await asyncio.gather(lab.engine.dispatch.idle(), other.dispatch.idle())
         assert await lab.status() == "CREATE_COMPLETE"
@@ -31,7 +32,7 @@ def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> No
     in_lab(story)
 
 
-def test_a_stack_whose_new_engine_has_died_is_driven_again() -> None:
+def test_stack_of_dead_engine_is_driven_again() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(slow=100)})
         address = await lab.engine.operations.create(
@@ -45,7 +46,7 @@ def test_a_stack_whose_new_engine_has_died_is_driven_again() -> None:
     in_lab(story)
 
 
-def test_the_end_of_a_nested_stack_is_looked_at_by_its_parent_alone() -> None:
+def test_parent_reads_each_ended_nested_stack_once() -> None:
     """Each end costs the parent the same, however many others it waits for."""
 
     def reads(children: int) -> int:

@@ -15,7 +15,7 @@ from tests.recovery.test_kill import Scene
 TEMPLATE = Path(__file__).parent / "networks.yaml"
 KILLS = 2
 CUTS = 3
-# a create of which nobody knows whether it was begun is looked for twice as long
+# a create whose send is uncertain is searched for twice as long
 QUICK = "[DEFAULT]\ncloud_request_timeout = 5\n"
 
 

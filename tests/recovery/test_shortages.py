@@ -72,7 +72,7 @@ def test_shortage_fails_no_resource(shortage: Callable[[], Exception]) -> None:
 
 
 @pytest.mark.parametrize("first", [0, 3, 8])
-def test_shortage_of_minutes_gives_up_no_operation(first: int) -> None:
+def test_shortage_of_minutes_ends_no_operation(first: int) -> None:
     in_lab(lambda lab: lived_through(lab, no_descriptor, range(first, first + 50)))
 
 
@@ -88,7 +88,7 @@ def test_create_without_a_descriptor_is_sent_again_soon() -> None:
     in_lab(story)
 
 
-def test_operation_ends_at_its_time_limit_during_a_shortage() -> None:
+def test_operation_times_out_during_a_shortage() -> None:
     async def story(lab: Lab) -> None:
         lab.world.lacks = range(10**6)
         request = StackRequest(name="stack", template=WANTED, timeout_mins=5)
@@ -110,7 +110,7 @@ def test_refusal_of_a_cloud_is_no_shortage() -> None:
         assert lack_of(error) is None
 
 
-def test_shortage_names_its_cause_and_the_limit_to_raise() -> None:
+def test_shortage_names_cause_and_limit_to_raise() -> None:
     for shortage, words in ((no_descriptor, "LimitNOFILE"), (no_thread, "TasksMax")):
         with pytest.raises(MachineError, match=words), machine_errors():
             raise shortage()
@@ -142,7 +142,7 @@ async def test_request_during_a_shortage_is_answered_503(shortage: Callable[[], 
     assert int(answer.headers["Retry-After"]) > 0
 
 
-async def test_work_waits_for_a_thread_and_is_done_when_one_starts(
+async def test_work_waits_until_a_thread_can_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads = FairThreads()

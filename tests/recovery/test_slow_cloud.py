@@ -101,13 +101,13 @@ def _seconds_of_a_start(pair: SlowCloud) -> float:
     return seconds
 
 
-def test_nothing_is_made_twice_or_lost_by_kills_while_calls_take_long(tmp_path: Path) -> None:
+def test_kills_during_slow_calls_duplicate_and_lose_nothing(tmp_path: Path) -> None:
     with slow_cloud(tmp_path) as pair:
         outlive(pair, {f"s{n}": template(f"s{n}") for n in range(STACKS)}, KILLS)
 
 
 @pytest.mark.long
-def test_nothing_is_made_twice_or_lost_by_many_kills_while_calls_take_long(tmp_path: Path) -> None:
+def test_many_kills_during_slow_calls_duplicate_nothing(tmp_path: Path) -> None:
     for scene in range(SCENES):
         directory = tmp_path / str(scene)
         directory.mkdir()

@@ -1,4 +1,4 @@
-"""With the deletion policy Snapshot an object is snapshotted before it goes, once, whoever dies."""
+"""With the deletion policy Snapshot an object is snapshotted once before it is deleted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 
 
 class BreakingDisk(Disk):
-    """A disk of which there are no snapshots if its value says so."""
+    """A disk that cannot be snapshotted if its value says so."""
 
     def snapshot(self, call: Call) -> Outcome:
         if call.properties["value"] == "broken":
@@ -52,7 +52,7 @@ def kinds(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("remove", ["delete", "update", "replace"])
-def test_an_object_is_snapshotted_before_it_goes(remove: str) -> None:
+def test_object_is_snapshotted_before_delete(remove: str) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(disk(fixed="one"))
         if remove == "delete":
@@ -66,7 +66,7 @@ def test_an_object_is_snapshotted_before_it_goes(remove: str) -> None:
     world.live(lambda engine: story(Lab(engine, world)))
 
 
-def test_an_object_of_which_no_snapshot_can_be_made_stays() -> None:
+def test_object_that_cannot_be_snapshotted_is_kept() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(disk(value="broken"))
         await lab.delete()
@@ -104,7 +104,7 @@ def quiet() -> Iterator[None]:
 
 
 def dies(after: int) -> bool:
-    """Return whether the engine was killed, after so many turns, before the end."""
+    """Return whether the engine was killed, after this number of turns, before the end."""
     world, user = world_of(), User()
     died = world.live(user.act, Kill(after, returns=False)) is None
     if died and IMAGE not in kinds(world):
@@ -116,5 +116,5 @@ def dies(after: int) -> bool:
 
 
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
-def test_whenever_an_engine_dies_there_is_one_snapshot(quiet: None, step: int) -> None:
+def test_one_snapshot_is_made_despite_a_crash(quiet: None, step: int) -> None:
     assert sum(dies(after) for after in range(5, 200, step)) > 75 // step

@@ -1,4 +1,4 @@
-"""Every address of the API with a request that works: what Heat has, and what is Stoker's own."""
+"""Every address of the API with a request that works: those of Heat, and Stoker's own."""
 
 from __future__ import annotations
 
@@ -54,21 +54,19 @@ def _rests(scene: Scene) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A request, and how it is answered when all is well."""
+    """A request, and its regular answer."""
 
     method: str
     path: str
     status: int
-    keys: str | None = None
-    """Of the answer's JSON object, those that are there always; None: no object."""
+    keys: str | None = None  # keys that the answer's JSON object always has; None: no object
     body: Any = None
+    # Creates the objects that the request consumes, or waits for them; returns their names.
     before: Callable[[Scene], dict[str, str]] | None = None
-    """Makes what the request uses up, or waits for what it needs; names of what it has made."""
-    own: bool = False
-    """Whether Heat does not have it."""
+    own: bool = False  # whether Heat does not have it
 
     def ask(self, scene: Scene, person: Person, project: str) -> httpx.Response:
-        """The answer to somebody, at the address of some project."""
+        """Return the answer to a person, at the address of a project."""
         spared = scene.spared.pop(self, None)
         if spared is None:
             spared = self.before(scene) if self.before else {}

@@ -39,12 +39,11 @@ class Scene:
     service: Service
     people: dict[str, Person]
     stack_id: str
-    names: dict[str, str]
-    """What stands for the variable parts of addresses."""
+    names: dict[str, str]  # values for the variable parts of addresses
     stack_name: str = "everything"
     made: int = 0
+    # Objects for a request that was refused and so did not consume them.
     spared: dict[object, dict[str, str]] = field(default_factory=dict)
-    """What was made to be used up by a request that was refused then."""
 
     @property
     def member(self) -> Person:
@@ -124,7 +123,7 @@ def with_another_stack(scene: Scene) -> Scene:
 
 
 def name_all(scene: Scene) -> None:
-    """Make what the stack lacks, and find out all names."""
+    """Create the missing parts of the stack, and look up all names."""
     names, path = scene.names, f"/stacks/{scene.stack_name}/{scene.stack_id}"
     names |= {
         "stack_name": scene.stack_name,

@@ -1,4 +1,4 @@
-"""Who may do what, found out by trying: every address of every API, in every role.
+"""The permissions of each role, found by trial: every address of every API, in every role.
 
 ``python -m tests.rest`` writes docs/reference/security.md.
 """
@@ -27,6 +27,7 @@ ROLES = (
 )  # fmt: skip
 STACK_USERS = ROLES[4:6]
 YES = "yes"
+# Parameters of actions that name a stack.
 NAMED = {
     "LogicalResourceId": "handle",
     "Status": "SUCCESS",
@@ -34,9 +35,7 @@ NAMED = {
     "ChangeSetName": "changes",
     "EnableTerminationProtection": "true",
 }
-"""Parameters of actions that name a stack."""
-UNDECIDED = (400, 409, 501)
-"""Answers to query APIs that come after the policy has let the sender through."""
+UNDECIDED = (400, 409, 501)  # answers of query APIs after the policy has admitted the sender
 INTRODUCTION = """# Security: who may do what
 
 Written by `python -m tests.rest`, which tries every address of every API in every role, with the
@@ -66,7 +65,7 @@ template, and whenever a resource is made.
 
 @dataclass(frozen=True)
 class Line:
-    """One address or action, and what each role gets."""
+    """One address or action, and the answer to each role."""
 
     what: str
     policies: tuple[str, ...]

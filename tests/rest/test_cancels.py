@@ -1,4 +1,4 @@
-"""``cancel_update`` and ``cancel_without_rollback``: what is answered, and what becomes of it."""
+"""``cancel_update`` and ``cancel_without_rollback``: their answers and effects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def template(value: str, wait: int) -> dict[str, Any]:
-    """Two resources, the second of which comes after the first; the first takes its time."""
+    """Two resources; the second depends on the first, which takes its time."""
     test, waits = "OS::Heat::TestResource", {"create": wait, "update": wait}
     return {
         "heat_template_version": "2018-08-31",
@@ -110,7 +110,7 @@ def not_supported(answer: tuple[int, Any], status: str) -> None:
     assert f"Cancelling update when stack is {status} is not supported." in message
 
 
-def test_a_create_that_is_cancelled_stays_as_far_as_it_has_come(person: Person, name: str) -> None:
+def test_cancelled_create_keeps_its_resources(person: Person, name: str) -> None:
     stack = Stack(person, name, {"template": template("1", 300)})
     stack.begins("a", "CREATE_IN_PROGRESS")
     assert stack.act(STAY) == (200, None)
@@ -148,7 +148,7 @@ def test_an_update_that_is_cancelled_changes_nothing_more(updating: Stack) -> No
     updating.goes()
 
 
-def test_an_update_that_is_cancelled_with_rollback_goes_back(updating: Stack) -> None:
+def test_cancel_with_rollback_restores_previous_template(updating: Stack) -> None:
     assert updating.act(BACK) == (200, None)
     updating.reaches("ROLLBACK_COMPLETE")
     assert updating.ask("GET", "/template").json()["resources"] == template("1", 0)["resources"]
@@ -157,9 +157,7 @@ def test_an_update_that_is_cancelled_with_rollback_goes_back(updating: Stack) ->
 
 
 @pytest.mark.parametrize("updates", [False, True])
-def test_nested_stacks_are_cancelled_with_the_stack_around_them(
-    person: Person, name: str, updates: bool
-) -> None:
+def test_cancel_reaches_nested_stacks(person: Person, name: str, updates: bool) -> None:
     verb = "UPDATE" if updates else "CREATE"
     stack = Stack(person, name, nesting("1", 0 if updates else 300))
     if updates:
@@ -173,7 +171,7 @@ def test_nested_stacks_are_cancelled_with_the_stack_around_them(
     stack.goes()
 
 
-def test_nested_stacks_go_back_with_the_stack_around_them(person: Person, name: str) -> None:
+def test_cancel_with_rollback_restores_nested_stacks(person: Person, name: str) -> None:
     stack = Stack(person, name, nesting("1", 0))
     stack.reaches("CREATE_COMPLETE")
     assert stack.ask("PUT", "", nesting("2", 300)).status_code == 202

@@ -1,4 +1,4 @@
-"""What the service answers is what its own description says, whatever it is asked."""
+"""The answers of the service match its own description, whatever the request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def schema(scene: Scene) -> Any:
 
 
 class Asker:
-    """Sends what schemathesis makes up; half of the names in addresses are those of things."""
+    """Sends the requests that schemathesis generates; half of the names in addresses exist."""
 
     def __init__(self, scene: Scene, seed: int) -> None:
         self.scene = scene
@@ -65,7 +65,7 @@ class Asker:
         case.validate_response(answer, checks=self.checks)
 
     def ask_everything(self, schema: Any, examples: int) -> None:
-        """So many requests to each address."""
+        """Send this number of requests to each address."""
         for found in schema.get_all_operations():
 
             @seed(self.seed)

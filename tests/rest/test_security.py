@@ -1,4 +1,4 @@
-"""docs/reference/security.md says who may do what, as it is found by trying."""
+"""docs/reference/security.md states the permissions that are found by trial."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``python -m tests.simulation``: plays many scenarios, prints what broke and how.
+"""``python -m tests.simulation``: plays many scenarios, and prints failures with their history.
 
-``--seeds N`` draws them; ``--sweep NAME|all`` takes a story and lets something go wrong at every
-turn of it.
+``--seeds N`` draws them; ``--sweep NAME|all`` takes a story and injects a fault at every turn of
+it.
 """
 
 from __future__ import annotations

@@ -11,21 +11,20 @@ from tests.simulation.world import CALLER, EngineLife, World
 
 SERVER = "server"
 _PAUSE = 0.7
-_TAKES = 1.3
-"""Seconds that the agent needs for a config."""
+_TAKES = 1.3  # seconds that the agent needs for a config
 
 
 @dataclass
 class Applied:
-    """What the agent has on its disk."""
+    """The agent's state on its disk."""
 
+    # By config: the resource, the action and the value that it was applied for.
     runs: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """By config: the resource, the action and the value that it was applied for."""
     reported: set[str] = field(default_factory=set)
 
 
 class Agent:
-    """Looks for deployments, applies what is new, and reports until it is answered."""
+    """Polls for deployments, applies the new ones, and reports until it is answered."""
 
     def __init__(self, world: World, engine: EngineLife, applied: Applied) -> None:
         self._world = world
@@ -38,7 +37,7 @@ class Agent:
         return self._world.generation == self._generation
 
     async def work(self) -> None:
-        """Go on for ever."""
+        """Continue for ever."""
         while self._alive:
             await asyncio.sleep(_PAUSE)
             try:

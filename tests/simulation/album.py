@@ -1,7 +1,7 @@
-"""Pictures of the stack, taken by a watcher who looks at the database after every commit.
+"""Pictures of the stack, taken by a watcher that reads the database after every commit.
 
-Independent of the engine: what a rollback must bring back, and what there was in the cloud when a
-stack was called deleted, is known from here.
+They do not depend on the engine. From them the checks know the state that a rollback must restore,
+and the objects in the cloud when a stack was called deleted.
 """
 
 from __future__ import annotations
@@ -35,13 +35,10 @@ class Picture:
     at: float
     action: str
     status: str
-    input_id: str
-    """What the stack was being brought to."""
-    wanted: frozenset[str]
-    """The resources of that template."""
+    input_id: str  # the desired state of the stack
+    wanted: frozenset[str]  # resources of that template
     members: Mapping[str, Member]
-    objects: int
-    """Objects in the cloud."""
+    objects: int  # objects in the cloud
 
     def with_names(self) -> dict[str, tuple[str, Any]]:
         """Type and properties of each member, ids of objects replaced by names of members."""
@@ -66,16 +63,14 @@ class Album:
     database: sqlite3.Connection
     cloud: Cloud
     pictures: list[Picture] = field(default_factory=list)
+    # Violations within one transaction: a forbidden write, or a part of one.
     torn: list[str] = field(default_factory=list)
-    """What one transaction has written and should not have, or without the rest."""
-    _left: set[str] = field(default_factory=set)
-    """The ids of rows that were found to be left behind."""
-    _there: set[str] = field(default_factory=set)
-    """The ids of the rows at the last look."""
+    _left: set[str] = field(default_factory=set)  # ids of rows that were found to be left behind
+    _there: set[str] = field(default_factory=set)  # ids of the rows at the last look
+    # Name of every row that ever existed, by id.
     _names: dict[str, str] = field(default_factory=dict)
-    """The name of each row that there ever was, by id."""
+    # Names of the resources in the template of each input, by input id.
     _wanted: dict[str, frozenset[str]] = field(default_factory=dict)
-    """The names of the resources in the template of each input, by the input's id."""
 
     def look(self, now: float) -> None:
         """Take a picture if there is anything new."""
@@ -113,9 +108,10 @@ class Album:
         self.pictures.append(Picture(now, action, status, input_id, wanted, members, objects))
 
     def _look_for_halves(self) -> None:
-        """A row goes with the event that tells of it, and gives way to one that there was.
+        """Check that a row is deleted with its event, and replaced by an existing row only.
 
-        One that stood at the hook before its create may go without: nothing was ever done to it.
+        A row that waited at the hook before its create may be deleted without: no call was ever
+        made for it.
         """
         found = self.database.execute(
             "SELECT id, name, replaced_by, action FROM resources"
@@ -136,7 +132,7 @@ class Album:
                 self.torn.append(f"P2: {self._names[id_]} has gone without an event")
 
     def _look_for_replaced(self) -> None:
-        """What was replaced is gone when the change of its stack is complete."""
+        """Check that replaced rows are gone when the change of their stack is complete."""
         found = self.database.execute(
             "SELECT resources.id, resources.name, stacks.action FROM resources"
             " JOIN stacks ON stacks.id = stack_id WHERE replaced_by IS NOT NULL"
@@ -148,9 +144,7 @@ class Album:
                 self.torn.append(f"P3: {name} is left that was replaced, after {action}_COMPLETE")
 
     def _look_for_exports(self) -> None:
-        """A stack exports what it last fully was, whatever it is brought to; one that is gone
-        exports nothing.
-        """
+        """Check that a stack exports its last complete values; a deleted stack exports nothing."""
         found = self.database.execute(
             "SELECT stacks.id, action, status, deleted_at, body FROM stacks"
             " LEFT JOIN inputs ON inputs.id = good_input_id LEFT JOIN contents ON hash = template"

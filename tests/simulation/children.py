@@ -1,4 +1,4 @@
-"""Processes that go on from where this one has come to, each for itself."""
+"""Forked processes that continue from the current state, each on its own."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Children(Generic[Key]):
-    """So many at once; each is known by a key, and reports lines of text when it ends.
+    """At most this many together; each has a key, and reports lines of text when it ends.
 
-    With ``until_told`` no more begin once one has had something to report.
+    With ``until_told`` no more are started after the first report.
     """
 
     def __init__(self, most: int, until_told: bool = False) -> None:
         self._most = most
         self._until_told = until_told
+        # Process and key of each, by the pipe that it reports on.
         self._running: dict[int, tuple[int, Key]] = {}
-        """Process and key of each, by the pipe that it reports on."""
         self._report: int | None = None
         self.begun: set[Key] = set()
+        # Reports of those that had any, in the order of their ends.
         self.told: list[tuple[Key, Sequence[str]]] = []
-        """What those reported that had anything to report, in the order of their ends."""
 
     @property
     def is_child(self) -> bool:
@@ -34,7 +34,7 @@ class Children(Generic[Key]):
         return self._report is not None
 
     def fork(self, key: Key) -> bool:
-        """Let a child begin here, once there is room; returns whether this is the child."""
+        """Start a child here, once there is room; return whether this is the child."""
         while len(self._running) >= self._most:
             self._wait()
         if self._until_told and self.told:

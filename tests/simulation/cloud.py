@@ -1,7 +1,7 @@
 """A cloud in memory that outlives the engines: slow, forgetful, busy, and strict.
 
-It checks what no engine may do: make two objects for one token, or delete an object that another
-one refers to.
+It checks two prohibitions for engines: to create two objects for one token, and to delete an object
+that another one refers to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class BusyError(Exception):
 
 
 class LostError(Exception):
-    """The connection broke after the request was done: nobody knows that it was."""
+    """The connection broke after the request was done, so its result is unknown to the client."""
 
 
 class GoneError(Exception):
@@ -41,17 +41,13 @@ class Object:
     kind: str
     properties: dict[str, Any]
     ready_at: float
-    name: str = ""
-    """Of the resource that it was made for."""
+    name: str = ""  # of the resource that it was created for
     rests: bool = False
-    content: str = ""
-    """What its users have put into it; in an image, what was in the object at that time."""
+    content: str = ""  # written by its users; in an image, the contents of the object at that time
 
 
-_AWAY = 2
-"""How often the identity service is not there for a resource."""
-IMAGE = "Sim::Image"
-"""The kind of images of objects."""
+_AWAY = 2  # rate of failures of the identity service for a resource
+IMAGE = "Sim::Image"  # kind of images
 
 
 @dataclass
@@ -59,36 +55,29 @@ class Cloud:
     """All objects, and every rule that was broken."""
 
     seed: random.Random
-    trouble: float = 0.2
-    """How often a request is turned away, or its answer lost."""
+    trouble: float = 0.2  # rate of requests that are rejected or lose their response
     now: float = 0.0
     objects: dict[str, Object] = field(default_factory=dict)
+    # Ids of objects that others have deleted, even while they were in use.
     vanished: set[str] = field(default_factory=set)
-    """Ids of objects that somebody else has deleted, be it while they were built on."""
-    made: list[str] = field(default_factory=list)
-    """Tokens, in the order in which objects were made for them."""
-    journal: list[str] = field(default_factory=list)
-    """All that was done, by the names of resources."""
-    down: tuple[float, float] = (0.0, 0.0)
-    """From when until when it does nothing at all."""
+    made: list[str] = field(default_factory=list)  # tokens in the order of creation
+    journal: list[str] = field(default_factory=list)  # all calls by resource name
+    down: tuple[float, float] = (0.0, 0.0)  # start and end of an outage
     violations: list[str] = field(default_factory=list)
     undeletable: set[str] = field(default_factory=set)
-    ties: set[str] = field(default_factory=set)
-    """What has no id but its name, and exists once or not."""
+    ties: set[str] = field(default_factory=set)  # objects without an id except their name
+    # Contents of those ties that have one: the cloud creates no second tie of the name.
     contents: dict[str, str] = field(default_factory=dict)
-    """Of those ties that are made with one: the cloud makes no second tie of the name."""
+    # Ties that were made by hand: no stack may change or delete them (P9).
     foreign: set[str] = field(default_factory=set)
-    """Ties that were made by hand: no stack may change or delete them (P9)."""
-    quota: int | None = None
-    """Objects at most."""
+    quota: int | None = None  # limit on objects
+    # Resources whose first create was refused, as is the first one of each refused kind.
     refused: set[str] = field(default_factory=set)
-    """Names of resources whose first create was refused, as is every first one of its kind."""
+    # Number of requests of each resource to the identity service, which is unavailable at first.
     logins: Counter[str] = field(default_factory=Counter)
-    """How often each resource has asked for the identity service, which is away at first."""
+    # Whether an engine has recorded the object.
     recorded: Callable[[str], bool] = lambda object_id: True
-    """Whether some engine has put the object on record."""
-    late: bool = False
-    """What is being asked for was sent by an engine that is dead by now."""
+    late: bool = False  # whether the current request was sent by an engine that is dead by now
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def create(self, kind: str, token: str, properties: Mapping[str, Any], name: str = "") -> str:
@@ -213,7 +202,7 @@ class Cloud:
         self._lose()
 
     def vanish(self, name: str) -> None:
-        """Somebody else deletes the object of a resource, or the tie of that name."""
+        """Delete the object of a resource, or the tie of that name, as another user would."""
         self.ties.discard(name)
         self.contents.pop(name, None)
         for found in [o for o in self.objects.values() if o.name == name]:
@@ -260,7 +249,7 @@ class Cloud:
         return name in self.ties
 
     def tamper(self, name: str, **properties: Any) -> None:
-        """Somebody else changes the object of a resource."""
+        """Change the object of a resource, as another user would."""
         for found in [o for o in self.objects.values() if o.name == name]:
             found.properties.update(properties)
 
@@ -277,5 +266,5 @@ class Cloud:
 
 
 def _without_image(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of the properties: an object does not need the image that it was made of."""
+    """Return the kept properties: an object does not need the image that it was created from."""
     return {name: value for name, value in properties.items() if name != "image"}

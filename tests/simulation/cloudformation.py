@@ -1,4 +1,4 @@
-"""Templates of CloudFormation, which alone export values; the checks know those of Heat."""
+"""CloudFormation templates; only they export values. The checks know those of Heat."""
 
 from __future__ import annotations
 

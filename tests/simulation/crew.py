@@ -1,8 +1,8 @@
-"""Several engines that share the work on one store, as processes do, and those who ask.
+"""Several engines that share the work on one store, as processes do, and their clients.
 
-Each engine lives on a loop of its own, which is run in the middle of the loop of the users, turn by
+Each engine lives on its own loop, which is run in the middle of the loop of the users, turn by
 turn. So it can stop between any two of its turns: for good, as after ``kill -9``, or for a while,
-as after SIGSTOP; then it goes on with what it knew. What engines tell each other comes late, in
+as after SIGSTOP; then it continues with its old state. Messages between engines arrive late, in
 another order, or not at all.
 """
 
@@ -32,33 +32,28 @@ if TYPE_CHECKING:
 BEAT = 1.0
 LEASE_S = 4.0
 TAKEN_OVER_AFTER = 6.0
-HEARS_FOR = 6.0
-"""Seconds, on average, until an engine loses the connection by which it hears of others."""
-DEAF_FOR = 3.0
-"""Seconds for which it is lost at most."""
+HEARS_FOR = 6.0  # mean seconds until an engine loses its notification connection
+DEAF_FOR = 3.0  # longest seconds for which it is lost
+# A stack with a notification, and the nested stack whose end it reports.
 Line = tuple[str, str | None]
-"""A stack that has something to hear, and the nested one whose end that is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blow:
-    """What befalls an engine."""
+    """A fault of an engine."""
 
-    after: int
-    """Turns of its loop."""
-    how: str
-    """``kill``; ``freeze``, for long enough to be taken for dead; ``leave``, in order."""
-    fate: str = "any"
-    """What becomes of its requests that are under way, see :class:`tests.simulation.wire.Wire`."""
+    after: int  # turns of its loop
+    how: str  # ``kill``; ``freeze``, for longer than the lease; ``leave``, in order
+    fate: str = "any"  # fate of its requests in flight, see :class:`tests.simulation.wire.Wire`
 
     @property
     def as_kill(self) -> Kill:
-        """What it costs at most, as a death of the only engine."""
+        """Return the costliest equivalent, a death of the only engine."""
         return Kill(self.after, returns=self.how == "freeze", fate=self.fate)
 
 
 def blows_of(seed: int) -> Sequence[Blow]:
-    """What befalls the engines of a seed, one after another."""
+    """Return the faults of the engines of a seed, one after another."""
     source = random.Random(seed * 97 + 61)
     return tuple(
         Blow(
@@ -70,25 +65,24 @@ def blows_of(seed: int) -> Sequence[Blow]:
     )
 
 
+# Guards that can be switched off to see that a test fails: a silent engine starts no calls;
+# notifications wait as a turn; an engine without news polls; an unanswered create is searched for
+# until it cannot take effect.
 GUARDS = ("lease", "deferred", "missed", "landing")
-"""What can be switched off, to see that it is noticed: an engine that has been silent begins no
-calls; what is told waits as a turn; who has heard nothing for a while looks; a create without an
-answer is looked for only when it cannot land any more."""
 
 
 class Queue(TurnQueue):
-    """Turns that are due, with the rules of Procrastinate: of each stack one is under way at most,
-    and one waits. What a transaction asks for counts when it is written.
+    """Turns that are due, with the rules of Procrastinate.
+
+    Of each stack at most one turn is running and one waits. A turn that a transaction schedules
+    exists when the transaction is written.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.waiting: dict[str, float] = {}
-        """By stack: when its turn is due."""
-        self.doing: dict[str, Worker] = {}
-        """By stack: who has its turn."""
-        self.due: Callable[[], None] = lambda: None
-        """Told of turns that are due."""
+        self.waiting: dict[str, float] = {}  # by stack: when its turn is due
+        self.doing: dict[str, Worker] = {}  # by stack: the owner of its turn
+        self.due: Callable[[], None] = lambda: None  # called for turns that are due
 
     def defer(self, stack_ids: Iterable[str]) -> None:
         """Have turns of these stacks now."""
@@ -117,7 +111,7 @@ class Queue(TurnQueue):
         return self.waiting.get(stack_id, float("inf")) <= self._world.time()
 
     def fetch(self, by: Worker) -> str | None:
-        """A turn that may be begun, if there is one."""
+        """Return a turn that may be started, if there is one."""
         for stack_id in self.waiting:
             if stack_id not in self.doing and self._is_due(stack_id):
                 del self.waiting[stack_id]
@@ -131,7 +125,7 @@ class Queue(TurnQueue):
             del self.doing[stack_id]
 
     def sweep(self) -> None:
-        """Have those turns begun again whose engines have said nothing for too long."""
+        """Start those turns again whose engines have been silent for too long."""
         silent = self._world.time() - TAKEN_OVER_AFTER
         for stack_id in [each for each, by in self.doing.items() if by.beat < silent]:
             del self.doing[stack_id]
@@ -139,7 +133,7 @@ class Queue(TurnQueue):
 
 
 class Worker(Lease):
-    """What an engine is known by to the others, until it has been silent for too long."""
+    """The lease of an engine, as the others see it, until it has been silent for too long."""
 
     def __init__(self, time: Callable[[], float]) -> None:
         self._time = time
@@ -147,7 +141,7 @@ class Worker(Lease):
 
     @property
     def holds(self) -> bool:
-        """Return whether nobody else can have taken over."""
+        """Return whether no other engine can have acquired the stacks."""
         return self._time() < self.beat + LEASE_S
 
     def require(self) -> None:
@@ -156,7 +150,7 @@ class Worker(Lease):
 
 
 class Reckless(Worker):
-    """Begins calls whether or not others may have taken over."""
+    """Starts calls whether or not the lease has expired."""
 
     def require(self) -> None:
         """Nothing."""
@@ -198,7 +192,7 @@ class Engine(Lease):
         return task
 
     async def _work(self) -> None:
-        """Take turns; who has been silent for too long begins anew."""
+        """Take turns; after too long a silence, start again."""
         while True:
             if not self._worker.holds:
                 await self.turns.abandon()
@@ -226,7 +220,7 @@ class Engine(Lease):
             self._news.set()
 
     def hear(self, line: Line | None, *, own: bool) -> None:
-        """Something was told; None is that turns are due."""
+        """Handle a notification; None says that turns are due."""
         if self._deaf:
             return
         if line is None:
@@ -293,7 +287,7 @@ class Engine(Lease):
         self._crew.gone(self)
 
     def freeze(self, seconds: float, fate: str = "any") -> None:
-        """Stand still for so long, and lose all connections."""
+        """Freeze for this time, and lose all connections."""
         wire = self._world.wire
         calls = wire.cut(fate, self.loop)
         self._frozen = True
@@ -320,7 +314,7 @@ class Engine(Lease):
 
 
 class Api:
-    """What asks engines for something: it drives nothing itself. To users it is as an engine."""
+    """A client process: it drives no stack itself, but to users it acts as an engine."""
 
     def __init__(self, crew: Crew) -> None:
         self.ports, self.generation = crew.ports(None), crew.world.generation
@@ -408,7 +402,7 @@ class Crew:
                 self._tell(by, line)
 
     def _tell(self, by: Engine | None, line: Line | None) -> None:
-        """What is told arrives late, and in another order."""
+        """Deliver notifications late, and in another order."""
         for engine in self.engines:
             late, own = self.world.seed.choice((0.0, 0.01, 0.3)), engine is by
             self.world.loop.call_later(late, lambda e=engine, own=own: e.hear(line, own=own))

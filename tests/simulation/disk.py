@@ -1,4 +1,4 @@
-"""The database's disk and lock: transactions that fail, and those of which nobody knows."""
+"""The database's disk and lock: transactions that fail, and those with an unknown outcome."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ _ERRORS = (
     (sqlite3.SQLITE_FULL, "database or disk is full"),
     (sqlite3.SQLITE_IOERR, "disk I/O error"),
 )
-LOCKED = 40.0
-"""Seconds for which nothing can be written."""
+LOCKED = 40.0  # seconds for which nothing can be written
 
 
 @dataclass
@@ -29,30 +28,21 @@ class Disk:
     """
 
     time: Callable[[], float]
+    # By the number of a writing transaction: ``lost``; ``unknown``, which is written nevertheless;
+    # or ``locked``, from then on for a while.
     faults: Mapping[int, str] = field(default_factory=dict)
-    """By the number of a writing transaction: ``lost``; ``unknown``, which is written all
-    the same; or ``locked``, from then on for a while."""
-    locked: tuple[float, float] = (0.0, 0.0)
-    """From when until when nothing can be written."""
-    read_faults: Collection[int] = ()
-    """Numbers of the reading transactions that fail."""
-    away: tuple[float, float] = (0.0, 0.0)
-    """From when until when nothing can be read or written."""
-    written: Callable[[], None] = lambda: None
-    """Told of every transaction that has been written."""
+    locked: tuple[float, float] = (0.0, 0.0)  # start and end of a time without writes
+    read_faults: Collection[int] = ()  # numbers of the reading transactions that fail
+    away: tuple[float, float] = (0.0, 0.0)  # start and end of a time without reads and writes
+    written: Callable[[], None] = lambda: None  # called for every written transaction
+    # Called for every commit, even if the client does not get an answer.
     committed: Callable[[], None] = lambda: None
-    """Told of everything that the database commits, also where nobody hears that it did."""
-    rolled_back: Callable[[], None] = lambda: None
-    """Told of everything that the database forgets."""
-    writes: int = 0
-    """Writing transactions so far."""
-    reads: int = 0
-    """Reading transactions so far."""
-    failed: int = 0
-    """Transactions that have failed."""
+    rolled_back: Callable[[], None] = lambda: None  # called for every rollback
+    writes: int = 0  # writing transactions so far
+    reads: int = 0  # reading transactions so far
+    failed: int = 0  # failed transactions
 
-    _fault: str = ""
-    """What becomes of the transaction that is being written."""
+    _fault: str = ""  # fate of the transaction that is being written
 
     @property
     def is_locked(self) -> bool:

@@ -1,7 +1,7 @@
-"""What must come of a scenario, judged by the scenario itself, by pictures, and by the cloud.
+"""The expected outcome of a scenario, judged by the scenario, by pictures, and by the cloud.
 
-Nothing here asks the engine what it was about to do: a rollback is compared with what there was
-before, an end with what the scenario must lead to, times with those of a run in which nothing died.
+Nothing here asks the engine for its intent: a rollback is compared with the state before, an end
+with the end that the scenario must lead to, times with those of a run without deaths.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from tests.simulation.outcome import Outcome
 from tests.simulation.scenario import Scenario
 from tests.simulation.wire import REQUEST_TIMEOUT
 
-WALKS = ("SUSPEND", "RESUME", "CHECK", "SNAPSHOT")
-"""Actions that bring a stack nowhere else."""
+WALKS = ("SUSPEND", "RESUME", "CHECK", "SNAPSHOT")  # actions that keep the desired state of a stack
 
 
 def expectations(outcome: Outcome) -> Iterator[str]:
@@ -53,7 +52,7 @@ def _ends(outcome: Outcome) -> Iterator[str]:
 
 
 def _contents(outcome: Outcome) -> Iterator[str]:
-    """What was put into objects is there, or there again."""
+    """Check that the contents of objects are there, or there again."""
     objects = {found.name: found.content for found in outcome.cloud.objects.values()}
     for name, content in outcome.scenario.contents.items():
         if objects.get(name) != content:
@@ -61,7 +60,7 @@ def _contents(outcome: Outcome) -> Iterator[str]:
 
 
 def _exported(outcome: Outcome) -> Iterator[str]:
-    """The last request that has succeeded says what is exported, with the values of today."""
+    """Check that the last successful request decides the exports, with today's values."""
     if not any(request.exports for request in outcome.scenario.requests):
         return
     values = {row.name: row.properties.get("value") for row in outcome.rows}
@@ -104,7 +103,7 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     if group is None or group.status is not Status.COMPLETE or not outcome.scenario.scales:
         return
     if group.action is Action.INIT:
-        return  # it was not begun
+        return  # it was not started
     applied = [
         op.reason
         for op in outcome.operations
@@ -120,7 +119,7 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
 
 
 def _restarted(outcome: Outcome) -> Iterator[str]:
-    """What was restarted was made once more each time, and nothing is left to be replaced."""
+    """Check that each restart replaced its object once, and that no replacement is left to do."""
     if not outcome.scenario.restarts and not outcome.scenario.measures:
         return
     changes = [event for event in outcome.told if event.action not in WALKS]
@@ -145,7 +144,7 @@ def _alarms(outcome: Outcome) -> Iterator[str]:
 
 
 def _applied(outcome: Outcome) -> Iterator[str]:
-    """A server is given each thing once, and what is on record goes with its resource."""
+    """Check that a server gets each deployment once, and that records end with their resource."""
     rows = [row for row in outcome.everything if row.implementation == "Sim::Deployment"]
     if outcome.deployed > len(rows):
         yield f"P3: {outcome.deployed} deployments are left of {len(rows)} resources"
@@ -166,7 +165,10 @@ def _emptied(outcome: Outcome) -> Iterator[str]:
 
 
 def _went_back(outcome: Outcome) -> Iterator[str]:
-    """After a rollback there is what was in force before: all of it, if it had been reached."""
+    """Check that a rollback restores the state that was in force before:
+
+    all of it, if it had been reached.
+    """
     good: Picture | None = None
     in_force: Picture | None = None
     before: Picture | None = None
@@ -189,7 +191,7 @@ def _as_before(
     if now.members.keys() != names:
         yield f"P8: rolled back to {sorted(now.members)}, not to {sorted(names)}"
     if before is None or good is None or good.input_id != before.input_id:
-        return  # nobody knows how that would have been
+        return  # no run shows the outcome of that
     if now.with_names() != good.with_names():
         yield f"P8: rolled back to {now.with_names()}, it was {good.with_names()}"
     for name in _untouched(scenario, good.members):
@@ -210,7 +212,7 @@ def _untouched(scenario: Scenario, names: Iterable[str]) -> Iterator[str]:
 
 
 def dependencies_of(resources: Mapping[str, Any]) -> dict[str, set[str]]:
-    """What each resource of a template refers to."""
+    """Return the references of each resource of a template."""
 
     def within(value: Any) -> Iterator[str]:
         if isinstance(value, Mapping):
@@ -243,7 +245,7 @@ def _first(events: list[Event], name: str, action: str, status: Status) -> int |
 
 
 def _created_in_order(outcome: Outcome) -> Iterator[str]:
-    """A resource is begun when all that it needs is complete."""
+    """Check that a resource starts after all its dependencies are complete."""
     template = outcome.scenario.requests[0].template or {}
     for name, dependencies in dependencies_of(template["resources"]).items():
         begun = _first(outcome.events, name, "CREATE", Status.IN_PROGRESS)
@@ -274,7 +276,7 @@ def _deleted_in_order(outcome: Outcome) -> Iterator[str]:
 
 
 def differences(calm: Outcome, outcome: Outcome) -> list[str]:
-    """Where a run in which engines died differs from one in which nothing happened."""
+    """Yield the differences between a run with deaths and one without."""
     found = []
     if picture(calm) != picture(outcome):
         found.append(f"P5: undisturbed {picture(calm)}, disturbed {picture(outcome)}")
@@ -306,7 +308,7 @@ def _done(outcome: Outcome) -> Counter[str]:
 
 
 def _times(outcome: Outcome, what: Iterable[str]) -> Counter[str]:
-    """How often each was done; what fails may be tried once more by an engine that starts again."""
+    """Return how often each action was done; a failed one may be repeated by a restarted engine."""
     return Counter(set(what)) if outcome.scenario.fails else Counter(what)
 
 
@@ -347,7 +349,7 @@ def _allowance(calm: Outcome, outcome: Outcome) -> float:
 
 
 def picture(outcome: Outcome) -> Any:
-    """What a user sees at the end, ids replaced by names: equal for equal histories."""
+    """Return the final view of a user, with names in place of ids: equal for equal histories."""
     if outcome.stack is None:
         return None
     names = {row.physical_id: row.name for row in outcome.rows}

@@ -21,8 +21,7 @@ class StuckError(Exception):
     """Nothing is ready and no timer is set, or the work has no end."""
 
 
-MOST_TURNS = 500_000
-"""More than any scenario needs that comes to its end."""
+MOST_TURNS = 500_000  # more turns than any finite scenario needs
 
 
 class _Selector(selectors.BaseSelector):

@@ -1,4 +1,7 @@
-"""Who is notified of what happens to stacks: outlives engines, and is away now and then."""
+"""A receiver of notifications about stacks:
+
+it outlives engines, and is unavailable now and then.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,7 @@ from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.encryption import Cipher
 
-_AWAY = 0.6
-"""How often it takes nothing, or some of what it is given."""
+_AWAY = 0.6  # rate at which it accepts none, or some, of its messages
 
 
 class Mailbox(MessageSink):
@@ -24,8 +26,7 @@ class Mailbox(MessageSink):
 
     def __init__(self, source: random.Random) -> None:
         self._source = source
-        self.got: list[str] = []
-        """Ids, in the order in which they came."""
+        self.got: list[str] = []  # ids in the order of arrival
 
     async def carry(self, messages: Sequence[Message]) -> int:
         """Take messages; the engine may die before it knows."""
@@ -41,7 +42,7 @@ class Mailbox(MessageSink):
         """Nothing."""
 
     def violations(self, database: sa.Engine, cipher: Cipher) -> Iterator[str]:
-        """What it has not been told, or in a wrong order."""
+        """Yield the notifications that are missing or in a wrong order."""
         table = tables.events
         with database.connect() as connection:
             found = rows.dicts(connection.execute(sa.select(table).order_by(table.c.number)))

@@ -1,4 +1,4 @@
-"""What a scenario has led to."""
+"""The outcome of a scenario."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulation.scenario import Scenario
 
 @dataclass
 class Outcome:
-    """What is left when everything has come to rest."""
+    """The final state, when all activity has ended."""
 
     scenario: Scenario
     stack: Stack | None
@@ -24,52 +24,42 @@ class Outcome:
     operations: list[Operation]
     cloud: Cloud
     stack_id: str | None = None
+    # Contents of snapshots: the resource of each image, by its token.
     images: dict[str, str] = field(default_factory=dict)
-    """What snapshots hold: the resource of each image, by its token."""
+    # Status and rows of nested stacks, by the name of the resource.
     inner: dict[str, tuple[str, list[Resource]]] = field(default_factory=dict)
-    """Status and rows of nested stacks, by the name of the resource."""
-    pictures: list[Picture] = field(default_factory=list)
-    """One for each status that the stack has had."""
-    torn: list[str] = field(default_factory=list)
-    """What a transaction has written by halves."""
-    acknowledged: list[str] = field(default_factory=list)
-    """Signals that were answered: the row of each."""
+    pictures: list[Picture] = field(default_factory=list)  # one for each status of the stack
+    torn: list[str] = field(default_factory=list)  # writes that are half of a transaction
+    acknowledged: list[str] = field(default_factory=list)  # acknowledged signals: the row of each
+    # Sent signals, repeated when unanswered: the number of each.
     tries: list[int] = field(default_factory=list)
-    """Signals that were sent, again after no answer: the number of each."""
+    # Signals to the scaling policy and the restarter, by name.
     sent_to: Counter[str] = field(default_factory=Counter)
-    """Signals to the scaling policy and the restarter, by name."""
+    # Those of them that were acknowledged.
     answered_by: Counter[str] = field(default_factory=Counter)
-    """Those of them that were answered."""
     watches: list[Watch] = field(default_factory=list)
-    """The alarms that there are."""
-    accepted: list[float] = field(default_factory=list)
-    """When each request was answered."""
+    accepted: list[float] = field(default_factory=list)  # when each request was answered
+    # Operations that were open while no engine was active.
     asleep: list[str] = field(default_factory=list)
-    """Operations that were open while nobody did anything."""
-    wanted: dict[str, Any] = field(default_factory=dict)
-    """The resources of the template that the stack is to have."""
+    wanted: dict[str, Any] = field(default_factory=dict)  # resources of the desired template
+    # Configs that the agent on the server applied: resource, action and value.
     applied: list[tuple[str, str, str]] = field(default_factory=list)
-    """What the agent on the server has applied: resource, action and value."""
     deployed: int = 0
-    """Deployments that are on record."""
-    unheard: list[str] = field(default_factory=list)
-    """What is wrong with the notifications that were sent."""
-    signals: list[Any] = field(default_factory=list)
-    """Signals in the store."""
+    unheard: list[str] = field(default_factory=list)  # faults in the notifications that were sent
+    signals: list[Any] = field(default_factory=list)  # signals in the store
+    # Exports of the stack at the end, by name.
     exports: dict[str, Any] = field(default_factory=dict)
-    """What the stack exports at the end, by name."""
+    # Operation that carried out the change set, if there is one.
     executed: list[str | None] = field(default_factory=list)
-    """The operation that carried out the change set, if there is one."""
+    # Views of a reader: number of events, number of ended operations.
     readings: list[tuple[int, int]] = field(default_factory=list)
-    """What a reader saw: number of events, number of ended operations."""
+    # The template that a rollback restores, as the engine says.
     back_to: dict[str, Any] | None = None
-    """The template that a rollback goes back to, as the engine says."""
     turns: int = 0
     writes: int = 0
     reads: int = 0
     calls: int = 0
-    cuts: int = 0
-    """Requests that were under way when an engine died."""
+    cuts: int = 0  # requests in flight when an engine died
     failed_writes: int = 0
 
     @property
@@ -79,7 +69,7 @@ class Outcome:
 
     @property
     def told(self) -> list[Event]:
-        """The events that tell how operations have ended."""
+        """Return the events that report ends of operations."""
         return [
             event
             for event in self.events

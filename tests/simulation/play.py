@@ -20,11 +20,10 @@ from tests.simulation.users import CHANGE_SET, Progress, Users, operations_of
 from tests.simulation.world import CALLER, EngineLife, Sabotage, World
 
 Branch = Callable[[int, bool], Sequence[Kill]]
-NOTIFYING = 400.0
-"""Virtual seconds within which all notifications must have arrived."""
+NOTIFYING = 400.0  # virtual seconds within which all notifications must have arrived
+# Virtual seconds after which all activity must have ended. An operation and its rollback may each
+# wait for signals for one hour.
 QUIET = 8000.0
-"""Virtual seconds after which everything must have come to rest: an operation and the rollback
-behind it may each wait for signals until their hour is over."""
 
 
 def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
@@ -63,12 +62,12 @@ def run(
 ) -> Outcome:
     """Play the scenario to its end.
 
-    ``branch`` says after every turn of the first engine how this and later ones die, instead of
-    the scenario's kills; nothing, and it lives on. It is told whether requests are under way.
+    ``branch`` decides after every turn of the first engine how this and later ones die, in place of
+    the scenario's kills; with None, it lives on. Its argument says whether requests are in flight.
     """
     world, progress = _world(seed, scenario, sabotage), Progress()
     if any(kill.returns for kill in scenario.kills):
-        world.second_look = 2.0  # what another process ends nobody is told of
+        world.second_look = 2.0  # ends in another process are not notified
 
     async def life(engine: EngineLife) -> Outcome:
         return await _lived(world, engine, scenario, progress)

@@ -1,4 +1,7 @@
-"""What must hold after every scenario, whatever died in it. Each check yields violations."""
+"""Properties that must hold after every scenario, whatever died in it.
+
+Each check yields violations.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
 
 
 def _resting(outcome: Outcome, stack: Stack) -> Iterator[str]:
-    """What is called suspended rests, and what was woken does not."""
+    """Check that suspended objects are suspended, and resumed ones are not."""
     things = [
         row
         for row in outcome.everything
@@ -216,7 +219,7 @@ def _signals(outcome: Outcome) -> Iterator[str]:
 
 
 def _hooks(outcome: Outcome) -> Iterator[str]:
-    """Events tell once who stands at a hook, and once who is let go; operations begin anew."""
+    """Check that events report each hook and each release once, and operations restart cleanly."""
     standing: dict[str | None, str] = {}
     for event in outcome.events:
         if event.resource_id is None and event.status is Status.IN_PROGRESS:
@@ -297,7 +300,7 @@ def _changes_of_alarms(
 
 
 def _up_to_date(outcome: Outcome, stack: Stack) -> Iterator[str]:
-    """What refers to a value of another object has the value of today."""
+    """Check that references to values of other objects have today's value."""
     changes = [event for event in outcome.told if event.action not in WALKS]
     if stack.status is not Status.COMPLETE or changes[-1].status is not Status.COMPLETE:
         return  # a walk may follow an update that has reached nothing

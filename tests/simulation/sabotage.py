@@ -1,7 +1,7 @@
 """Stores that break one durability rule each: with any of them the simulation must fail.
 
-They stand between engine and store and keep less than a store promises. The names are the rules
-of the design, shortened.
+They wrap the store of an engine and keep less than a store promises. The names are the rules of the
+design, shortened.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Around:
 
 
 class WithoutIntent(_Around):
-    """Rule 1: the row does not say that a create has begun until its result is there."""
+    """Rule 1: the row does not say that a create has started until its result is there."""
 
     async def commit(self, change: Change) -> None:
         if isinstance(change, OwnerChange):
@@ -61,7 +61,7 @@ class WithoutResult(_Around):
 
 
 class WithoutToken(_Around):
-    """Rule 3: what was made is not found again, because the token is not kept."""
+    """Rule 3: a created object is not found again, because the token is not kept."""
 
     async def resources(self, stack_id: str) -> list[Resource]:
         rows = await self._store.resources(stack_id)
@@ -69,7 +69,7 @@ class WithoutToken(_Around):
 
 
 class WithoutOwner(_Around):
-    """Rule 4: an engine that has lost the stack goes on writing."""
+    """Rule 4: a former owner continues to write."""
 
     async def commit(self, change: Change) -> None:
         try:

@@ -12,8 +12,8 @@ from stoker.template.environment.registry import HOOKS
 from tests.simulation.cloudformation import exporting
 
 CHILD = "child.yaml"
-NAMESPACE, METRIC = "system/linux", "Load"
-"""What is measured."""
+NAMESPACE, METRIC = "system/linux", "Load"  # name of the measured metric
+# Files of nested stacks.
 FILES = {
     CHILD: """
 heat_template_version: 2018-08-31
@@ -30,40 +30,32 @@ outputs:
   value: {value: {get_attr: [one, value]}}
 """
 }
-"""What nested stacks are made from."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Something that a user asks for, so many seconds after the start."""
+    """A request of a user, this many seconds after the start."""
 
     at: float
+    # ``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
+    # ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``; ``restore`` or
+    # ``drop`` of the oldest snapshot; ``show``, which makes a change set, and ``execute`` of that.
     action: str
-    """``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
-    ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``; ``restore`` or
-    ``drop`` of the oldest snapshot; ``show``, which makes a change set, and ``execute`` of that.
-    """
     template: dict[str, Any] | None = None
     rollback: bool = False
     timeout_mins: int | None = None
-    environment: dict[str, Any] = field(default_factory=dict)
-    """With hooks."""
-    rests: bool = False
-    """``at`` counts from when everything that was asked for before has come to its end."""
+    environment: dict[str, Any] = field(default_factory=dict)  # with hooks
+    rests: bool = False  # whether ``at`` counts from the end of all earlier requests
+    # Change of the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``, ``vanish
+    # NAME``, ``tamper NAME``, ``by-hand NAME`` or ``fill CONTENT``.
     cloud: str = ""
-    """What happens to the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``,
-    ``vanish NAME``, ``tamper NAME``, ``by-hand NAME`` or ``fill CONTENT``.
-    """
-    converge: bool = False
-    """An update looks at what is live first."""
+    converge: bool = False  # whether an update reads the live objects first
+    # Client token that identifies a repeated request. A user with a token does not check whether
+    # the request was recorded.
     token: str = ""
-    """By which it is known when it is made again. Who has one does not look whether the request
-    was recorded.
-    """
+    # Exports of the template: resource and value by export name.
     exports: Mapping[str, str] = field(default_factory=dict)
-    """What the template exports: the resources with the values, by the names of the exports."""
-    deletes: bool = False
-    """A create that fails deletes the stack."""
+    deletes: bool = False  # whether a failed create deletes the stack
 
     @property
     def document(self) -> dict[str, Any] | None:
@@ -77,64 +69,52 @@ class Request:
 class Kill:
     """The death of an engine."""
 
-    after: int
-    """Turns of its loop."""
+    after: int  # turns of its loop
+    # It was only frozen, and continues for a while when its successor has acquired the stack.
     returns: bool
-    """It was only frozen, and goes on for a while when its successor has taken over."""
+    # When its requests in flight are done: ``soon``, ``late``, ``never`` or ``any``.
     fate: str = "never"
-    """When its requests that are under way are done: ``soon``, ``late``, ``never`` or ``any``."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens."""
+    """A scenario: requests, signals, faults and deaths."""
 
     requests: tuple[Request, ...]
-    signals: tuple[float, ...] = ()
-    """When the gate is signalled."""
-    fails: bool = False
-    """Something in it is bound to fail, or may time out."""
-    kills: tuple[Kill, ...] = ()
-    """How each engine dies but the last, which lives on."""
-    hooks: bool = False
-    """Resources stop at hooks, and somebody clears these."""
-    scales: tuple[float, ...] = ()
-    """When the scaling policy is signalled."""
-    restarts: tuple[float, ...] = ()
-    """When the restarter is signalled."""
+    signals: tuple[float, ...] = ()  # when the gate is signalled
+    fails: bool = False  # whether a part of it is bound to fail, or may time out
+    kills: tuple[Kill, ...] = ()  # the death of each engine except the last, which lives on
+    hooks: bool = False  # whether resources stop at hooks, which a user clears
+    scales: tuple[float, ...] = ()  # when the scaling policy is signalled
+    restarts: tuple[float, ...] = ()  # when the restarter is signalled
+    # Measurements of the metric that the alarm watches: time and value.
     measures: tuple[tuple[float, float], ...] = ()
-    """What is measured of the metric that the alarm watches: when, and the value."""
-    alarm: str | None = None
-    """The state that the alarm must have at the end, where that is known."""
+    alarm: str | None = None  # final state of the alarm, if it is known
+    # Whether software is deployed to a server, whose agent applies it and reports.
     deploys: bool = False
-    """Software is deployed to a server, whose agent applies it and reports."""
-    name: str = ""
-    """Of a story that was not drawn."""
+    name: str = ""  # name of a story that was not drawn
+    # Ends of its operations, as events report them: known beforehand for most stories.
     ends: tuple[str, ...] | None = None
-    """How its operations end, as events tell: known beforehand for most stories."""
+    # Whether no request meets another one in progress: each death leads to the same calls.
     exact: bool = False
-    """No request meets another one under way: whatever dies, the same things are made and done."""
+    # Transactions that fail (:class:`tests.simulation.disk.Disk`).
     disk: Mapping[int, str] = field(default_factory=dict)
-    """Transactions that fail (:class:`tests.simulation.disk.Disk`)."""
-    read_faults: frozenset[int] = frozenset()
-    """Numbers of reading transactions that fail."""
+    read_faults: frozenset[int] = frozenset()  # numbers of reading transactions that fail
+    # Numbers of calls to the cloud for which the machine has no file descriptor.
     lacks: frozenset[int] = frozenset()
-    """Numbers of calls to the cloud for which the machine has no file descriptor."""
-    trouble: float = 0.2
-    """How often the cloud turns a request away, or an answer is lost."""
-    reads: bool = True
-    """Somebody looks again and again."""
+    trouble: float = 0.2  # rate of requests that the cloud rejects, or that lose their response
+    reads: bool = True  # whether a reader polls the stack
+    # Names of resources whose objects others change or delete.
     meddled: frozenset[str] = frozenset()
-    """Names of resources whose objects others change or delete."""
+    # Final contents of objects by resource name, if they are known.
     contents: Mapping[str, str] = field(default_factory=dict)
-    """What is in objects at the end, by the names of their resources, where that is known."""
 
+    # Whether a receiver of notifications exists, which is unavailable now and then.
     notified: bool = False
-    """Somebody is told what happens to stacks, who is away now and then."""
 
     @property
     def good_request(self) -> Request:
-        """That which the stack ends with: the last one that does not fail, by the known ends."""
+        """Return the final template: the last one that does not fail, by the known ends."""
         ends = [end for end in self.ends or () if not end.startswith("ROLLBACK")]
         told = zip(self.requests, ends, strict=True)
         return [request for request, end in told if end.endswith("COMPLETE")][-1]
@@ -233,6 +213,7 @@ def _with_restarts(source: random.Random, scenario: Scenario) -> Scenario:
     )
 
 
+# A server, its dependents, and a resource that has both replaced.
 RESTARTED: dict[str, Any] = {
     "server": {"type": "Sim::Thing", "properties": {"value": "s", "slow": 2}},
     "tenant": {"type": "Sim::Thing", "properties": {"uses": {"get_resource": "server"}}},
@@ -241,7 +222,6 @@ RESTARTED: dict[str, Any] = {
         "properties": {"InstanceId": {"get_resource": "server"}},
     },
 }
-"""A server, what needs it, and what has both replaced."""
 
 
 def alarm(action: str) -> dict[str, Any]:
@@ -278,7 +258,7 @@ def _with_bad_starts(source: random.Random, scenario: Scenario) -> Scenario:
 def _starting_badly(
     source: random.Random, wanted: dict[str, Any], faults: Sequence[str]
 ) -> dict[str, Any]:
-    """The template with some objects whose first creates come to nothing."""
+    """Return the template with some objects whose first creates fail."""
     resources = {
         name: {**body, "properties": {"fail": source.choice(faults), **body["properties"]}}
         if body["type"] in ("Sim::Thing", "Sim::Disk") and source.random() < 0.3
@@ -315,7 +295,7 @@ def _with_snapshots(source: random.Random, scenario: Scenario) -> Scenario:
     """The scenario with disks, and snapshots of the stack, whatever else is under way."""
     abandons = any(request.action == "abandon" for request in scenario.requests)
     if abandons or source.random() >= 0.25:
-        return scenario  # an abandoned stack leaves its images to nobody
+        return scenario  # an abandoned stack leaves its images without an owner
     requests = [
         replace(each, template=_with_disks(source, each.template)) if each.template else each
         for each in scenario.requests
@@ -476,7 +456,7 @@ def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict
 
 
 def _altered(source: random.Random, body: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """A resource with other values; what it referred to may have gone."""
+    """Return a resource with other values; an object that it referred to may be gone."""
     properties = {
         key: value
         for key, value in body["properties"].items()

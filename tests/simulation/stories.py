@@ -1,6 +1,7 @@
-"""Scenarios with names: small ones whose every turn can be the last one of an engine.
+"""Named scenarios: small ones whose every turn can be the last one of an engine.
 
-Each knows how it must end. What a story asks for later waits, mostly, until all is at rest.
+Each knows how it must end. Later requests of a story wait, in most cases, until all activity has
+ended.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ _MOVED = _template(
 
 
 def _deployment(value: str, other: Any) -> dict[str, Any]:
-    """A config that the server applies with each value, and once more before it goes."""
+    """Return a config that the server applies with each value, and again before it is deleted."""
     properties = {
         "server": "server",
         "actions": ["CREATE", "UPDATE", "DELETE"],
@@ -126,12 +127,12 @@ def _deployment(value: str, other: Any) -> dict[str, Any]:
     return {"type": "Sim::Deployment", "properties": properties}
 
 
+# A call is refused at first, and another finds no identity service.
 _BADLY = _template(
     a=_thing(value="x", fail="away"),
     b=_thing(uses=_uses("a"), fail="once"),
     c=_thing(uses=_uses("a"), value="z", slow=3),
 )
-"""Something is refused at first, and something finds no identity service."""
 _GATE = {"type": "Sim::Gate", "properties": {"count": 2}}
 _BASE = _template(
     a=_thing(value="x", slow=1),
@@ -163,8 +164,7 @@ def _with(template: dict[str, Any], **resources: Any) -> dict[str, Any]:
     return {**template, "resources": {**template["resources"], **resources}}
 
 
-_KEPT = _thing(value="f", depends_on="g")
-"""It stays as it is when what it depends on is replaced."""
+_KEPT = _thing(value="f", depends_on="g")  # unchanged when its dependency is replaced
 
 
 def _nest(value: Any, **more: Any) -> dict[str, Any]:
@@ -205,6 +205,7 @@ _DISKS = _template(
     },
 )
 
+# By name.
 STORIES: Mapping[str, Scenario] = {
     "create": _told(_create(_BASE), ends="create:ok"),
     "update": _told(_create(_BASE), _update(_NEXT), ends="create:ok update:ok"),
@@ -437,7 +438,7 @@ STORIES: Mapping[str, Scenario] = {
     "suspend-meets-scaling": Scenario(
         (
             _create(_template(group=_group("x"), policy=_POLICY)),
-            Request(8.4, "suspend"),  # refused if the create lasts, hence once more
+            Request(8.4, "suspend"),  # refused if the create lasts, hence again
             _walk("suspend"),
             _walk("resume"),
         ),
@@ -586,7 +587,8 @@ STORIES: Mapping[str, Scenario] = {
     ),
     "timeout-in-a-call": _told(
         _create(
-            # an object that is made before its engine dies is found at once: a death saves a call
+            # An object that was created before its engine died is found immediately: a death saves
+            # a call.
             _template(
                 a=_thing(lag=40),
                 b=_thing(lag=40, uses=_uses("a")),
@@ -600,4 +602,3 @@ STORIES: Mapping[str, Scenario] = {
         exact=False,
     ),
 }
-"""By name."""

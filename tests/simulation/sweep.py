@@ -1,10 +1,10 @@
-"""Sweeps: a story is played again and again, and each time something goes wrong a turn later.
+"""Sweeps: a story is played repeatedly, and each time a fault occurs a turn later.
 
-``kill``: the engine dies; requests that are under way are done late, at once, or never.
-``twice``: its successor dies too, a little later. ``freeze``: it was taken for dead, and comes
-back. ``disk``: a transaction fails; or it fails but is written; or nothing is written for a while.
-``reads``: the database fails one reading transaction, other than the first of an engine's start.
-``lack``: this machine has no file descriptor for one call to the cloud.
+``kill``: the engine dies; requests in flight are done late, immediately, or never. ``twice``: its
+successor dies too, a little later. ``freeze``: it was considered dead, and returns. ``disk``: a
+transaction fails; or it fails but is written; or nothing is written for a while. ``reads``: the
+database fails one reading transaction, other than the first of an engine's start. ``lack``: this
+machine has no file descriptor for one call to the cloud.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DISK = ("lost", "unknown", "locked")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One play of a sweep: which story, what goes wrong, and when."""
+    """One play of a sweep: the story, the fault, and its time."""
 
     story: str
     mode: str
     turn: int
 
     def command(self) -> str:
-        """What plays it again."""
+        """Return the command that plays it again."""
         return (
             f"python -m tests.simulation --sweep {self.story} --mode {self.mode} --turn {self.turn}"
         )
@@ -45,7 +45,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was wrong at a point."""
+    """The violations found at a point."""
 
     point: Point
     found: Sequence[str]
@@ -62,7 +62,7 @@ def points(story: str, modes: Sequence[str] = MODES, every: int = 1) -> Iterator
 
 
 def check(point: Point) -> list[str]:
-    """What is wrong at a point."""
+    """Return the violations found at a point."""
     for scenario in _disturbed(point):
         found, cuts = _played(point.story, scenario)
         # what becomes of requests does not matter if none was under way
@@ -72,7 +72,7 @@ def check(point: Point) -> list[str]:
 
 
 def _played(story: str, scenario: Scenario, branch: Branch | None = None) -> tuple[list[str], int]:
-    """What is wrong with a play, and how many requests were under way at deaths."""
+    """Return the violations in a play, and the number of requests in flight at deaths."""
     try:
         outcome = run(_seed(story), scenario, branch=branch)
         return [*violations(outcome), *differences(_calm(story), outcome)], outcome.cuts
@@ -117,7 +117,7 @@ def sweep(
     processes: int = 2,
     only_first: bool = False,
 ) -> Iterator[tuple[int, list[Finding]]]:
-    """Play all points, or until something is found; yields how many, and what, sweep by sweep."""
+    """Play all points, or stop at the first violation; yield counts and violations."""
     for story in stories:
         for mode in modes:
             if chosen := list(points(story, [mode], every)):

@@ -1,4 +1,4 @@
-"""A history is the same in every process: a failure that was seen once can be looked at again."""
+"""A history is the same in every process, so that a failure can be reproduced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def histories(hash_seed: str, seeds: int) -> list[str]:
-    """What each seed leads to, in a process whose sets have an order of their own."""
+    """Return the history of each seed, in a process whose sets have another order."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.simulation", "--histories", "--seeds", str(seeds)],
         cwd=ROOT,
@@ -26,7 +26,7 @@ def histories(hash_seed: str, seeds: int) -> list[str]:
 
 
 @pytest.mark.parametrize("seeds", [12, pytest.param(60, marks=pytest.mark.long)])
-def test_the_order_of_sets_changes_no_history(seeds: int) -> None:
+def test_order_of_sets_changes_no_history(seeds: int) -> None:
     first, second = histories("1", seeds), histories("2", seeds)
     assert len(first) == seeds
     assert first == second

@@ -12,8 +12,8 @@ from tests.simulation.sabotage import RULES
 
 SEEDS = 40
 SABOTAGED_SEEDS = 120
+# Seeds that have detected one of the faults lately: the first to be tried.
 LATELY_NOTICED = (3, 22, 6, 4, 55, 100)
-"""Seeds that have noticed one of the faults lately: the first to be tried."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_every_property_holds_whatever_dies(seed: int) -> None:
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
-def test_switching_a_durability_rule_off_is_noticed(rule: str) -> None:
+def test_simulation_detects_disabled_durability_rules(rule: str) -> None:
     for seed in (*LATELY_NOTICED, *range(SABOTAGED_SEEDS)):
         try:
             found = play(seed, RULES[rule])

@@ -27,7 +27,7 @@ OTHERS = (("twice", 307), ("freeze", 257), ("disk", 29), ("reads", 13), ("lack",
 
 
 @pytest.mark.parametrize(("number", "story"), list(enumerate(STORIES)))
-def test_a_story_ends_as_it_must_whatever_goes_wrong(number: int, story: str) -> None:
+def test_story_ends_correctly_despite_a_fault(number: int, story: str) -> None:
     for mode, every in (KILLS, OTHERS[number % len(OTHERS)]):
         found = list(points(story, [mode], every))
         for point in found[len(found) // 2 :][:1]:  # in the middle most is under way
@@ -52,7 +52,7 @@ os._exit(0)
 """
 
 
-def test_a_point_is_the_same_in_its_sweep_and_alone() -> None:
+def test_point_is_the_same_inside_and_outside_sweep() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WRONG_ENDS],
         cwd=Path(__file__).parents[2],

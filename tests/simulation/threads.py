@@ -1,8 +1,8 @@
 """Calls that run beside the loop, as on threads, but in turns with it: one of them at a time.
 
-A call runs until it sends a request to the cloud; then it stands still until the loop hands it the
-answer. So it goes on when the task that has asked for it is cancelled, and a history is the same
-every time. It has a stack of its own and no thread: a process that is forked has it, too.
+A call runs until it sends a request to the cloud; then it waits until the loop hands it the answer.
+So it continues when its task is cancelled, and a history is the same every time. It has its own
+stack and no thread: a process that is forked has it, too.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ class DeadError(BaseException):
 class Sent:
     """The call has sent a request, and waits for the answer."""
 
-    act: Callable[[], Any]
-    """What the cloud does when the request reaches it."""
-    takes: float
-    """Seconds that the cloud takes, beside what every request takes."""
+    act: Callable[[], Any]  # effect in the cloud when the request arrives
+    takes: float  # seconds that the cloud takes in addition to every request's
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Returned:
 
 
 class _Stack(greenlet):
-    """That of a call."""
+    """The state of one call."""
 
 
 class CallThread:
@@ -49,7 +47,7 @@ class CallThread:
 
     @property
     def waits(self) -> bool:
-        """Return whether the call stands still until it is answered."""
+        """Return whether the call waits for an answer."""
         return bool(self._stack)
 
     def start(self) -> Sent | Returned:
@@ -78,7 +76,7 @@ class CallThread:
 
 
 def send(act: Callable[[], Any], takes: float = 0.0) -> Any:
-    """The answer to a request, as the call sees it that sends it; elsewhere it comes at once."""
+    """Return the answer to a request inside a call, which waits for it; elsewhere, immediately."""
     stack = getcurrent()
     if not isinstance(stack, _Stack):
         return act()

@@ -110,7 +110,7 @@ class Thing(ManagedType):
 
 
 class Disk(Thing):
-    """An object with a content, of which images can be made."""
+    """An object with contents, which can be snapshotted as images."""
 
     type_name = "Sim::Disk"
     properties = {**_PROPERTIES, "image": Property(Type.STRING, update_allowed=True)}
@@ -141,7 +141,7 @@ class Disk(Thing):
 
 
 class Tie(ManagedType):
-    """An object that has no id but its name: what is made after it is it again."""
+    """An object without an id except its name: its successor is the same object."""
 
     type_name = "Sim::Tie"
     service = "sim"
@@ -255,7 +255,7 @@ class Gate(ManagedType):
 
 
 class Handle(ManagedType):
-    """Numbers the signals that bear no id of their own."""
+    """Numbers the signals that have no id."""
 
     type_name = "Sim::Handle"
 
@@ -331,7 +331,7 @@ class SimRestarter(Restarter):
 
 
 class Reactor(ManagedType):
-    """Keeps what its signals have asked for."""
+    """Keeps the requests of its signals."""
 
     type_name = "Sim::Reactor"
 
@@ -387,8 +387,7 @@ class Instance(Thing):
         return {"PublicIp": call.physical_id, "PrivateIp": call.physical_id}
 
 
-FORMER_NAME = "Sim::FormerThing"
-"""An earlier name of ``Sim::Thing``."""
+FORMER_NAME = "Sim::FormerThing"  # an earlier name of ``Sim::Thing``
 BUILT_IN = (
     Thing(),
     Disk(),

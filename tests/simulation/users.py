@@ -1,4 +1,4 @@
-"""The users of the simulation: they outlive engines, and go on where they were."""
+"""The users of the simulation: they outlive engines, and continue where they were."""
 
 from __future__ import annotations
 
@@ -35,31 +35,28 @@ CHANGE_SET = "changes"
 
 @dataclass
 class Progress:
-    """How far the users are."""
+    """The progress of the users."""
 
     sent: int = 0
-    asked: int = 0
-    """Operations that users had asked for when the present request was first sent."""
+    asked: int = 0  # operations that users had requested when the present request was first sent
+    # When each request was answered, or found to be recorded.
     accepted: list[float] = field(default_factory=list)
-    """When each request was answered, or found to be recorded."""
     signalled: int = 0
+    # Signals to the scaling policy and the restarter, by name; none is repeated.
     sent_to: Counter[str] = field(default_factory=Counter)
-    """Signals to the scaling policy and the restarter, by name; nobody sends one again."""
+    # Those of them that were acknowledged.
     answered_by: Counter[str] = field(default_factory=Counter)
-    """Those of them that were answered."""
     measured: int = 0
     acknowledged: list[str] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
-    document: str = ""
-    """Of the stack that was abandoned."""
+    document: str = ""  # document of the abandoned stack
     readings: list[tuple[int, int]] = field(default_factory=list)
+    # Acknowledged clears of hooks: row and hook.
     cleared: set[tuple[str, str]] = field(default_factory=set)
-    """Clears of hooks that were answered: the row, and where it stood."""
-    applied: Applied = field(default_factory=Applied)
-    """What the agent on the server has done."""
+    applied: Applied = field(default_factory=Applied)  # state of the agent on the server
+    # Times without activity although an operation was open.
     asleep: list[str] = field(default_factory=list)
-    """Moments at which nobody did anything although an operation was open."""
 
 
 def operations_of(world: World, stack_id: str) -> list[Operation]:
@@ -85,7 +82,7 @@ def _body(request: Request) -> StackRequest:
 
 
 class Users:
-    """Those who send what a scenario says, to the engine that lives at the time."""
+    """Users who send the requests of a scenario, to the engine that lives at the time."""
 
     def __init__(
         self, world: World, engine: EngineLife, scenario: Scenario, progress: Progress
@@ -98,11 +95,11 @@ class Users:
 
     @property
     def _alive(self) -> bool:
-        """Nobody sends anything new to an engine that was taken for dead."""
+        """Return whether the engine is believed alive; a dead one gets no new requests."""
         return self._world.generation == self._generation
 
     def all(self) -> list[Awaitable[None]]:
-        """Those who come to an end."""
+        """Return the users whose work is finite."""
         scenario = self._scenario
         users: list[Awaitable[None]] = [self._requests()]
         if scenario.signals:
@@ -115,7 +112,7 @@ class Users:
         return users
 
     def lookers(self) -> list[Awaitable[None]]:
-        """Those who go on for ever."""
+        """Return the users who continue for ever."""
         scenario = self._scenario
         lookers: list[Awaitable[None]] = [self._read()] if scenario.reads else []
         if scenario.deploys:
@@ -140,7 +137,7 @@ class Users:
                 await asyncio.sleep(1)
 
     async def _requests(self) -> None:
-        """Send what has not been sent; what was being sent when the engine died is sent again."""
+        """Send the remaining requests; the one in flight when the engine died is sent again."""
         progress, scenario = self._progress, self._scenario
         while progress.sent < len(scenario.requests) and self._alive:
             number = progress.sent
@@ -158,12 +155,12 @@ class Users:
                 await self._persist(functools.partial(self._send, request))
             if self._alive:
                 progress.accepted.append(self._world.time())
-                # somebody who was frozen may have sent the same
+                # a frozen engine may have sent the same
                 progress.sent = max(progress.sent, number + 1)
                 progress.asked = len(self._asked())
 
     async def _rest(self) -> None:
-        """Return when everything has come to its end."""
+        """Return when all activity has ended."""
         await self._engine.dispatch.idle()
         if self._open():
             # an engine that came back has taken it, and will soon be missed
@@ -173,7 +170,7 @@ class Users:
             self._progress.asleep += [f"{op.action} {op.status}" for op in self._open()]
 
     def _open(self) -> list[Operation]:
-        """What was asked for and has not come to its end."""
+        """Return the requests that have not ended."""
         stack_id = self._progress.stack_id
         known = [] if stack_id is None else operations_of(self._world, stack_id)
         return [op for op in known if not op.status.final]
@@ -215,9 +212,10 @@ class Users:
         return list(by_users.values())
 
     def _is_recorded(self, request: Request) -> bool:
-        """Return whether the request has been accepted, although its answer never came.
+        """Return whether the request was accepted, although its answer was lost.
 
-        What is new may also be the request before it, by an engine that came back: twice accepted.
+        A new operation may also be that of the request before, from an engine that returned: twice
+        accepted.
         """
         action = "DELETE" if request.action == "abandon" else request.action.upper()
         return any(
@@ -227,7 +225,7 @@ class Users:
         )
 
     def _template_of(self, operation: Operation) -> object:
-        """What was asked for; None once it has been tidied away, long after its end."""
+        """Return the requested operation; None once it has been tidied away, long after its end."""
         inputs, contents = tables.inputs.columns, tables.contents.columns
         select = sa.select(contents.body).join(tables.inputs, inputs.template == contents.hash)
         with self._world.database.connect() as connection:
@@ -273,10 +271,10 @@ class Users:
                 await engine.operations.delete(caller, address)
             case "show":
                 await sets.of_update(caller, address, CHANGE_SET, _body(request), "")
-            case "execute":  # whoever does not know whether he did does it again
+            case "execute":  # a client that does not know the result repeats the request
                 await sets.execute(caller, address, CHANGE_SET, disable_rollback=None)
             case "abandon":
-                # the answer may never come: whoever is careful asks before
+                # the answer may be lost: a careful client checks first
                 progress.document = json.dumps(await engine.exports.export(CALLER, address))
                 await engine.exports.abandon(CALLER, address)
             case "snapshot":
@@ -315,7 +313,7 @@ class Users:
                 progress.signalled += 1
 
     def _is_over(self) -> bool:
-        """Return whether nothing is under way that could still make what is to be signalled."""
+        """Return whether no operation is active that could still create the signalled resource."""
         if self._progress.stack_id is None:
             return False
         return self._progress.sent == len(self._scenario.requests) and not self._open()
@@ -337,7 +335,7 @@ class Users:
         return True
 
     async def _measure(self) -> None:
-        """Tell what is measured, again if the answer never came, and wait for what follows."""
+        """Send the measurements, again after a lost answer, and wait for their effect."""
         progress, measures = self._progress, self._scenario.measures
         while progress.measured < len(measures) and self._alive:
             number = progress.measured
@@ -384,7 +382,7 @@ class Users:
             assert len({op.id for op in open_}) == len(open_)
 
     async def _clear_hooks(self) -> None:
-        """A user who clears hooks, each until he is answered and never again."""
+        """A user who clears hooks, each until the clear is acknowledged, and never again."""
         # drawn apart, so that the rest of a scenario does not change with the hooks
         source, pause = random.Random(self._generation), 0.1
         while self._alive:
@@ -409,7 +407,7 @@ class Users:
                         pause = 0.1
 
     async def _standing(self) -> list[tuple[Resource, StackAddress]]:
-        """The rows that stand at hooks, and where they are."""
+        """Return the rows that wait at hooks, and the hook of each."""
         store, stack_id = self._engine.ports.store, self._progress.stack_id
         stack = await store.stack(stack_id) if stack_id is not None else None
         if stack is None:

@@ -1,7 +1,7 @@
-"""What is between engines and the cloud: requests take time, and outlive who has sent them.
+"""The connection between engines and the cloud: requests take time, and outlive their senders.
 
-The cloud does what a request asks for when it arrives, which may be after the death of the engine
-that has sent it: then, as with real services, it is done late, or never, and nobody is answered.
+The cloud executes a request when it arrives, which may be after the death of its engine: then, as
+with real services, it is done late, or never, and without an answer.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from stoker.engine.model.interfaces import Lease
 from tests.simulation.cloud import Cloud, LostError
 from tests.simulation.threads import CallThread, Returned, Sent, send
 
+# Seconds after which an engine stops waiting for an answer, and the request has no effect any more.
 REQUEST_TIMEOUT = 60.0
-"""Seconds after which an engine stops waiting for an answer, and no request is done any more."""
 
 
 _READING = frozenset({"content_of", "find", "get", "is_tied", "login"})
 
 
 class Connection:
-    """The cloud as resource types see it: each method is a request. What it has is there to see.
+    """The cloud as resource types see it: each method is a request. Its contents are public.
 
-    An engine must be allowed to change something when it sends the request for that.
+    An engine must be allowed to change an object when it sends the request for that.
     """
 
     def __init__(self, cloud: Cloud, lease: Lease) -> None:
@@ -53,10 +53,8 @@ class _Flight:
         self.thread = thread
         self.loop = loop
         self.ended: asyncio.Future[Any] = loop.create_future()
-        self.act: Callable[[], Any] | None = None
-        """What the cloud is still to do."""
-        self.sent = 0.0
-        """When it was asked for that."""
+        self.act: Callable[[], Any] | None = None  # pending effect in the cloud
+        self.sent = 0.0  # time of the request
 
 
 class Wire:
@@ -67,13 +65,11 @@ class Wire:
         self._cloud = cloud
         self._time = time
         self._flights: dict[_Flight, None] = {}
+        # Requests of dead engines that will still be done: time and effect.
         self._late: dict[_Flight, tuple[float, Callable[[], Any]]] = {}
-        """Requests of dead engines that will still be done: when, and what."""
-        self._loops: set[asyncio.AbstractEventLoop] = set()
-        """Of the engines that live."""
+        self._loops: set[asyncio.AbstractEventLoop] = set()  # requests of live engines
         self._users: asyncio.AbstractEventLoop | None = None
-        self.cuts = 0
-        """Requests that were under way when an engine died."""
+        self.cuts = 0  # requests in flight when an engine died
 
     def under_way(self) -> asyncio.AbstractEventLoop | None:
         """The loop of an engine that has sent a request which is not done yet."""
@@ -85,7 +81,7 @@ class Wire:
         return max((due - self._time() for due, _ in self._late.values()), default=0.0) + 1
 
     async def call(self, call: Callable[[], Any]) -> Any:
-        """What the call returns or raises. It goes on when the caller is cancelled."""
+        """Return or raise the result of the call. It continues when the caller is cancelled."""
         loop = asyncio.get_running_loop()
         flight = _Flight(CallThread(call), loop)
         self._flights[flight] = None
@@ -135,7 +131,7 @@ class Wire:
             self._go_on(flight, flight.thread.answer(value, error))
 
     def cut(self, fate: str, loop: asyncio.AbstractEventLoop) -> list[_Flight]:
-        """An engine dies, or freezes: what is to become of its requests. Returns its calls."""
+        """Decide the fate of the requests of an engine that dies or freezes. Return its calls."""
         self._loops.discard(loop)
         flights = [flight for flight in self._flights if flight.loop is loop]
         for flight in flights:
@@ -152,7 +148,7 @@ class Wire:
         return flights
 
     def deliver(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Have this loop do in time what dead engines have asked for."""
+        """Have this loop execute the requests of dead engines in time."""
         self._users = loop
         for flight in self._late:
             self._schedule(flight, loop)

@@ -1,4 +1,4 @@
-"""The world that a scenario runs in: what outlives an engine, and the engines that come and go."""
+"""The world that a scenario runs in: the parts that outlive an engine, and the engines."""
 
 from __future__ import annotations
 
@@ -47,17 +47,15 @@ Result = TypeVar("Result")
 CALLER = Caller("project", "user", "demo")
 START = 1_800_000_000.0
 LAST_TURNS = 60
-LAST_SECONDS = 10.0
-"""What an engine that has come back lives to see, at most."""
+LAST_SECONDS = 10.0  # longest life of an engine that has returned
 
+# Remains of dead engines. If they were collected, their coroutines would run their last blocks.
 _graveyard: list[object] = []
-"""What dead engines held: were it collected, their coroutines would run their last blocks."""
-# nor when Python ends, in the middle of which they would run into what is gone already
+# nor when Python ends: they would run into modules that are gone already
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_graveyard))
 
 
-_disks: list[Disk] = []
-"""Where the database lies: the disk of the world that lives now."""
+_disks: list[Disk] = []  # location of the database: the disk of the current world
 
 
 @functools.cache
@@ -88,8 +86,9 @@ def empty_database() -> sa.Engine:
 
 
 def driver_connection(database: sa.Engine) -> sqlite3.Connection:
-    """What all that uses the database shares: those who look after every commit would take a
-    quarter of a play by way of SQLAlchemy.
+    """Return the connection of the driver below SQLAlchemy.
+
+    The watchers that read after every commit would take a quarter of a play by way of SQLAlchemy.
     """
     connection = database.raw_connection()
     found = connection.driver_connection
@@ -149,7 +148,7 @@ class Workers:
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Result:
         if service in (None, "catalog"):
-            return call()  # the simulated cloud has no catalog that takes time to look at
+            return call()  # reading the catalog of the simulated cloud takes no time
         if admitted is not None:
             await admitted()
         self._world.calls += 1
@@ -192,7 +191,7 @@ class Clouds:
 
 
 class Faults:
-    """What the simulated cloud's exceptions mean."""
+    """Return the meaning of the simulated cloud's exceptions."""
 
     def is_not_found(self, error: Exception) -> bool:
         return isinstance(error, GoneError)
@@ -239,11 +238,11 @@ class EngineLife:
         self.service = make_service(ports, self.dispatch)
         self.operations, self.views = self.service.operations, self.service.views
         self.signals, self.exports = self.service.signals, self.service.exports
+        # Set once it is known that no other engine lives, and its stacks are acquired.
         self.missed = asyncio.Event()
-        """Set once it is known that no other engine lives, and what others have left is taken."""
 
     async def take_over(self) -> None:
-        """Take up what other engines have left: none of them lives."""
+        """Acquire the stacks that other engines have left: none of them lives."""
         await self.dispatch.recover()
         self.missed.set()
 
@@ -252,12 +251,12 @@ def _look_again(engine: EngineLife) -> None:
     _graveyard.append(asyncio.ensure_future(engine.take_over()))
 
 
+# Breaks a durability rule: a store that keeps less than it promises.
 Sabotage = Callable[[Store], Store]
-"""Breaks a durability rule: a store that keeps less than it promises."""
 
 
 class World:
-    """What outlives an engine: database, cloud, time, and the seed."""
+    """The parts that outlive an engine: database, cloud, time, and the seed."""
 
     def __init__(
         self,
@@ -281,21 +280,18 @@ class World:
         self._sabotage = sabotage
         self._types = types or Types()
         self._loop: VirtualLoop | None = None
+        # An engine that is considered dead, and its calls.
         self._frozen: tuple[VirtualLoop, list[Any]] | None = None
-        """An engine that everyone takes for dead, and its calls."""
-        self.generation = 0
-        """Counts the engines."""
-        self.calls = 0
-        """Calls of engines to the cloud so far."""
+        self.generation = 0  # counts the engines
+        self.calls = 0  # calls of engines to the cloud so far
+        # Numbers of the calls for which the machine lacks a resource.
         self.lacks: Collection[int] = ()
-        """Numbers of the calls for which the machine is short of something."""
         self.shortage: Callable[[], Exception] = no_descriptor
+        # Whether such calls run later, as those for which an executor could not start a thread.
         self.queues_calls = False
-        """Such calls run later, as those for which an executor could not start a thread."""
-        self.watched_until = 0.0
-        """Seconds after the start until which alarms are looked after."""
+        self.watched_until = 0.0  # seconds after the start during which alarms are evaluated
+        # Far away, so that an engine that misses an end waits for ever, and the test sees that.
         self.second_look = 1e6
-        """Far away: whoever is not told of an end shall be seen to wait for ever."""
         self.cloud.recorded = self._is_recorded
 
     def _is_recorded(self, object_id: str) -> bool:
@@ -325,8 +321,8 @@ class World:
     ) -> Result | None:
         """Run an engine until ``life`` returns, or until it is killed (then None).
 
-        Types may kill it, too, by raising :class:`KilledError`. With ``dies`` it is killed when
-        that says so: it is asked after every turn, and told whether requests are under way.
+        Types may kill it, too, by raising :class:`KilledError`. ``dies`` is called after every turn
+        with whether requests are in flight; the engine is killed when it returns a death.
         """
         self.generation += 1
         loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
@@ -345,7 +341,7 @@ class World:
             else:
                 await engine.dispatch.recover()
                 loop.call_later(0.2, self._thaw, *frozen)
-                # somebody notices that the engine that came back has died again
+                # a monitor notices that the engine that returned has died again
                 loop.call_later(30, _look_again, engine)
             return await life(engine)
 
@@ -375,14 +371,14 @@ class World:
             self.wire.bury(calls)
 
     def attend(self, engine: Any) -> None:
-        """Begin what a process does besides: look after alarms, send notifications."""
+        """Start the background work of a process: evaluate alarms, send notifications."""
         if self.watched_until:
             WatchTimer(engine.ports.store, engine.ports.clock, self._looking(engine)).start()
         if self.notifies and self.mailbox is not None:
             Sender(self.outbox, Channel.BUS, self.mailbox, 1000).start()
 
     def _looking(self, engine: Any) -> Callable[[], Awaitable[float | None]]:
-        """Looks at the alarms that are due, as long as somebody measures anything."""
+        """Evaluate the alarms that are due, while any measurements arrive."""
 
         async def look() -> float | None:
             if self.time() > START + self.watched_until:
@@ -392,7 +388,7 @@ class World:
         return look
 
     def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
-        """Let an engine that everyone took for dead go on for a while, beside its successor."""
+        """Let an engine that is considered dead continue for a while, beside its successor."""
         ours = self.loop
         frozen.now, frozen.kill_after = ours.now, frozen.turns + LAST_TURNS
         dies_at = ours.now + LAST_SECONDS
@@ -425,7 +421,7 @@ class World:
 
     @staticmethod
     def remember(dead: object) -> None:
-        """Keep what is dead, so that nothing of it runs on."""
+        """Keep the remains of dead engines, so that no part of them runs on."""
         _graveyard.append(dead)
 
     def ports(

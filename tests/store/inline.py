@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class InlineRunner:
-    """Runs transactions at once."""
+    """Runs transactions immediately, in the calling thread."""
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
         """Run now."""

@@ -92,7 +92,7 @@ async def test_statement_of_an_abandoned_read_is_cancelled(reader: Reader) -> No
     assert await reader.small("a") == 1
 
 
-async def test_slow_reads_of_a_project_leave_room_for_others(reader: Reader) -> None:
+async def test_slow_reads_of_one_project_spare_others(reader: Reader) -> None:
     slow = [reader.endless("a")]
     await reader.wait_begun()
     slow += [reader.endless("a") for _ in range(60)]
@@ -127,7 +127,7 @@ async def test_abandoned_read_decrypts_no_further_rows(reader: Reader) -> None:
     assert await reader.small("a") == 1
 
 
-async def test_read_with_an_abandoned_one_in_its_group_is_answered(reader: Reader) -> None:
+async def test_abandoned_read_spares_others_in_its_group(reader: Reader) -> None:
     cipher = ColumnCipher(key_from_passphrase("a key"))
     text, held = cipher.encrypt({"a": "value"}), threading.Event()
 

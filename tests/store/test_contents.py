@@ -51,7 +51,7 @@ def input_of(input_id: str, files: dict[str, str]) -> Input:
 
 
 @pytest.mark.parametrize("text", ["small", LARGE])
-async def test_inputs_share_the_files_that_they_have_in_common(
+async def test_inputs_share_common_files(
     store: SqlStore, cipher: CountingCipher, text: str
 ) -> None:
     inputs = [input_of(f"i{n}", {"a.yaml": text}) for n in range(3)]
@@ -77,7 +77,7 @@ async def test_large_files_are_released_with_the_last_input(
     assert cipher.decrypted == before + 1
 
 
-async def test_contents_that_were_read_are_written_again_as_they_were(store: SqlStore) -> None:
+async def test_contents_read_are_written_back_unchanged(store: SqlStore) -> None:
     given = input_of("i", {"a.yaml": "small"})
     await store.commit(PublicChange("s", inputs=(given,)))
     read = await store.input("i")

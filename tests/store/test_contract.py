@@ -1,4 +1,4 @@
-"""What the engine relies on, held against every database that the store supports."""
+"""The contract between engine and store, checked on every supported database."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ async def made(store: SqlStore) -> Stack:
         DropSnapshotRequest("snapshot"),
     ],
 )
-async def test_every_kind_of_request_is_read_as_it_was(
+async def test_operation_requests_of_every_kind_round_trip(
     stores: TwoProcesses, request_: Request
 ) -> None:
     stack = await made(stores.one)
@@ -191,7 +191,7 @@ async def test_every_kind_of_request_is_read_as_it_was(
     ]
 
 
-async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
+async def test_written_stack_round_trips(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     operation, row, event = operation_on(stack), resource_of(stack), event_of(stack)
     given = Input(str(uuid4()), stack.id, {"t": 1}, "text", {"p": "é"}, {"e": 1}, {"f": "x"})
@@ -225,7 +225,7 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     assert await other.operation_status(operation.id) == (OperationStatus.WAITING, "")
 
 
-async def test_users_of_a_stack_find_it_by_name_nested_or_not(stores: TwoProcesses) -> None:
+async def test_stack_users_find_root_and_nested_stacks(stores: TwoProcesses) -> None:
     project = str(uuid4())
     root = replace(stack_in("p"), user_project_id=project)
     nested = replace(stack_in("p", "nested"), user_project_id=project, parent_id=root.id)
@@ -240,7 +240,7 @@ async def test_users_of_a_stack_find_it_by_name_nested_or_not(stores: TwoProcess
     assert await stores.other.find_stack("p", "nested") is None
 
 
-async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) -> None:
+async def test_each_acquire_gets_its_own_fencing_token(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = await asyncio.gather(
         *(store.take(stack.id) for _ in range(25) for store in (stores.one, stores.other))
@@ -248,7 +248,7 @@ async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) ->
     assert sorted(each.stack.fencing_token for each in taken) == list(range(1, 51))
 
 
-async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> None:
+async def test_new_stack_is_acquired_with_its_record(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()), "new")
     operation = Operation(str(uuid4()), stack.id, Action.CREATE, 1.0)
     await stores.one.commit(
@@ -264,12 +264,12 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
         OwnerChange(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
     )
     after = (await stores.other.take(stack.id)).stack
-    # nothing has happened since it was taken: should that go on, the operation is given up
+    # nothing has happened since it was acquired; if that continues, the operation is abandoned
     assert (after.reason, after.fencing_token, after.take_ups) == ("driven", 2, 2)
 
 
 async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
-    """A new stack with these operations, or a create, and what they are to reach."""
+    """Record a new stack with these operations, or with a create, and its desired state."""
     stack = stack_in(str(uuid4()))
     given = Input(str(uuid4()), stack.id, template={"resources": {}}, environment={}, files={})
     stack = replace(stack, input_id=given.id)
@@ -279,7 +279,7 @@ async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
     return stack, given
 
 
-async def test_who_takes_a_stack_first_is_told_all_of_it(stores: TwoProcesses) -> None:
+async def test_first_acquire_returns_the_whole_stack(stores: TwoProcesses) -> None:
     stack, given = await begun(stores.one)
     first, second = await stores.one.take(stack.id), await stores.other.take(stack.id)
     assert first.operation == (await stores.one.operations(stack.id))[0]
@@ -287,13 +287,13 @@ async def test_who_takes_a_stack_first_is_told_all_of_it(stores: TwoProcesses) -
     assert (second.stack.fencing_token, second.operation, second.given) == (2, None, None)
 
 
-async def test_a_stack_with_two_operations_is_read_by_who_takes_it(stores: TwoProcesses) -> None:
+async def test_acquire_leaves_several_operations_to_be_read(stores: TwoProcesses) -> None:
     create, delete = (operation_on(stack_in("p"), each) for each in (Action.CREATE, Action.DELETE))
     stack, _ = await begun(stores.one, create, delete)
     assert (await stores.one.take(stack.id)).operation is None
 
 
-async def test_a_stack_whose_input_cannot_be_read_is_taken_beside_others(
+async def test_unreadable_input_does_not_affect_other_acquires(
     stores: TwoProcesses,
 ) -> None:
     (damaged, given), (whole, _) = await begun(stores.one), await begun(stores.one)
@@ -305,7 +305,7 @@ async def test_a_stack_whose_input_cannot_be_read_is_taken_beside_others(
     assert other.operation is not None
 
 
-async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None:
+async def test_former_owner_writes_nothing(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     first = (await stores.one.take(stack.id)).stack
     second = (await stores.other.take(stack.id)).stack
@@ -320,7 +320,7 @@ async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None
     assert (found.reason, found.fencing_token) == ("in time", second.fencing_token)
 
 
-async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
+async def test_stack_name_is_unique(stores: TwoProcesses) -> None:
     project = str(uuid4())
     stacks = [stack_in(project, "same") for _ in range(10)]
     done = await asyncio.gather(
@@ -334,7 +334,7 @@ async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
     assert all(isinstance(each, AlreadyExistsError) for each in done if each is not None)
 
 
-async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProcesses) -> None:
+async def test_failed_write_does_not_affect_others(stores: TwoProcesses) -> None:
     project = str(uuid4())
     bad, good = stack_in(project, "bad"), stack_in(project, "good")
     bad = replace(bad, description="\ud800")
@@ -349,7 +349,7 @@ async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProc
     assert await stores.one.stack(good.id) is not None
 
 
-async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses) -> None:
+async def test_guard_sees_all_earlier_writes(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
     def room(inside: TransactionReader) -> None:
@@ -368,7 +368,7 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
     assert all(isinstance(each, LimitExceededError) for each in done if each is not None)
 
 
-async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoProcesses) -> None:
+async def test_attempts_without_progress_are_counted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     counts = [(await stores.one.take(stack.id)).stack.take_ups for _ in range(5)]
     assert counts == [1, 2, 3, 3, 3]
@@ -379,7 +379,7 @@ async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoP
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
-async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: TwoProcesses) -> None:
+async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
@@ -393,7 +393,7 @@ async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: Two
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
-async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> None:
+async def test_force_failed_operation_has_ended_with_events(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
@@ -413,7 +413,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
         await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, resources=(row,)))
 
 
-async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
+async def test_tidying_keeps_operations_in_progress(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     ended = [
         replace(operation_on(stack), status=OperationStatus.COMPLETE, plan=None) for _ in range(40)
@@ -443,7 +443,7 @@ async def test_tidying_drops_old_events_beyond_their_size(
     assert [event.id for event in left] == [event.id for event in events[-5:]]
 
 
-async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(
+async def test_tidying_keeps_inputs_of_stack_and_rollback(
     stores: TwoProcesses,
 ) -> None:
     stack = stack_in(str(uuid4()))
@@ -464,7 +464,7 @@ def config_in(project: str, **fields: Any) -> SoftwareConfig:
     return SoftwareConfig(str(uuid4()), project, 4.5, **{"inputs": [], "outputs": [], **fields})
 
 
-async def test_configs_and_deployments_are_read_as_they_were_written(stores: TwoProcesses) -> None:
+async def test_configs_and_deployments_round_trip(stores: TwoProcesses) -> None:
     project = str(uuid4())
     config = config_in(
         project, name=5, group=None, config={"a": "ü"}, inputs=[{"name": "i"}], options=["x"]
@@ -489,7 +489,7 @@ async def test_configs_and_deployments_are_read_as_they_were_written(stores: Two
     assert await other.deployment(None, deployment.id) == replace(deployment, status="FAILED")
 
 
-async def test_a_config_goes_once_no_deployment_refers_to_it(stores: TwoProcesses) -> None:
+async def test_config_in_use_is_kept_until_last_deployment(stores: TwoProcesses) -> None:
     project = str(uuid4())
     config = config_in(project)
     deployment = Deployment(str(uuid4()), project, 1.0, config.id, "server")
@@ -502,7 +502,7 @@ async def test_a_config_goes_once_no_deployment_refers_to_it(stores: TwoProcesse
     assert await stores.other.software.deployment(project, deployment.id) is None
 
 
-async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcesses) -> None:
+async def test_guard_refuses_change_of_software(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
     def room(inside: TransactionReader) -> None:
@@ -521,7 +521,7 @@ async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcess
     assert len(await stores.one.software.list_configs(project, Page())) == 3
 
 
-async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProcesses) -> None:
+async def test_only_the_owner_writes_software_of_stack(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     config = config_in(stack.project_id)
@@ -532,7 +532,7 @@ async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProc
     assert await stores.one.software.config(None, config.id) is None
 
 
-async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: TwoProcesses) -> None:
+async def test_resources_are_found_by_physical_id(stores: TwoProcesses) -> None:
     stack = replace(stack_in(str(uuid4())), user_project_id=str(uuid4()))
     await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
     row = replace(resource_of(stack), physical_id=str(uuid4()))
@@ -546,7 +546,7 @@ async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: Tw
     assert await other.projects_of_users("another") == []
 
 
-async def test_an_object_is_found_by_its_id_however_long_that_is(stores: TwoProcesses) -> None:
+async def test_long_physical_id_is_found(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     row = replace(resource_of(stack, "a"), physical_id="long" * 5000)
     await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
@@ -555,7 +555,7 @@ async def test_an_object_is_found_by_its_id_however_long_that_is(stores: TwoProc
     assert [each.id for each in found] == [row.id]
 
 
-async def test_tidying_keeps_what_is_part_of_an_open_operation_of_the_parent(
+async def test_tidying_keeps_parts_of_open_parent_operation(
     stores: TwoProcesses,
 ) -> None:
     parent = await made(stores.one)

@@ -36,7 +36,7 @@ def opened(data_dir: Path, url: str | None = None) -> Iterator[OpenStore]:
 
 @pytest.fixture
 async def data_dir(tmp_path: Path) -> Path:
-    """Where an installation with SQLite is, with a row in each table and a stack."""
+    """The data directory of an SQLite installation, with a row in each table and a stack."""
     place = tmp_path / "data"
     with opened(place) as store:
         given = input_of(STACK, "given", SECRET)
@@ -80,7 +80,7 @@ async def test_an_installation_moves_to_postgresql_and_back(
     assert rows_of(back) == before
 
 
-async def test_the_service_goes_on_with_its_keys_and_its_numbers(
+async def test_copied_service_keeps_keys_and_numbers(
     data_dir: Path, postgresql: PostgreSQL
 ) -> None:
     target = postgresql.new()
@@ -93,9 +93,7 @@ async def test_the_service_goes_on_with_its_keys_and_its_numbers(
             assert connection.execute(newest.limit(1)).scalar() == "next"
 
 
-def test_a_database_that_is_not_empty_is_not_written_to(
-    data_dir: Path, postgresql: PostgreSQL
-) -> None:
+def test_database_with_rows_is_not_written_to(data_dir: Path, postgresql: PostgreSQL) -> None:
     target = postgresql.new()
     assert copied(data_dir, target)[0] == 0
     before = rows_of(target)

@@ -30,7 +30,7 @@ PLAN = {
         ["a", "a", "update", [], ["value"], "row-a"],
         ["b", "b", "create", ["a"], [], None],
     ],
-    # what stands on another goes first
+    # nodes that depend on others are removed first
     "removed": [
         ["row-c", "c", "remove", ["row-d"], [], "row-c"],
         ["row-d", "d", "remove", [], [], "row-d"],
@@ -77,14 +77,14 @@ async def after_migration(tmp_path: Path, action: str, plan: Any) -> Operation:
         ),
     ],
 )
-async def test_the_plan_of_an_earlier_release_becomes_a_request(
+async def test_plan_of_earlier_release_becomes_a_request(
     tmp_path: Path, action: str, plan: Any, request_: Request
 ) -> None:
     operation = await after_migration(tmp_path, action, plan)
     assert (operation.request, operation.plan) == (request_, None)
 
 
-async def test_a_plan_under_way_keeps_its_actions_and_their_order(tmp_path: Path) -> None:
+async def test_plan_in_progress_keeps_actions_and_order(tmp_path: Path) -> None:
     operation = await after_migration(tmp_path, "UPDATE", PLAN)
     assert operation.request == ChangeRequest(rollback=True, settings={"tags": ["x"]})
     assert isinstance(operation.plan, Plan)

@@ -1,4 +1,4 @@
-"""What an installation of any earlier release has stored is read as it was, on both databases."""
+"""Rows of any earlier release are read without loss, on both databases."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
 STACKS, RESOURCES, EVENTS = 6, 4, 12
+# Columns whose content changes its form at a later revision; tested with the operations.
 SINCE = {"operations.plan": "0006", "operations.request": "0006"}
-"""Columns whose content has another form from a revision on; tested with the operations."""
-Rows = Mapping[str, list[dict[str, Any]]]
-"""By table."""
+Rows = Mapping[str, list[dict[str, Any]]]  # by table
 
 
 class Reader:
@@ -119,7 +118,7 @@ async def written(store: SqlStore) -> None:
 
 @pytest.fixture(scope="module")
 def today(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rows, dict[str, list[Any]]]:
-    """The rows of an installation of this release, and what is read of them."""
+    """Return the rows of an installation of this release, and the objects read from them."""
     reader = Reader(f"sqlite:///{tmp_path_factory.mktemp('today') / 'stoker.db'}")
 
     async def fill() -> dict[str, list[Any]]:
@@ -218,7 +217,7 @@ def test_rows_of_an_earlier_release_are_read(
 
 
 @pytest.mark.parametrize("revision", one_in(4, REVISIONS))
-def test_rows_of_an_earlier_release_are_read_in_postgresql(
+def test_rows_of_earlier_release_are_read_on_postgresql(
     postgresql: PostgreSQL, revision: str, today: tuple[Rows, dict[str, list[Any]]]
 ) -> None:
     is_read_as_it_was(postgresql.new(), revision, today)

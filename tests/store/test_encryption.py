@@ -1,4 +1,4 @@
-"""Texts decrypt to what was encrypted, also when they are decrypted again."""
+"""Encryption of columns: each text decrypts to its value, repeatedly."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cryptography.fernet import Fernet, InvalidToken
 from stoker.store.sql.encryption import MOST_KEPT, ColumnCipher
 
 
-def test_who_decrypts_a_text_again_does_not_see_what_others_did_to_the_value() -> None:
+def test_decrypted_values_are_independent_copies() -> None:
     cipher = ColumnCipher(Fernet.generate_key())
     text = cipher.encrypt({"a": [1]})
     cipher.decrypt(text)["a"].append(2)
     assert cipher.decrypt(text) == {"a": [1]}
 
 
-def test_the_same_value_is_encrypted_to_another_text_each_time() -> None:
+def test_equal_values_have_different_ciphertexts() -> None:
     cipher = ColumnCipher(Fernet.generate_key())
     assert cipher.encrypt({"a": 1}) != cipher.encrypt({"a": 1})
 
@@ -34,7 +34,7 @@ def test_texts_are_decrypted_however_many_there_are() -> None:
         assert [cipher.decrypt(text)[0] for text in texts] == [0, 1, 2, 3]
 
 
-def test_what_was_decrypted_is_kept_within_bounds() -> None:
+def test_decryption_cache_is_bounded() -> None:
     cipher = ColumnCipher(Fernet.generate_key())
     large = "x" * (MOST_KEPT // 8)
     tracemalloc.start()
@@ -47,13 +47,13 @@ def test_what_was_decrypted_is_kept_within_bounds() -> None:
 
 
 @pytest.mark.parametrize("value", ["é\n" * 200_000, {"a": [[]] * 100_000, "b": float("inf")}])
-def test_what_is_long_is_encrypted_in_pieces_and_decrypted_again(value: Any) -> None:
+def test_long_value_is_encrypted_in_pieces(value: Any) -> None:
     key = Fernet.generate_key()
     assert ColumnCipher(key).decrypt(ColumnCipher(key).encrypt(value)) == value
 
 
 @pytest.mark.parametrize("size", [500_000, 10])
-def test_what_an_earlier_release_encrypted_is_decrypted(size: int) -> None:
+def test_texts_of_earlier_release_are_decrypted(size: int) -> None:
     key, value = Fernet.generate_key(), ["x" * 100_000, "y" * size]
     text = json.dumps(value).encode()
     pieces = [text] if size == 10 else [text[:200_000], text[200_000:]]
@@ -63,7 +63,7 @@ def test_what_an_earlier_release_encrypted_is_decrypted(size: int) -> None:
         ColumnCipher(Fernet.generate_key()).decrypt(encrypted)
 
 
-def test_another_key_decrypts_nothing_nor_does_the_right_one_what_was_changed() -> None:
+def test_wrong_key_or_changed_text_is_not_decrypted() -> None:
     key = Fernet.generate_key()
     text = ColumnCipher(key).encrypt("secret")
     with pytest.raises(InvalidTag):

@@ -1,4 +1,4 @@
-"""A database that cannot write just now is told from a statement that never will be right."""
+"""Errors that pass, as of a full disk, are distinguished from statements that never succeed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def database(tmp_path: Path) -> sa.Engine:
         ("PRAGMA query_only = on", "readonly"),
     ],
 )
-def test_a_database_that_cannot_write_now_may_write_later(
+def test_unwritable_database_is_a_passing_fault(
     database: sa.Engine, obstacle: str, told: str
 ) -> None:
     with database.connect() as connection:
@@ -52,7 +52,7 @@ def test_a_lock_of_another_process_passes(database: sa.Engine, tmp_path: Path) -
     assert fault.value.passing
 
 
-def test_a_wrong_statement_is_no_fault_of_the_database(database: sa.Engine) -> None:
+def test_wrong_statement_is_no_database_fault(database: sa.Engine) -> None:
     with (
         database.connect() as connection,
         pytest.raises(sa.exc.OperationalError, match="no such table"),

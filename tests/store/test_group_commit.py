@@ -44,7 +44,7 @@ async def on_postgresql(postgresql: PostgreSQL) -> AsyncIterator[TwoProcesses]:
 
 @contextmanager
 def statements(database: sa.Engine) -> Iterator[list[str]]:
-    """What is asked of a database inside the block."""
+    """Record the statements that a database gets inside the block."""
     asked: list[str] = []
 
     def note(*arguments: object) -> None:
@@ -70,7 +70,7 @@ def create(stack: Stack, *guards: Guard) -> PublicChange:
 
 
 def at_most(project: str, most: int) -> Guard:
-    """What lets a project have so many stacks."""
+    """Return a guard that allows a project this number of stacks."""
 
     def guard(inside: TransactionReader) -> None:
         if inside.count_stacks(project) >= most:
@@ -87,12 +87,12 @@ async def of_project(stores: TwoProcesses, project_id: str, change: PublicChange
 
 
 async def together(stores: TwoProcesses, *changes: PublicChange | OwnerChange) -> list[object]:
-    """What comes of changes that are ready at the same time."""
+    """Return the results of changes that are ready at the same time."""
     commits = (stores.one.commit(change) for change in changes)
     return await asyncio.gather(*commits, return_exceptions=True)
 
 
-async def test_stacks_that_are_made_together_cost_no_statement_each(stores: TwoProcesses) -> None:
+async def test_creates_together_share_their_statements(stores: TwoProcesses) -> None:
     counts = []
     for many in (1, 20, 20):
         project = str(uuid4())
@@ -121,7 +121,7 @@ async def test_each_of_many_creates_counts_those_before_it(stores: TwoProcesses)
     ]
 
 
-async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoProcesses) -> None:
+async def test_ended_stack_frees_its_quota_in_same_transaction(stores: TwoProcesses) -> None:
     project = str(uuid4())
     old = stack_in(project, "old")
     await stores.one.commit(create(old))
@@ -131,7 +131,7 @@ async def test_a_stack_that_has_ended_leaves_room_for_one_after_it(stores: TwoPr
     assert await together(stores, gone, new) == [None, None]
 
 
-async def test_a_name_that_is_given_in_the_same_transaction_is_taken(stores: TwoProcesses) -> None:
+async def test_name_taken_in_same_transaction_is_refused(stores: TwoProcesses) -> None:
     project = str(uuid4())
     first, second, other = (stack_in(project, name) for name in ("app", "app", "other"))
     nested = replace(stack_in(project, "app"), parent_id=first.id)
@@ -141,7 +141,7 @@ async def test_a_name_that_is_given_in_the_same_transaction_is_taken(stores: Two
     assert len([each for each in asked if "INTO stacks" in each]) == 1, "none was written alone"
 
 
-async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -> None:
+async def test_last_change_of_a_row_wins(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
     token = (await stores.one.take(stack.id)).stack.fencing_token
@@ -167,7 +167,7 @@ async def test_of_changes_to_one_row_the_last_one_counts(stores: TwoProcesses) -
     assert [event.reason for event in told][-2:] == ["first", "last"]
 
 
-async def test_what_goes_together_goes_with_all_that_hangs_on_it(stores: TwoProcesses) -> None:
+async def test_dropped_rows_take_their_dependents_along(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
     token = (await stores.one.take(stack.id)).stack.fencing_token
@@ -196,7 +196,7 @@ async def test_texts_are_written_as_they_are(stores: TwoProcesses) -> None:
     assert found.reason == text
 
 
-async def test_nul_in_a_reason_is_replaced_where_the_database_has_none(
+async def test_nul_in_reason_is_replaced_on_postgresql(
     on_postgresql: TwoProcesses,
 ) -> None:
     stack = replace(stack_in("p"), reason="a\0b \\u0000")
@@ -206,7 +206,7 @@ async def test_nul_in_a_reason_is_replaced_where_the_database_has_none(
     assert found.reason == "a\N{REPLACEMENT CHARACTER}b \\u0000"
 
 
-async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
+async def test_waiting_commit_does_not_hold_event_numbers(
     on_postgresql: TwoProcesses,
 ) -> None:
     session = on_postgresql.databases[1]
@@ -225,12 +225,13 @@ async def test_who_waits_for_others_does_not_hold_the_numbers_of_events(
         waiting = asyncio.ensure_future(together(on_postgresql, told, asked))
         commit = await ends_or_waits(session, waiting)
         assert not commit.done()
-        # were they held, whoever has the row could never end: each would wait for the other
+        # If they were held, the owner of the row lock could never end: each would wait for the
+        # other.
         assert connection.execute(numbers).scalar_one()
     assert await waiting == [None, None]
 
 
-async def test_nobody_waits_for_all_that_another_project_writes(stores: TwoProcesses) -> None:
+async def test_commit_overtakes_writes_of_high_volume_project(stores: TwoProcesses) -> None:
     many = [create(stack_in("many", f"s{number}")) for number in range(100)]
     few = [create(stack_in("few", f"s{number}")) for number in range(2)]
     await asyncio.create_task(of_project(stores, "few", few[0]))
@@ -253,7 +254,7 @@ class Contest:
         await asyncio.create_task(of_project(self._stores, project_id, change))
 
     async def much(self, count: int) -> None:
-        """Many changes at once of the one that writes much."""
+        """Start many changes of the high-volume project together."""
         await asyncio.gather(*(self.one(self._much, str(uuid4())) for _ in range(count)))
 
     async def place(self) -> int:
@@ -278,8 +279,9 @@ class Contest:
         return place
 
     async def crowd(self) -> int:
-        """How many write little, one after the other, until some changes of the one that writes
-        much are written, or 200.
+        """Commit low-volume changes one after the other; return how many.
+
+        It ends when the high-volume project has written some changes, or after 200.
         """
         done, written = asyncio.Event(), 0
 
@@ -296,7 +298,7 @@ class Contest:
         return written
 
 
-async def test_who_has_written_little_comes_first_and_the_others_wait_for_his_next(
+async def test_low_volume_project_is_written_first(
     stores: TwoProcesses,
 ) -> None:
     contest = Contest(stores)
@@ -305,7 +307,7 @@ async def test_who_has_written_little_comes_first_and_the_others_wait_for_his_ne
     assert await contest.place() <= 2 * SHARE
 
 
-async def test_those_who_write_little_keep_nobody_from_writing_and_come_first_again_later(
+async def test_many_low_volume_projects_do_not_starve_others(
     stores: TwoProcesses,
 ) -> None:
     contest = Contest(stores)
@@ -315,7 +317,7 @@ async def test_those_who_write_little_keep_nobody_from_writing_and_come_first_ag
     assert await contest.place() <= 2 * SHARE
 
 
-async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: TwoProcesses) -> None:
+async def test_only_project_writes_all_in_one_transaction(stores: TwoProcesses) -> None:
     many = [create(stack_in("alone", f"s{number}")) for number in range(100)]
     before, _ = stores.one.commits
     await asyncio.gather(*(of_project(stores, "alone", change) for change in many))
@@ -323,7 +325,7 @@ async def test_a_project_that_writes_alone_has_all_in_one_transaction(stores: Tw
     assert after == before + 1
 
 
-async def test_two_processes_that_take_the_same_stacks_never_have_the_same_token(
+async def test_concurrent_processes_never_share_fencing_tokens(
     on_postgresql: TwoProcesses,
 ) -> None:
     both, project_id = on_postgresql, str(uuid4())

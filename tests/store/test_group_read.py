@@ -48,7 +48,7 @@ def test_reads_of_one_turn_share_transactions_of_twenty(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_read_that_finds_nothing_fails_alone(tmp_path: Path) -> None:
+def test_read_without_result_fails_no_other(tmp_path: Path) -> None:
     async def story() -> None:
         store, runner, _ = opened(tmp_path)
         missing, stack = await asyncio.gather(
@@ -61,7 +61,7 @@ def test_a_read_that_finds_nothing_fails_alone(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_read_that_the_database_refuses_fails_alone(tmp_path: Path) -> None:
+def test_refused_read_fails_no_other(tmp_path: Path) -> None:
     async def story() -> None:
         store, _, database = opened(tmp_path)
         with database.begin() as connection:
@@ -75,7 +75,7 @@ def test_a_read_that_the_database_refuses_fails_alone(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_read_of_which_nobody_waits_for_the_answer_holds_up_no_other(tmp_path: Path) -> None:
+def test_abandoned_read_delays_no_other(tmp_path: Path) -> None:
     async def story() -> None:
         store, _, _ = opened(tmp_path)
         given_up = asyncio.ensure_future(store.stack("none"))
@@ -87,7 +87,7 @@ def test_a_read_of_which_nobody_waits_for_the_answer_holds_up_no_other(tmp_path:
     asyncio.run(story())
 
 
-async def test_what_many_ask_of_one_kind_is_one_statement(tmp_path: Path) -> None:
+async def test_equal_reads_share_one_statement(tmp_path: Path) -> None:
     store, _, database = opened(tmp_path)
     for n in range(12):
         operation = Operation(f"op{n}", f"s{n}", Action.CREATE, 0.0)

@@ -1,4 +1,4 @@
-"""Keys of encryption are rotated while everything goes on."""
+"""Encryption keys are rotated while the service runs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_texts_name_the_key_that_has_encrypted_them() -> None:
         ColumnCipher(B).decrypt(text)
 
 
-def test_a_text_of_a_process_that_has_a_newer_key_is_read_with_the_keys_of_now(
+def test_unknown_newer_key_is_read_from_key_file(
     tmp_path: Path,
 ) -> None:
     with opened(tmp_path) as here:
@@ -87,7 +87,7 @@ def test_a_text_of_a_process_that_has_a_newer_key_is_read_with_the_keys_of_now(
             here._cipher.decrypt(ColumnCipher(A).encrypt("x"))
 
 
-def test_texts_of_earlier_releases_are_read_with_whichever_key_fits() -> None:
+def test_texts_of_earlier_releases_use_any_key() -> None:
     value = {"a": 1}
     unnamed = "aes:" + ColumnCipher(A).encrypt(value).partition(":")[2]
     fernet = Fernet(A).encrypt(b'{"a":1}').decode()
@@ -100,7 +100,7 @@ def test_texts_of_earlier_releases_are_read_with_whichever_key_fits() -> None:
             ColumnCipher(B).decrypt(text)
 
 
-def test_the_places_are_all_columns_that_are_encrypted() -> None:
+def test_reencryption_covers_all_encrypted_columns() -> None:
     named = {str(column) for place in PLACES for column in place.columns}
     marked = {
         str(column)
@@ -112,7 +112,7 @@ def test_the_places_are_all_columns_that_are_encrypted() -> None:
     assert named == marked
 
 
-async def test_everything_is_encrypted_anew_in_bites_and_earlier_keys_may_go(
+async def test_reencryption_finishes_in_steps_and_frees_keys(
     tmp_path: Path,
 ) -> None:
     rows = reencryption.ROWS_AT_ONCE + 3
@@ -137,7 +137,7 @@ async def test_everything_is_encrypted_anew_in_bites_and_earlier_keys_may_go(
         assert not await store.reencryption.bite(), "it was noted that nothing is left"
 
 
-async def test_a_process_that_dies_meanwhile_loses_nothing(tmp_path: Path) -> None:
+async def test_crash_during_reencryption_loses_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 3)
         before = values(store)
@@ -156,7 +156,7 @@ async def test_a_process_that_dies_meanwhile_loses_nothing(tmp_path: Path) -> No
         assert len(await store.reencryption.left()) == 1
 
 
-async def test_what_is_written_meanwhile_is_left_alone(tmp_path: Path) -> None:
+async def test_reencryption_keeps_concurrent_writes(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 1)
         add_key(tmp_path)
@@ -173,7 +173,7 @@ async def test_what_is_written_meanwhile_is_left_alone(tmp_path: Path) -> None:
         assert key_of(row["properties"]) == store.reencryption.newest
 
 
-async def test_passphrases_are_rotated_too_and_change_places_with_the_key_file(
+async def test_passphrases_and_key_file_can_be_exchanged(
     tmp_path: Path,
 ) -> None:
     with opened(tmp_path) as store:
@@ -205,7 +205,7 @@ def test_keys_without_that_of_the_database_change_nothing(tmp_path: Path) -> Non
 
 
 class Pieces:
-    """Something to encrypt anew, in bites."""
+    """A store whose re-encryption needs several steps."""
 
     newest = "k"
 
@@ -217,7 +217,7 @@ class Pieces:
         return self.bites > 0
 
 
-async def test_the_service_takes_bite_after_bite() -> None:
+async def test_service_repeats_reencryption_steps() -> None:
     pieces = Pieces(4)
     await KeyRotation(pieces).once()
     assert pieces.bites == 0

@@ -78,9 +78,9 @@ def beyond_32_bits(database: sa.Engine) -> dict[str, int]:
 
 
 def differences(connection: sa.Connection) -> list[Any]:
-    """How the tables differ from today's, comments aside: releases have not kept these up.
+    """Return how the tables differ from today's, except for comments, which releases have not kept.
 
-    The tables of the job queue are its own business.
+    The tables of the job queue are not compared.
     """
 
     def is_ours(name: str | None, kind: str, _: Any) -> bool:
@@ -93,17 +93,17 @@ def differences(connection: sa.Connection) -> list[Any]:
     return [each for each in found if "comment" not in each[0]]
 
 
-def test_the_newest_revision_is_the_one_that_new_databases_bear() -> None:
+def test_newest_revision_is_that_of_new_databases() -> None:
     assert REVISIONS[-1] == REVISION
 
 
 @pytest.mark.parametrize("revision", one_in(3, REVISIONS))
-def test_a_database_of_an_earlier_release_gets_todays_tables(tmp_path: Path, revision: str) -> None:
+def test_earlier_sqlite_database_gets_todays_tables(tmp_path: Path, revision: str) -> None:
     is_brought_up_to_date(f"sqlite:///{tmp_path / 'old.db'}", revision)
 
 
 @pytest.mark.parametrize("revision", one_in(6, REVISIONS))
-def test_a_database_of_an_earlier_release_in_postgresql_gets_todays_tables(
+def test_earlier_postgresql_database_gets_todays_tables(
     postgresql: PostgreSQL, revision: str
 ) -> None:
     is_brought_up_to_date(postgresql.new(), revision)
@@ -163,7 +163,7 @@ def lost_or_demanded(postgresql: PostgreSQL, before: str, after: str) -> set[tup
     return changed | demanded
 
 
-def test_who_may_use_todays_schema_finds_all_that_it_needs(postgresql: PostgreSQL) -> None:
+def test_usable_schema_has_all_that_today_needs(postgresql: PostgreSQL) -> None:
     assert USABLE_FROM <= REVISION
     assert lost_or_demanded(postgresql, USABLE_FROM, REVISION) == set()
     assert lost_or_demanded(postgresql, "0022", "0024") == set()
@@ -172,7 +172,7 @@ def test_who_may_use_todays_schema_finds_all_that_it_needs(postgresql: PostgreSQ
 
 
 @pytest.mark.parametrize(("usable_from", "may"), [(REVISION, True), ("9998", False), (None, False)])
-def test_a_schema_of_a_later_release_is_used_if_it_only_has_more(
+def test_later_schema_with_additions_is_used(
     tmp_path: Path, usable_from: str | None, may: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'later.db'}"
@@ -206,9 +206,7 @@ _FIFTY_JOBS = (
 
 
 @pytest.mark.parametrize("before", ["0025", None])
-def test_jobs_are_not_told_of_one_by_one_and_leave_no_events(
-    postgresql: PostgreSQL, before: str | None
-) -> None:
+def test_jobs_leave_no_notifications_and_events(postgresql: PostgreSQL, before: str | None) -> None:
     url = postgresql.new()
     if before is not None:
         make(url, before)
@@ -226,7 +224,7 @@ def test_jobs_are_not_told_of_one_by_one_and_leave_no_events(
     database.dispose()
 
 
-def test_numbers_go_on_beyond_32_bits_in_postgresql(postgresql: PostgreSQL) -> None:
+def test_numbers_exceed_32_bits_on_postgresql(postgresql: PostgreSQL) -> None:
     old, new = postgresql.new(), postgresql.new()
     make(old, "0021")
     for url in (old, new):

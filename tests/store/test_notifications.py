@@ -1,4 +1,4 @@
-"""Processes hear what others have written, and know when they may have missed something."""
+"""Processes are notified of commits of others, and of possibly missed notifications."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SECONDS = 20.0
 
 
 async def until(claim: asyncio.Event) -> None:
-    """Wait for something that was told."""
+    """Wait for a notification."""
     async with asyncio.timeout(SECONDS):
         await claim.wait()
     claim.clear()
 
 
-async def test_who_lost_the_connection_is_told_that_something_may_be_missed(
+async def test_reconnected_listener_is_warned_of_missed_notifications(
     postgresql: PostgreSQL,
 ) -> None:
     url = postgresql.new()
@@ -68,9 +68,7 @@ async def test_who_lost_the_connection_is_told_that_something_may_be_missed(
     assert heard == [(["one"], True), (["two"], False)]
 
 
-async def test_what_many_stacks_in_one_commit_tell_is_heard_of_each(
-    postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+async def test_commit_of_many_stacks_notifies_each(postgresql: PostgreSQL, tmp_path: Path) -> None:
     opened = OpenStore(postgresql.new(), tmp_path, "a passphrase", member="one")
     assert opened.members is not None
     heard: dict[str, list[str]] = {"turn": [], "end": [], "events": []}

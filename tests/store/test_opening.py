@@ -1,4 +1,4 @@
-"""Which databases are opened, and with which key."""
+"""Databases that are opened or refused, and their keys."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def refusal(data_dir: Path, url: str | None = None, passphrase: str | None = Non
         "nosuch://x:secret@y/z",
     ],
 )
-def test_other_databases_are_refused_with_those_that_are_supported(
-    tmp_path: Path, url: str
-) -> None:
+def test_unsupported_databases_are_refused(tmp_path: Path, url: str) -> None:
     text = refusal(tmp_path, url)
     assert "postgresql+psycopg://" in text
     assert "secret" not in text
@@ -112,7 +110,7 @@ def test_another_passphrase_is_noticed(tmp_path: Path) -> None:
         pass
 
 
-def test_key_of_a_database_without_a_check_is_tried_on_what_it_holds(tmp_path: Path) -> None:
+def test_key_is_tried_on_contents_without_check(tmp_path: Path) -> None:
     with opened(tmp_path, passphrase="one") as store:
         encrypted = store.store._cipher.encrypt({"a": 1})
         with store._database.begin() as connection:
@@ -123,7 +121,7 @@ def test_key_of_a_database_without_a_check_is_tried_on_what_it_holds(tmp_path: P
         pass
 
 
-def test_files_and_directory_are_their_owners_alone(tmp_path: Path) -> None:
+def test_files_are_private_to_their_owner(tmp_path: Path) -> None:
     with opened(tmp_path / "data"):
         modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in (tmp_path / "data").iterdir()}
     assert modes["stoker.db"] == modes["secret.key"] == 0o600
@@ -144,9 +142,7 @@ def test_empty_key_file_is_refused_and_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-async def test_removed_or_replaced_database_is_used_again_when_it_is_back(
-    tmp_path: Path, replaced: bool
-) -> None:
+async def test_restored_database_file_is_used_again(tmp_path: Path, replaced: bool) -> None:
     files = [tmp_path / f"stoker.db{suffix}" for suffix in ("", "-wal", "-shm")]
     with opened(tmp_path) as store:
         await store.store.commit(_created("first"))

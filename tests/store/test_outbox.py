@@ -1,4 +1,4 @@
-"""Messages share the transaction of what they tell of, in every database of the store."""
+"""Messages are written in the transaction of their change, in every supported database."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ async def test_an_event_of_a_resource_leaves_none(store: SqlStore) -> None:
     assert len(await bus(store)) == 1
 
 
-async def test_nobody_is_notified_who_does_not_want_it(store: SqlStore, opened: Opened) -> None:
+async def test_disabled_notifications_leave_no_messages(store: SqlStore, opened: Opened) -> None:
     await made(opened.store(notifies=False))
     assert await bus(store) == []
 
 
-async def test_an_event_without_its_stack_is_told_with_the_stack_as_it_is(store: SqlStore) -> None:
+async def test_event_without_stack_change_describes_stored_stack(store: SqlStore) -> None:
     stack, _ = await made(store)
     await store.commit(PublicChange(stack.id, events=(told_of(stack, Status.FAILED),)))
     failed = (await bus(store))[1].body
@@ -116,7 +116,7 @@ async def test_what_is_refused_leaves_no_message(store: SqlStore) -> None:
     assert [each.id for each in await bus(store)][1:] == ["r"]
 
 
-async def test_every_event_goes_to_the_sinks_of_the_stacks_environment(store: SqlStore) -> None:
+async def test_events_go_to_sinks_of_the_environment(store: SqlStore) -> None:
     other = {**SINK, "target": "other"}
     stack, begun = await made(store, event_sinks=[SINK, other])
     await made(store)
@@ -133,7 +133,7 @@ async def test_every_event_goes_to_the_sinks_of_the_stacks_environment(store: Sq
     assert found[2].body["event"]["payload"]["resource_properties"] == {"ä": 1}
 
 
-async def test_the_sinks_are_those_of_the_input_that_the_stack_has_by_then(store: SqlStore) -> None:
+async def test_sinks_are_those_of_current_input(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     new = replace(stack, input_id=str(uuid4()))
     given = Input(new.input_id, stack.id, {})
@@ -148,7 +148,7 @@ async def test_the_sinks_are_those_of_the_input_that_the_stack_has_by_then(store
     assert len(await queue(store)) == 1, "the sinks of a dropped input are gone with it"
 
 
-async def test_lanes_that_rest_are_left_out_and_old_messages_dropped(store: SqlStore) -> None:
+async def test_paused_lanes_are_skipped_and_old_messages_dropped(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     events = [event_of(stack) for _ in range(3)]
     await store.commit(PublicChange(stack.id, events=tuple(events)))
@@ -159,7 +159,7 @@ async def test_lanes_that_rest_are_left_out_and_old_messages_dropped(store: SqlS
     assert [each.id for each in await queue(store)] == [event.id for event in events[1:]]
 
 
-async def test_whoever_listens_hears_of_messages_and_of_nothing_else(store: SqlStore) -> None:
+async def test_listeners_are_notified_of_messages_only(store: SqlStore) -> None:
     heard: list[str] = []
     store.outbox.listen(lambda: heard.append("news"))
     stack, _ = await made(store)
@@ -168,7 +168,7 @@ async def test_whoever_listens_hears_of_messages_and_of_nothing_else(store: SqlS
     assert heard == ["news"]
 
 
-async def test_what_is_given_up_is_told_as_well(store: SqlStore) -> None:
+async def test_force_failed_operation_leaves_messages(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     await store.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
     await store.give_up(stack.id, "it kills its engine", 7.0)

@@ -1,4 +1,4 @@
-"""One engine owns a stack at a time: whoever has lost it writes nothing, whatever it tries."""
+"""One engine owns a stack at a time; a former owner cannot write to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def store() -> SqlStore:
     return store
 
 
-async def test_each_take_over_has_a_fencing_token_of_its_own(store: SqlStore) -> None:
+async def test_each_acquire_has_its_own_fencing_token(store: SqlStore) -> None:
     tokens = [(await store.take(STACK.id)).stack.fencing_token for _ in range(3)]
     assert tokens == sorted(set(tokens))
 
@@ -67,7 +67,7 @@ async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
     assert found.fencing_token == taken.fencing_token
 
 
-async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
+async def test_one_of_two_equal_names_in_transaction_wins(store: SqlStore) -> None:
     twins = [replace(STACK, id=id_, name="twin") for id_ in ("one", "other")]
     commits = [store.commit(PublicChange(twin.id, stacks=(twin,))) for twin in twins]
     verdicts = await asyncio.gather(*commits, return_exceptions=True)
@@ -78,7 +78,7 @@ async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlS
 
 
 class Heard(Observer):
-    """Remembers what it is told of."""
+    """Records its notifications."""
 
     def __init__(self) -> None:
         self.changes: list[tuple[Change, bool]] = []
@@ -95,7 +95,7 @@ class Doubtful(InlineRunner):
         raise StoreError("gone", passing=True)
 
 
-async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_else(
+async def test_observers_see_every_committed_change(
     store: SqlStore,
 ) -> None:
     heard = Heard()
@@ -131,7 +131,7 @@ async def test_a_stack_at_rest_is_not_taken_over(store: SqlStore) -> None:
     await store.commit(OwnerChange(STACK.id, taken.fencing_token, stacks=(STACK,)))
 
 
-async def test_stacks_that_are_taken_together_have_tokens_of_their_own(store: SqlStore) -> None:
+async def test_stacks_acquired_together_have_own_tokens(store: SqlStore) -> None:
     operation = Operation("other", "other", Action.CREATE, 0.0)
     other = replace(STACK, id="other", name="other")
     await store.commit(PublicChange("other", stacks=(other,), operations=(operation,)))

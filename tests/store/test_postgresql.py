@@ -1,4 +1,4 @@
-"""What a server of PostgreSQL brings with it: it may be away, and others use it, too."""
+"""A PostgreSQL server: it may be unavailable, and other processes use it too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def database(postgresql: PostgreSQL) -> Iterator[sa.Engine]:
 
 @pytest.fixture
 def other(database: sa.Engine) -> Iterator[sa.Engine]:
-    """What another process has of the same database."""
+    """Another connection to the same database."""
     opened = open_database(database.url.render_as_string(hide_password=False))
     yield opened
     opened.dispose()
@@ -59,7 +59,7 @@ def end_sessions(database: sa.Engine) -> None:
         ("stoker:geheim@/app?host=/nowhere", "app at /nowhere port 5432 cannot be used"),
     ],
 )
-def test_a_server_that_refuses_is_named_with_its_reason_and_without_the_password(
+def test_refusal_names_reason_without_password(
     postgresql: PostgreSQL, where: str, told: str
 ) -> None:
     url = f"postgresql://{where.format(place=postgresql.place)}"
@@ -86,7 +86,7 @@ def test_commands_take_the_database_that_is_named(postgresql: PostgreSQL, tmp_pa
     assert not (tmp_path / "stoker.db").exists()
 
 
-def test_processes_that_start_at_the_same_time_make_the_tables_once(
+def test_concurrent_starts_create_tables_once(
     postgresql: PostgreSQL,
 ) -> None:
     url = postgresql.new()
@@ -109,9 +109,7 @@ def test_processes_that_start_at_the_same_time_make_the_tables_once(
 # -- one engine
 
 
-def test_a_second_engine_is_refused_until_the_first_has_ended(
-    database: sa.Engine, other: sa.Engine
-) -> None:
+def test_second_engine_waits_until_first_has_ended(database: sa.Engine, other: sa.Engine) -> None:
     first, second = EngineLock(database), EngineLock(other)
     first.acquire()
     with pytest.raises(
@@ -124,7 +122,7 @@ def test_a_second_engine_is_refused_until_the_first_has_ended(
     second.release()
 
 
-def test_an_engine_whose_session_has_ended_takes_its_lock_again(
+def test_engine_lock_is_acquired_again_after_disconnect(
     database: sa.Engine, other: sa.Engine
 ) -> None:
     first, second = EngineLock(database), EngineLock(other)
@@ -136,9 +134,7 @@ def test_an_engine_whose_session_has_ended_takes_its_lock_again(
     first.release()
 
 
-async def test_an_engine_hears_that_another_one_has_taken_its_place(
-    database: sa.Engine, other: sa.Engine
-) -> None:
+async def test_engine_notices_that_lock_was_lost(database: sa.Engine, other: sa.Engine) -> None:
     first, second = EngineLock(database), EngineLock(other)
     first.acquire()
     end_sessions(other)
@@ -148,9 +144,7 @@ async def test_an_engine_hears_that_another_one_has_taken_its_place(
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_database_that_cannot_hold_every_text_is_refused(
-    postgresql: PostgreSQL, encoding: str
-) -> None:
+def test_database_without_utf8_is_refused(postgresql: PostgreSQL, encoding: str) -> None:
     url = postgresql.new(f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     with pytest.raises(UnusableDatabaseError, match=f"has the encoding {encoding}.*-E UTF8"):
         open_database(url)
@@ -159,7 +153,7 @@ def test_a_database_that_cannot_hold_every_text_is_refused(
 # -- sessions that the server ends
 
 
-def test_a_session_that_has_ended_is_not_begun_with(database: sa.Engine, other: sa.Engine) -> None:
+def test_ended_session_is_replaced_before_use(database: sa.Engine, other: sa.Engine) -> None:
     with database.connect() as connection:
         connection.exec_driver_sql("SELECT 1")
     end_sessions(other)
@@ -168,9 +162,7 @@ def test_a_session_that_has_ended_is_not_begun_with(database: sa.Engine, other: 
 
 
 @pytest.mark.long
-def test_a_process_that_stands_still_does_not_keep_its_locks(
-    database: sa.Engine, other: sa.Engine
-) -> None:
+def test_frozen_process_loses_its_locks(database: sa.Engine, other: sa.Engine) -> None:
     with database.connect() as standing:
         lock_event_numbers(standing)
         with other.begin() as connection:
@@ -215,9 +207,7 @@ def test_who_is_refused_or_ends_leaves_no_session(other: sa.Engine, tmp_path: Pa
 # -- transactions in each other's way
 
 
-def test_a_transaction_that_cannot_be_serialized_is_done_again(
-    database: sa.Engine, other: sa.Engine
-) -> None:
+def test_unserializable_transaction_is_repeated(database: sa.Engine, other: sa.Engine) -> None:
     with database.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE counts AS SELECT 1 AS value")
     seen = []
@@ -235,9 +225,7 @@ def test_a_transaction_that_cannot_be_serialized_is_done_again(
         assert connection.exec_driver_sql("SELECT value FROM counts").scalar_one() == 11
 
 
-def test_transactions_that_wait_for_each_other_are_both_done(
-    database: sa.Engine, other: sa.Engine
-) -> None:
+def test_deadlocked_transactions_are_both_done(database: sa.Engine, other: sa.Engine) -> None:
     with database.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE counts (id int PRIMARY KEY, value int)")
         connection.exec_driver_sql("INSERT INTO counts VALUES (1, 0), (2, 0)")
@@ -265,7 +253,7 @@ def test_transactions_that_wait_for_each_other_are_both_done(
     assert sum(begun.values()) >= 3
 
 
-def test_a_transaction_on_a_server_that_may_only_be_read_passes_and_leaves_it(
+def test_read_only_server_is_left_after_transaction(
     database: sa.Engine,
 ) -> None:
     def pid(connection: sa.Connection) -> int:

@@ -1,4 +1,4 @@
-"""What is purged by age, and what stays, in every database that the store supports."""
+"""The purge of old rows, in every supported database."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def purged(stores: TwoProcesses, before: float) -> None:
         pass
 
 
-async def test_what_was_deleted_long_ago_goes_with_all_that_belongs_to_it(
+async def test_deleted_stack_is_purged_with_all_its_rows(
     stores: TwoProcesses,
 ) -> None:
     shared = {"child.yaml": f"shared by {uuid4()}"}
@@ -84,7 +84,7 @@ async def test_many_stacks_are_purged_in_bites(stores: TwoProcesses) -> None:
     assert [await stores.other.stack(stack.id) for stack in gone] == [None] * len(gone)
 
 
-async def test_a_nested_stack_stays_while_a_snapshot_may_bring_it_back(
+async def test_nested_stack_needed_by_snapshot_is_kept(
     stores: TwoProcesses,
 ) -> None:
     root = await made(stores.one)
@@ -99,7 +99,7 @@ async def test_a_nested_stack_stays_while_a_snapshot_may_bring_it_back(
     assert await stores.other.stack(nested.id) is not None
 
 
-async def test_old_events_and_operations_go_and_what_is_under_way_stays(
+async def test_purge_keeps_operations_in_progress(
     stores: TwoProcesses,
 ) -> None:
     stack = stack_in(str(uuid4()))

@@ -1,4 +1,4 @@
-"""How often a store asks a server and waits: over a network, that is what takes time."""
+"""Round trips of a store to its server, which take the time over a network."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_a_commit_takes_few_round_trips(
     assert await cost(connections, commits) <= 14
 
 
-async def test_to_take_many_stacks_takes_as_few_round_trips_as_to_take_one(
+async def test_acquires_together_take_few_round_trips(
     stores: TwoProcesses, connections: CutConnections, stack: Stack
 ) -> None:
     store = stores.one
@@ -108,9 +108,7 @@ async def test_to_take_many_stacks_takes_as_few_round_trips_as_to_take_one(
     assert all(each.operation is not None for each in taken)
 
 
-async def test_work_goes_on_though_all_sessions_were_ended(
-    stores: TwoProcesses, stack: Stack
-) -> None:
+async def test_work_continues_after_sessions_have_ended(stores: TwoProcesses, stack: Stack) -> None:
     store = stores.one
     await asyncio.gather(*(store.stack(stack.id) for _ in range(100)))  # some connections
     for _ in range(3):
@@ -120,7 +118,7 @@ async def test_work_goes_on_though_all_sessions_were_ended(
         await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
 
 
-async def test_a_commit_whose_answer_was_lost_is_not_done_again(
+async def test_commit_with_lost_answer_is_not_repeated(
     stores: TwoProcesses, connections: CutConnections
 ) -> None:
     done = []
@@ -137,7 +135,7 @@ async def test_a_commit_whose_answer_was_lost_is_not_done_again(
     await stores.one._commits.run(work)
 
 
-async def test_what_a_session_that_ended_has_begun_is_begun_again(stores: TwoProcesses) -> None:
+async def test_work_of_ended_session_is_started_again(stores: TwoProcesses) -> None:
     sessions = []
 
     def look(connection: sa.Connection) -> object:

@@ -1,6 +1,6 @@
-"""Transactions at the same time: none takes away what another one relies on, or hides it.
+"""Simultaneous transactions: none removes or hides rows that another one relies on.
 
-SQLite has one writing transaction at a time; all this is about PostgreSQL.
+SQLite has one writing transaction at a time; this concerns PostgreSQL only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def event_of(stack: Stack, name: str) -> Event:
 
 
 class Paused:
-    """A commit that has written, and does not end before it is told to."""
+    """A commit that has written, and waits for permission to end."""
 
     def __init__(self, stores: TwoProcesses, change: PublicChange) -> None:
         self._store, self._change = stores.one, change
@@ -105,7 +105,7 @@ async def used_again(stores: TwoProcesses) -> tuple[Stack, PublicChange]:
     return old, PublicChange(new.id, stacks=(new,), inputs=(input_of(new, "third", TEMPLATE),))
 
 
-async def test_a_template_that_a_commit_uses_is_not_tidied_away(
+async def test_template_in_use_by_commit_is_not_tidied(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     old, change = await used_again(stores)
@@ -116,7 +116,7 @@ async def test_a_template_that_a_commit_uses_is_not_tidied_away(
     assert found.template == TEMPLATE
 
 
-async def test_a_template_that_is_being_tidied_away_is_written_anew(
+async def test_template_being_tidied_is_written_again(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     _, change = await used_again(stores)

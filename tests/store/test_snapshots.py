@@ -43,7 +43,7 @@ def part_of(snapshot: Snapshot, *path: str) -> SnapshotPart:
     )
 
 
-async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcesses) -> None:
+async def test_snapshots_and_parts_round_trip(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
@@ -63,7 +63,7 @@ async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcess
     assert (await stores.other.snapshot_parts(first.id))[1] == done
 
 
-async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) -> None:
+async def test_drop_removes_only_the_given_snapshot(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     gone, stays = snapshot_of(stack), snapshot_of(stack)
@@ -83,7 +83,7 @@ async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) ->
     assert await stores.other.snapshot_parts(stays.id) == [parts[1]]
 
 
-async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProcesses) -> None:
+async def test_former_owner_writes_no_snapshot(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     await stores.other.take(stack.id)
@@ -94,7 +94,7 @@ async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProce
     assert await stores.other.snapshot(snapshot.id) is None
 
 
-async def test_a_guard_counts_the_snapshots_that_were_written_before_it(
+async def test_guard_counts_earlier_snapshots(
     stores: TwoProcesses,
 ) -> None:
     stack = await made(stores.one)

@@ -11,7 +11,7 @@ from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
 
 
-async def test_size_and_open_operations_are_told(database_url: str) -> None:
+async def test_state_shows_size_and_open_operations(database_url: str) -> None:
     database = open_database(database_url)
     state = SqlState(database, ColumnCipher(Fernet.generate_key()), InlineRunner())
     assert await state.size() > 0

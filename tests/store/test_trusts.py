@@ -27,7 +27,7 @@ def add_stack(database: sa.Engine, user: str, deleted_at: float | None) -> None:
         connection.execute(tables.stacks.insert(), {**row, "deleted_at": deleted_at})
 
 
-async def test_trusts_are_retired_once_their_user_has_no_live_stack() -> None:
+async def test_trusts_are_retired_with_last_live_stack() -> None:
     database = open_database("sqlite://")
     trusts = SqlTrusts(database, InlineRunner())
     for trust in (FIRST, OTHER):
@@ -54,7 +54,7 @@ async def test_trusts_are_retired_once_their_user_has_no_live_stack() -> None:
     database.dispose()
 
 
-async def test_of_two_trusts_for_the_same_one_counts_and_the_other_may_go() -> None:
+async def test_second_trust_for_same_user_is_redundant() -> None:
     database = open_database("sqlite://")
     trusts = SqlTrusts(database, InlineRunner())
     add_stack(database, "u", None)

@@ -79,20 +79,20 @@ async def test_turn_later_than_the_deadline_counts_as_none(shared: Shared) -> No
     assert shared.fetch() == stack.id
 
 
-async def test_turn_that_waits_for_a_pause_is_left_alone(shared: Shared) -> None:
+async def test_turn_waiting_for_a_pause_is_kept(shared: Shared) -> None:
     now = time.time()
     stack = await shared.stack(deadline=now + 2 * HOUR)
     shared.schedule_later(stack, now + HOUR)
     assert stack.id not in await shared.turns.not_driven()
 
 
-async def test_running_turn_is_left_alone_after_the_deadline(shared: Shared) -> None:
+async def test_running_turn_is_kept_after_the_deadline(shared: Shared) -> None:
     stack = await shared.stack(deadline=time.time() - 1)
     assert shared.fetch() == stack.id
     assert stack.id not in await shared.turns.not_driven()
 
 
-async def test_waiting_turn_is_not_fetched_before_the_news_for_it_is_committed(
+async def test_turn_is_fetched_after_commit_of_its_change(
     shared: Shared,
 ) -> None:
     stack = await shared.stack(deadline=time.time() + HOUR)

@@ -32,7 +32,7 @@ async def begun(stores: TwoProcesses, stack: Stack, **values: float) -> Watch:
 
 
 async def keep(stores: TwoProcesses, stack: Stack, watch: Watch) -> None:
-    """What the owner of the stack writes when the resource was made or changed."""
+    """Write the watch as the owner of the stack does when the resource was created or changed."""
     change = WatchChange(kept=(watch,))
     await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, watches=change))
 
@@ -41,7 +41,7 @@ async def judged(stores: TwoProcesses, watch: Watch) -> None:
     await stores.other.commit(PublicChange(watch.stack_id, watches=WatchChange(judged=(watch,))))
 
 
-async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoProcesses) -> None:
+async def test_watch_keeps_its_state_when_rule_changes(stores: TwoProcesses) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack)
     assert await stores.other.watches.watches(stack.project_id) == [watch]
@@ -53,7 +53,7 @@ async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoP
     assert await stores.one.watches.watches(stack.project_id) == [replace(alarm, next_at=90.0)]
 
 
-async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(
+async def test_due_watches_are_listed_longest_waiting_first(
     stores: TwoProcesses,
 ) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
@@ -94,9 +94,7 @@ async def test_the_newest_measurements_are_kept(
 
 
 @pytest.mark.parametrize("by_owner", [True, False])
-async def test_a_watch_goes_with_what_was_measured_for_it(
-    stores: TwoProcesses, by_owner: bool
-) -> None:
+async def test_watch_is_deleted_with_its_measurements(stores: TwoProcesses, by_owner: bool) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     measured = WatchChange(measured=((watch.resource_id, Measurement(1.0, 2.0)),))
@@ -111,7 +109,7 @@ async def test_a_watch_goes_with_what_was_measured_for_it(
     assert await stores.other.watches.measurements(watch.resource_id, 0.0) == []
 
 
-async def test_a_project_sees_its_own_watches_and_those_of_its_users(stores: TwoProcesses) -> None:
+async def test_project_sees_own_watches_and_its_users(stores: TwoProcesses) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     users = str(uuid4())
     with_users = replace(stack, user_project_id=users)

@@ -1,7 +1,7 @@
 """Requests of the greatest size that a service accepts, each made to cost as much as it can.
 
-Together they name the amplifiers of the language: what makes a short text stand for a large value,
-for many steps, or for many findings.
+Together they name the amplifiers of the language: short texts for large values, for many steps, or
+for many findings.
 """
 
 from __future__ import annotations

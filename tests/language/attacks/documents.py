@@ -1,4 +1,4 @@
-"""What a text can do to whoever reads it."""
+"""Texts that cost their reader much time or memory."""
 
 from __future__ import annotations
 

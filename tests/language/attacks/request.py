@@ -1,4 +1,4 @@
-"""What a client sends, and the parts that attacks are made of."""
+"""Requests, and the parts that attacks are made of."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-TEXT = 512 * 1024
-"""Bytes of a template, as by default."""
-BODY = 1024 * 1024
-"""Bytes of a request, as by default."""
-RESOURCES = 1000
-"""Resources of a stack, as by default."""
+TEXT = 512 * 1024  # bytes of a template, the default
+BODY = 1024 * 1024  # bytes of a request, the default
+RESOURCES = 1000  # resources of a stack, the default
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sends."""
+    """A request of a client."""
 
     template: str
     files: dict[str, str] = field(default_factory=dict)
@@ -58,7 +55,7 @@ def many(content: Any, count: int = RESOURCES) -> dict[str, Any]:
 
 
 def fill(item: Callable[[int], Any], size: int = TEXT - 4096, most: int = 10**9) -> Iterator[Any]:
-    """So many items as fit into a text of JSON."""
+    """Return a JSON list of as many items as fit."""
     number = 0
     while number < most:
         made = item(number)
@@ -70,12 +67,12 @@ def fill(item: Callable[[int], Any], size: int = TEXT - 4096, most: int = 10**9)
 
 
 def pairs(item: Callable[[int], tuple[str, Any]], **limits: int) -> dict[str, Any]:
-    """So many entries of a map as fit into a text of JSON."""
+    """Return a JSON object of as many entries as fit."""
     return dict(fill(item, **limits))
 
 
 def outputs(content: Any, size: int = TEXT - 4096) -> dict[str, Any]:
-    """So many outputs of the same value as fit."""
+    """Return as many outputs of the same value as fit."""
     return pairs(lambda number: (f"o{number}", {"value": content}), size=size)
 
 

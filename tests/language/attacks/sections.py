@@ -1,4 +1,4 @@
-"""Sections with as many entries as fit, and what they may need of each other."""
+"""Sections with as many entries as fit, and the references between them."""
 
 from __future__ import annotations
 

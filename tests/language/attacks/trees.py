@@ -45,7 +45,7 @@ def parameters_that_are_unknown() -> Request:
 
 
 def tree(width: int, depth: int, body: dict[str, Any]) -> Request:
-    """A template that nests one that nests one, each so many times."""
+    """Return a template that nests a template, repeatedly, each this number of times."""
     files = {}
     for level in range(1, depth):
         following = {f"r{n}": {"type": f"l{level + 1}.yaml"} for n in range(width)}
