@@ -123,12 +123,13 @@ def _messages(call: ast.Call) -> Iterator[Text]:
 
 
 def _comments(source: str) -> Iterator[Text]:
-    """Yield comments; those on adjacent lines are one."""
-    first, lines = 0, list[str]()
+    """Yield comments; those on adjacent lines of their own are one."""
+    first, lines, is_trailing = 0, list[str](), False
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT or token.string.startswith(_DIRECTIVES):
             continue
-        if lines and token.start[0] != first + len(lines):
+        was_trailing, is_trailing = is_trailing, bool(token.line[: token.start[1]].strip())
+        if lines and (was_trailing or is_trailing or token.start[0] != first + len(lines)):
             yield Text("comment", first, "\n".join(lines))
             lines = []
         first = token.start[0] - len(lines)
