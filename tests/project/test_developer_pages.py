@@ -20,7 +20,7 @@ READ_FIRST = [
     *(DEVELOP / f"{name}.md" for name in ("invariants", "style", "glossary")),
     ROOT / "CONTRIBUTING.md",
 ]
-PAGES = [page for page in DEVELOP.glob("*.md") if page.name != "style.md"]
+PAGES = [page for page in DEVELOP.glob("*.md") if page.stem not in ("style", "local-cloud")]
 OF_OTHERS = {"None", "Retain"}
 CODE = re.compile(r"`([^`\n]+)`")
 BASES = (ROOT, SOURCE, SOURCE / "engine", ROOT / "tests", ROOT / "docs")
@@ -28,6 +28,8 @@ MAX_WORDS = 4000
 MAX_LINES = 150
 MAX_LINKS = 20
 MAX_TERMS = 30
+MAX_DECISION_LINES = 40
+DECISIONS = sorted((DEVELOP / "decisions").glob("[0-9]*.md"))
 
 
 def test_first_page_is_short() -> None:
@@ -42,6 +44,34 @@ def test_pages_before_first_change_are_short() -> None:
 
 def test_glossary_is_short() -> None:
     assert 10 < (DEVELOP / "glossary.md").read_text().count("\n| **") <= MAX_TERMS
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_decision_has_its_form(page: Path) -> None:
+    text = page.read_text()
+    assert len(text.splitlines()) <= MAX_DECISION_LINES
+    assert max(map(len, text.splitlines())) <= 120
+    assert re.match(rf"# {page.name[:4]}\. .+\n\nStatus: (accepted|superseded by \d{{4}})\. ", text)
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == [
+        "Context", "Decision", "Alternatives", "Consequences"
+    ]  # fmt: skip
+
+
+def test_index_lists_every_decision() -> None:
+    numbers = [int(page.name[:4]) for page in DECISIONS]
+    assert numbers == [*range(1, len(DECISIONS) + 1)]
+    index = (DEVELOP / "decisions/README.md").read_text()
+    found = [line for line in index.splitlines() if line.startswith("| [")]
+    assert found == [_line_of(page) for page in DECISIONS]
+
+
+def _line_of(page: Path) -> str:
+    head = re.match(
+        r"# (\d+)\. (.+)\n\nStatus: (.+?)\. Date: [\d-]+\. Area: (.+)\.\n", page.read_text()
+    )
+    assert head is not None, page
+    number, title, status, area = head.groups()
+    return f"| [{number}]({page.name}) | {title} | {status} | {area} |"
 
 
 def test_layers_of_first_page_hold() -> None:
