@@ -9,7 +9,7 @@ import pytest
 
 from cloud_testing.compute import Api, House
 from cloud_testing.doubles import ManualClock, StaticTokens
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
@@ -35,7 +35,9 @@ def cloud(tmp_path: Path, clock: ManualClock) -> Iterator[Cloud]:
 def client_of(cloud: Cloud) -> Callable[..., httpx.AsyncClient]:
     """Make an HTTP client of an application with these services, with this token."""
 
-    def make(*services: Service, token: str | None = "demo", **options: Any) -> httpx.AsyncClient:
+    def make(
+        *services: LazyService, token: str | None = "demo", **options: Any
+    ) -> httpx.AsyncClient:
         transport = httpx.ASGITransport(app=CloudApp(cloud, services))
         headers = {} if token is None else {"X-Auth-Token": token}
         return httpx.AsyncClient(

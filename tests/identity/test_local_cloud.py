@@ -17,7 +17,7 @@ import pytest
 
 from localcloud.core.settings import ForeignService, Settings
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.identity.routes import service as identity_service
+from localcloud.identity.service import IdentityService
 from localcloud.process.app import CloudApp, open_cloud
 from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
@@ -69,7 +69,7 @@ class Site:
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     cloud_settings = Settings(data_dir=tmp_path, foreign_services=SERVICES)
     cloud = open_cloud(cloud_settings, NoFabric())
-    app = CloudApp(cloud, [identity_service(cloud)])
+    app = CloudApp(cloud, [IdentityService(cloud)])
     async with app.running():
         found = json.loads((cloud_settings.cloud_dir / "credentials.json").read_text())
         passwords = {name: user["password"] for name, user in found["users"].items()}

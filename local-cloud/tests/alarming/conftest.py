@@ -6,11 +6,11 @@ import pytest
 from cloud_testing.caller import Caller
 from cloud_testing.compute import HeldClock
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.alarming.routes import service as alarming_service
-from localcloud.alarming.service import Alarming
+from localcloud.alarming.instance import Alarming
+from localcloud.alarming.service import AlarmingService
 from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import Fabric
-from localcloud.metrics.routes import service as metrics_service
+from localcloud.metrics.service import MetricService
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def alarming(cloud: Cloud) -> Alarming:
 async def callers(
     cloud: Cloud, alarming: Alarming, client_of: Any
 ) -> AsyncIterator[tuple[Caller, Caller]]:
-    services = [alarming_service(cloud), metrics_service(cloud)]
+    services = [AlarmingService(cloud), MetricService(cloud)]
     async with client_of(*services, token=None) as client:
         yield Caller(client, "/alarming/v2"), Caller(client, "/metric/v1")
     for each in services:

@@ -7,7 +7,7 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.compute import HeldClock
-from localcloud.alarming.service import Alarming
+from localcloud.alarming.instance import Alarming
 from localcloud.core.cloud import Cloud
 
 RULE = {

@@ -8,29 +8,37 @@ from typing import Any
 import httpx
 import pytest
 from starlette.requests import Request
+from starlette.routing import BaseRoute
 
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.process.app import CloudApp
-from localcloud.web.http import neutron_error, public_paths, read_object, route
+from localcloud.web.http import neutron_error, read_object, route
 
 ADMIN = {"X-Auth-Token": "admin"}
 
 
+class ThingsService(LazyService):
+    """The service as the application mounts it."""
+
+    render = staticmethod(neutron_error)
+    open_paths = ("/",)
+
+    def __init__(self, things: "Things", name: str) -> None:  # it needs nothing of a cloud
+        self._things = things
+        self.type = "network" if name == "neutron" else "image"
+        self.name = name
+        self.prefix = self.endpoint = f"/{name}"
+
+    def routes(self) -> list[BaseRoute]:
+        return [route("POST", "/v2.0/things", self._things.create, 201)]
+
+
 class Things:
-    """A service that remembers what was made."""
+    """A service that records the created objects."""
 
     def __init__(self, name: str = "neutron") -> None:
         self.made: list[str] = []
-        self.service = Service(
-            type="network" if name == "neutron" else "image",
-            name=name,
-            prefix=f"/{name}",
-            endpoint=f"/{name}",
-            render=neutron_error,
-            public=public_paths("/"),
-            versions=(),
-            routes=lambda: [route("POST", "/v2.0/things", self.create, 201)],
-        )
+        self.service = ThingsService(self, name)
 
     async def create(self, request: Request) -> dict[str, Any]:
         thing = await read_object(request, "thing")

@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import Route
 
 from cloud_testing.doubles import StaticTokens
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.settings import ForeignService
 from localcloud.fabric.no_fabric import NoFabric
 from localcloud.process.app import CloudApp
@@ -50,13 +50,13 @@ async def http(app: CloudApp, cloud: Cloud) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def requests_of(service: Service) -> Iterator[tuple[str, str]]:
+def requests_of(service: LazyService) -> Iterator[tuple[str, str]]:
     """Yield every method and path of a service that needs a token."""
     for route in service.routes():
         if isinstance(route, Route):
             path = re.sub(r"\{[^}]*\}", "x", route.path)
             for method in sorted(route.methods or ()):
-                if not service.public(method, path):
+                if not service.is_public(method, path):
                     yield method, service.prefix + path
 
 

@@ -11,29 +11,38 @@ import httpx
 
 from cloud_testing.doubles import ManualClock, StaticTokens
 from cloud_testing.recording_fabric import RecordingFabric
-from localcloud.block_storage.routes import service as block_storage_service
-from localcloud.block_storage.service import BlockStorage
-from localcloud.compute.routes import service as compute_service
+from localcloud.block_storage.service import BlockStorageService
 from localcloud.compute.service import ComputeService
-from localcloud.core.cloud import Cloud
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric, Server
 from localcloud.image.images import Images
-from localcloud.image.routes import service as image_service
-from localcloud.key_manager.routes import service as key_manager_service
-from localcloud.load_balancer.routes import service as load_balancer_service
-from localcloud.load_balancer.service import LoadBalancing
-from localcloud.network.routes import service as network_service
-from localcloud.object_store.routes import service as object_store_service
+from localcloud.image.service import ImageService
+from localcloud.key_manager.service import KeyManagerService
+from localcloud.load_balancer.service import LoadBalancingService
+from localcloud.network.service import NetworkService
+from localcloud.object_store.service import ObjectStoreService
 from localcloud.process.app import CloudApp
-from localcloud.shared_file_system.routes import service as shared_file_system_service
-from localcloud.shared_file_system.service import SharedFileSystems
+from localcloud.shared_file_system.instance import SharedFileSystems
+from localcloud.shared_file_system.service import SharedFileSystemService
 
 _OTHERS = (
     "/network/", "/image/", "/compute", "/v1/", "/volume/", "/load-balancer/", "/key-manager/",
     "/share/",
 )  # fmt: skip
+
+
+SERVICES: tuple[type[LazyService], ...] = (
+    ImageService,
+    NetworkService,
+    ObjectStoreService,
+    BlockStorageService,
+    KeyManagerService,
+    LoadBalancingService,
+    SharedFileSystemService,
+    ComputeService,
+)
 
 
 class Api:
@@ -154,11 +163,7 @@ class House:
         store = Store(self.settings.cloud_dir / "cloud.sqlite")
         fabric = cast("Fabric", self.fabric)
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
-        factories = (image_service, network_service, object_store_service, block_storage_service)
-        factories = (*factories, key_manager_service, load_balancer_service)
-        factories = (*factories, shared_file_system_service, compute_service)
-        services = [make(self.cloud) for make in factories]
-        self.app = CloudApp(self.cloud, services)
+        self.app = CloudApp(self.cloud, [self.cloud.one(service) for service in SERVICES])
         await self.fabric.start(self.cloud.server_ended)
         await self._exits.enter_async_context(self.app.running())
 
@@ -175,8 +180,8 @@ class House:
     async def settle(self) -> None:
         """Let all background work end."""
         await self.cloud.one(ComputeService).tools.machine.idle()
-        await self.cloud.one(BlockStorage).tools.work.idle()
-        await self.cloud.one(LoadBalancing).work.idle()
+        await self.cloud.one(BlockStorageService).tools.work.idle()
+        await self.cloud.one(LoadBalancingService).work.idle()
         await self.cloud.one(SharedFileSystems).tools.work.idle()
 
     def user(self, token: str, version: str = "2.96") -> Api:

@@ -9,8 +9,8 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.doubles import ManualClock
-from localcloud.core.cloud import Cloud, Service
-from localcloud.dns.routes import service as dns_service
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.dns.service import DnsService
 
 ZONE = {"name": "example.org.", "email": "a@example.org"}
 SECONDS = 30
@@ -242,12 +242,12 @@ async def test_a_floating_ip_has_a_name(names: Caller, cloud: Cloud) -> None:
 
 
 async def test_the_name_server_answers_again_after_a_restart(
-    names: Caller, cloud: Cloud, service: Service
+    names: Caller, cloud: Cloud, service: LazyService
 ) -> None:
     zone = await made(names)
     await added(names, zone, "www.example.org.", "A", "192.0.2.1")
     await service.stop()
-    again = dns_service(cloud)
+    again = DnsService(cloud)
     await again.start()
     assert await found(cloud, "www.example.org.") == ["192.0.2.1"]
     await again.stop()

@@ -10,8 +10,8 @@ import pytest
 
 from localcloud.core.settings import ForeignService, Settings
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.identity import routes as identity
-from localcloud.image import routes as image
+from localcloud.identity.service import IdentityService
+from localcloud.image.service import ImageService
 from localcloud.process.app import CloudApp, open_cloud
 
 ORCHESTRATION = ForeignService("orchestration", "http://127.0.0.1:8004/v1/%(project_id)s")
@@ -95,7 +95,7 @@ class Cloud:
 
 def small_cloud(settings: Settings, clock: Any) -> CloudApp:
     cloud = open_cloud(settings, NoFabric(), clock)
-    return CloudApp(cloud, [identity.service(cloud), image.service(cloud)])
+    return CloudApp(cloud, [IdentityService(cloud), ImageService(cloud)])
 
 
 @pytest.fixture

@@ -4,21 +4,21 @@ from typing import Any
 import httpx
 import pytest
 
-from localcloud.core.cloud import Cloud, Service
-from localcloud.image import routes
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.image.service import ImageService
 
 Api = Callable[..., Any]
 
 
 @pytest.fixture
-async def image_service(cloud: Cloud) -> Service:
-    service = routes.service(cloud)
+async def image_service(cloud: Cloud) -> LazyService:
+    service = ImageService(cloud)
     await service.start()
     return service
 
 
 @pytest.fixture
-async def api(image_service: Service, client_of: Any) -> AsyncIterator[Api]:
+async def api(image_service: LazyService, client_of: Any) -> AsyncIterator[Api]:
     """Call the image API: ``await api(method, path, json, token=...)``."""
     async with client_of(image_service, token=None) as client:
 

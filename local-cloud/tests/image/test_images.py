@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from localcloud.core.cloud import Cloud
-from localcloud.image import routes
 from localcloud.image.images import Images
+from localcloud.image.service import ImageService
 from localcloud.process.app import CloudApp
 
 PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
@@ -43,7 +43,7 @@ async def test_reserved_properties_cannot_be_set(api: Any, upload: Any, name: st
 
 
 async def test_the_host_image_is_made_once(cloud: Cloud, image_service: Any, api: Any) -> None:
-    await routes.service(cloud).start()
+    await ImageService(cloud).start()
     assert await names(api) == ["host"]
 
 

@@ -13,9 +13,9 @@ from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.core.cloud import Cloud
 from localcloud.core.settings import Settings
 from localcloud.fabric.interface import Forwarding
-from localcloud.image import routes
 from localcloud.image.images import Images
 from localcloud.image.imports import Imports
+from localcloud.image.service import ImageService
 from localcloud.image.sources import Sources
 
 DATA = {"Content-Type": "application/octet-stream"}
@@ -330,7 +330,7 @@ async def restarted(cloud: Cloud) -> None:
     """End all work as a dead process does, and start the service anew."""
     await cloud.one(Imports).work.stop()
     cloud._instances.clear()
-    await routes.service(cloud).start()
+    await ImageService(cloud).start()
 
 
 async def test_an_import_that_was_cut_off_begins_again(api: Any, cloud: Cloud, web: Web) -> None:

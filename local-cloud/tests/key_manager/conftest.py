@@ -4,17 +4,17 @@ from typing import Any
 import pytest
 
 from cloud_testing.caller import Caller
-from localcloud.core.cloud import Cloud, Service
-from localcloud.key_manager.routes import service as key_manager
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.key_manager.service import KeyManagerService
 
 
 @pytest.fixture
-def service(cloud: Cloud) -> Service:
-    return key_manager(cloud)
+def service(cloud: Cloud) -> LazyService:
+    return KeyManagerService(cloud)
 
 
 @pytest.fixture
-async def keys(service: Service, client_of: Any) -> AsyncIterator[Caller]:
+async def keys(service: LazyService, client_of: Any) -> AsyncIterator[Caller]:
     """The key manager as a member of the project demo."""
     async with client_of(service, token=None) as client:
         yield Caller(client, "/key-manager/v1")

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from cloud_testing.caller import Caller
-from localcloud.core.cloud import Cloud, Service
-from localcloud.key_manager.routes import service as key_manager
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.key_manager.service import KeyManagerService
 
 
 async def ordered(keys: Caller, kind: str, **meta: Any) -> str:
@@ -97,13 +97,13 @@ async def test_what_is_no_order_is_refused(keys: Caller, body: Any, reason: str)
 
 
 async def test_an_order_that_a_restart_interrupts_is_carried_out(
-    keys: Caller, cloud: Cloud, service: Service, client_of: Any
+    keys: Caller, cloud: Cloud, service: LazyService, client_of: Any
 ) -> None:
     path = await ordered(keys, "asymmetric", algorithm="rsa", bit_length=1024)
     await service.stop()
     (left,) = cloud.store.collection("key_manager.order").values()
     assert left["status"] == "PENDING"
-    again = key_manager(cloud)
+    again = KeyManagerService(cloud)
     client: httpx.AsyncClient
     async with client_of(again, token=None) as client:
         order = await done(Caller(client, "/key-manager/v1"), path)

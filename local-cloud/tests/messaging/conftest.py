@@ -5,17 +5,17 @@ from uuid import uuid4
 import pytest
 
 from cloud_testing.caller import Caller
-from localcloud.core.cloud import Cloud, Service
-from localcloud.messaging.routes import service as messaging
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.messaging.service import MessagingService
 
 
 @pytest.fixture
-def service(cloud: Cloud) -> Service:
-    return messaging(cloud)
+def service(cloud: Cloud) -> LazyService:
+    return MessagingService(cloud)
 
 
 @pytest.fixture
-async def queues(service: Service, client_of: Any) -> AsyncIterator[Caller]:
+async def queues(service: LazyService, client_of: Any) -> AsyncIterator[Caller]:
     """The messaging service as a member of the project demo."""
     async with client_of(service, token=None) as client:
         yield Caller(client, "/messaging").of("demo", Client_ID=str(uuid4()))

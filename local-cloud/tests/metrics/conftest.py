@@ -8,7 +8,7 @@ from cloud_testing.doubles import ManualClock
 from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import Fabric
-from localcloud.metrics.routes import service
+from localcloud.metrics.service import MetricService
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ async def metrics(
     cloud: Cloud, clock: ManualClock, fabric: RecordingFabric, client_of: Any
 ) -> AsyncIterator[Caller]:
     """The metric service as a member of the project demo."""
-    mounted = service(cloud)
+    mounted = MetricService(cloud)
     async with client_of(mounted, token=None) as client:
         yield Caller(client, "/metric").of("demo")
     await mounted.stop()

@@ -9,15 +9,15 @@ import pytest
 from cloud_testing.caller import Caller
 from cloud_testing.compute import Api, House
 from localcloud.fabric.interface import Traffic, Usage
-from localcloud.metrics.routes import service
-from localcloud.metrics.service import Metrics
+from localcloud.metrics.instance import Metrics
+from localcloud.metrics.service import MetricService
 from localcloud.process.app import CloudApp
 
 
 @pytest.fixture
 async def metrics(house: House) -> AsyncIterator[Caller]:
     house.clock.goes.clear()  # nothing is measured but by the tests
-    mounted = service(house.cloud)
+    mounted = MetricService(house.cloud)
     transport = httpx.ASGITransport(app=CloudApp(house.cloud, [mounted]))
     async with httpx.AsyncClient(transport=transport, base_url="http://cloud") as client:
         yield Caller(client, "/metric").of("demo")

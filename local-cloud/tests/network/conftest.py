@@ -6,7 +6,6 @@ import pytest
 from cloud_testing.network import Api
 from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.core.cloud import Cloud
-from localcloud.network.routes import service
 from localcloud.network.service import NetworkService
 
 
@@ -30,7 +29,10 @@ async def apis(
     network_service: NetworkService,
     client_of: Callable[..., httpx.AsyncClient],
 ) -> AsyncIterator[Callable[[str], Api]]:
-    clients = {name: client_of(service(cloud), token=name) for name in ("admin", "demo", "other")}
+    clients = {
+        name: client_of(cloud.one(NetworkService), token=name)
+        for name in ("admin", "demo", "other")
+    }
     yield lambda name: Api(clients[name])
     for client in clients.values():
         await client.aclose()

@@ -4,8 +4,8 @@ from typing import Any
 import httpx
 import pytest
 
-from localcloud.core.cloud import Cloud, Service
-from localcloud.object_store import routes
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.object_store.service import ObjectStoreService
 
 ACCOUNT = "/v1/AUTH_demo-project"
 
@@ -40,14 +40,14 @@ class Swift:
 
 
 @pytest.fixture
-async def service(cloud: Cloud) -> AsyncIterator[Service]:
-    found = routes.service(cloud)
+async def service(cloud: Cloud) -> AsyncIterator[LazyService]:
+    found = ObjectStoreService(cloud)
     await found.start()
     yield found
     await found.stop()
 
 
 @pytest.fixture
-async def swift(service: Service, client_of: Any) -> AsyncIterator[Swift]:
+async def swift(service: LazyService, client_of: Any) -> AsyncIterator[Swift]:
     async with client_of(service, token=None) as client:
         yield Swift(client)

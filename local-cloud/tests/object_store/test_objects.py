@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from cloud_testing.doubles import ManualClock
-from localcloud.core.cloud import Cloud, Service
-from localcloud.object_store import routes
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.object_store.service import ObjectStoreService
 
 from .conftest import Swift
 
@@ -68,7 +68,7 @@ async def test_names_that_differ_in_slashes_are_different_objects(swift: Swift) 
 
 
 async def test_a_put_that_is_refused_leaves_what_was_there(
-    swift: Swift, cloud: Cloud, service: Service
+    swift: Swift, cloud: Cloud, service: LazyService
 ) -> None:
     await swift.put("/c")
     await swift.put("/c/o", b"old")
@@ -99,7 +99,7 @@ async def test_a_put_that_is_refused_leaves_what_was_there(
 
 async def test_data_beyond_the_bound_is_not_kept(cloud: Cloud, client_of: Any) -> None:
     object.__setattr__(cloud.settings, "object_bytes", 1 << 20)
-    service = routes.service(cloud)
+    service = ObjectStoreService(cloud)
     await service.start()
     async with client_of(service, token=None) as client:
         swift = Swift(client)
@@ -242,7 +242,7 @@ async def test_expired_objects_are_gone_and_swept(
         assert (await swift(method, "/c/after")).status_code == 404
     assert (await swift("PUT", "/c/after", headers={"If-None-Match": "*"})).status_code == 201
     clock.advance(10)
-    service = routes.service(cloud)  # sweeps when it starts, and from time to time
+    service = ObjectStoreService(cloud)  # sweeps when it starts, and from time to time
     await service.start()
     await service.stop()
     assert await swift.names("/c") == ["after", "kept"]
@@ -287,7 +287,7 @@ async def test_objects_outlive_the_process_and_leftovers_do_not(
     (cloud.settings.cloud_dir / "objects" / "leftover").write_bytes(b"half of an upload")
     again = Cloud(type(cloud.store)(cloud.settings.cloud_dir / "cloud.sqlite"), cloud.tokens,
                   cloud.fabric, cloud.clock, cloud.settings)  # fmt: skip
-    service = routes.service(again)
+    service = ObjectStoreService(again)
     await service.start()
     async with client_of(service, token=None) as client:
         found = await Swift(client)("GET", "/c/o")

@@ -20,7 +20,7 @@ from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
 from localcloud.process.app import CloudApp
-from localcloud.workflow.routes import service as workflow_service
+from localcloud.workflow import instance
 from localcloud.workflow.service import WorkflowService
 
 PATIENCE = 30
@@ -44,12 +44,12 @@ class Workflows:
     caller: Caller
 
     @property
-    def service(self) -> WorkflowService:
-        return self.cloud.one(WorkflowService)
+    def service(self) -> instance.Workflows:
+        return self.cloud.one(instance.Workflows)
 
     @property
     def is_loaded(self) -> bool:
-        return WorkflowService in self.cloud._instances
+        return instance.Workflows in self.cloud._instances
 
     async def define(self, text: str, expect: int = 201) -> Any:
         return await self.caller.call("POST", "/workflows", text, expect)
@@ -111,7 +111,7 @@ async def running(directory: Path) -> AsyncIterator[Workflows]:
     """The service over a directory, until the end of the generator."""
     clock = TurningClock()
     cloud = cloud_in(directory, clock)
-    service = workflow_service(cloud)
+    service = WorkflowService(cloud)
     transport = httpx.ASGITransport(app=CloudApp(cloud, [service]))
     async with httpx.AsyncClient(transport=transport, base_url=cloud.settings.url) as client:
         await service.start()

@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from localcloud.alarming.state import ALARM, OK, UNKNOWN
 from localcloud.core.store import Document
 from localcloud.load_balancer.kinds import MEMBER, POOL
-from localcloud.load_balancer.service import LoadBalancing
+from localcloud.load_balancer.service import LoadBalancingService
 from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation
+from localcloud.metrics.instance import Metrics
 from localcloud.metrics.series import Span
-from localcloud.metrics.service import Metrics
 from localcloud.web.http import ApiError, RequestContext
 
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -132,7 +132,7 @@ def _samples(data: Any) -> list[float]:
     return [value for value in found if math.isfinite(value)]
 
 
-def of_members(balancing: LoadBalancing, who: RequestContext, rule: Document) -> Finding:
+def of_members(balancing: LoadBalancingService, who: RequestContext, rule: Document) -> Finding:
     """Return whether members of a pool are ill."""
     pool = balancing.state.of(POOL).get(rule["pool_id"])
     if pool is None or pool["project_id"] != who.project_id:

@@ -11,8 +11,8 @@ from localcloud.alarming.conditions import Finding, Measured, judged, of_members
 from localcloud.alarming.state import ALARM, OK, UNKNOWN, State
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.load_balancer.service import LoadBalancing
-from localcloud.metrics.service import Metrics
+from localcloud.load_balancer.service import LoadBalancingService
+from localcloud.metrics.instance import Metrics
 from localcloud.web.http import RequestContext
 
 _LOG = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class Watch:
             endpoint = self._trusts.endpoint("prometheus")
             return await asyncio.to_thread(of_prometheus, endpoint, rule)
         if kind == "loadbalancer_member_health":
-            return of_members(self._state.cloud.one(LoadBalancing), who, rule)
+            return of_members(self._state.cloud.one(LoadBalancingService), who, rule)
         return judged(self._measured.values(who, kind, rule), rule)
 
     async def _joined(self, rule: Document, who: RequestContext) -> Finding:

@@ -1,29 +1,38 @@
-"""The alarm service: its parts put together."""
+"""The alarm API, version 2, as the application mounts it."""
 
-from localcloud.alarming.actions import Actions
-from localcloud.alarming.evaluation import Watch
-from localcloud.alarming.events import AlarmEvents
-from localcloud.alarming.state import State
-from localcloud.core.cloud import Cloud
-from localcloud.identity.service_trusts import Trusts
+from functools import cached_property
+
+from localcloud.alarming.errors import aodh_error
+from localcloud.core.cloud import LazyService
+from localcloud.core.store import Document
+from localcloud.web.permissions import by_role
 
 
-class Alarming:
-    """Alarms; the one instance is ``cloud.one(Alarming)``."""
+class AlarmingService(LazyService):
+    """Aodh. A cloud that has alarms evaluates them from its start."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self.state = State(cloud)
-        self.trusts = Trusts(cloud)
-        self.actions = Actions(self.state, self.trusts)
-        self.watch = Watch(self.state, self.trusts, self.actions)
-        self.events = AlarmEvents(self.state, self.watch)
+    type = "alarming"
+    name = "aodh"
+    prefix = endpoint = "/alarming"
+    api_module = "localcloud.alarming.api.endpoints"
+    instance_module = "localcloud.alarming.instance"
+    render = staticmethod(aodh_error)
+    permit = staticmethod(by_role("/v2/query/"))
 
-    def begin(self) -> None:
-        """Watch what there is."""
-        self.events.begin()
-        self.watch.begin()
+    @cached_property
+    def version(self) -> Document:
+        media = {"base": "application/json", "type": "application/vnd.openstack.telemetry-v2+json"}
+        return {
+            "id": "v2",
+            "status": "stable",
+            "updated": "2013-02-13T00:00:00Z",
+            "links": [{"rel": "self", "href": f"{self.url}/v2"}],
+            "media-types": [media],
+        }
 
-    async def stop(self) -> None:
-        """Watch no longer."""
-        await self.watch.stop()
-        await self.actions.stop()
+    @cached_property
+    def documents(self) -> Document:
+        return {"/": {"versions": {"values": [self.version]}}, "/v2": {"version": self.version}}
+
+    def has_unfinished_work(self) -> bool:
+        return len(self.cloud.store.collection("alarming.alarm")) > 0

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from localcloud.block_storage import volumes
+from localcloud.block_storage.context import ServiceContext
 from localcloud.block_storage.servers import ServerVolumes
-from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from localcloud.block_storage.tools import ServiceContext
+from localcloud.block_storage.context import ServiceContext
 from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
 from localcloud.image.images import Images

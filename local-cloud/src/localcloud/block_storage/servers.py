@@ -8,7 +8,7 @@ from uuid import uuid4
 from msgspec import Struct
 
 from localcloud.block_storage import jobs
-from localcloud.block_storage.tools import ServiceContext
+from localcloud.block_storage.context import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError, Volume
 from localcloud.web.http import (

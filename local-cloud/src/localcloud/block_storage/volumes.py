@@ -6,8 +6,8 @@ from uuid import uuid4
 from msgspec import Struct, field
 
 from localcloud.block_storage import jobs, kinds, quotas
+from localcloud.block_storage.context import ServiceContext
 from localcloud.block_storage.state import HOST, ZONE
-from localcloud.block_storage.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.roots import RootfsCache

@@ -5,8 +5,8 @@ from typing import Any
 
 from localcloud.block_storage.servers import BootVolume
 from localcloud.compute import documents
+from localcloud.compute.context import ServiceContext
 from localcloud.compute.servers import RUNNING, SHUTDOWN, change
-from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Server
 

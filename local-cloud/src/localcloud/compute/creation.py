@@ -5,10 +5,10 @@ import unicodedata
 from uuid import uuid4
 
 from localcloud.compute import flavors, groups, hosts, keypairs, quotas
+from localcloud.compute.context import ServiceContext
 from localcloud.compute.request import ServerRequest
 from localcloud.compute.servers import NO_STATE
 from localcloud.compute.state import State
-from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, RequestContext
 

@@ -11,17 +11,17 @@ from functools import partial
 
 from localcloud.compute import hosts
 from localcloud.compute.boot import boot, finish, own_disk, power_off, wipe
+from localcloud.compute.context import ServiceContext
 from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
-from localcloud.compute.tools import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.stillness import still
 from localcloud.web.http import ApiError
 
-CONFIRM_SECONDS = 0.2
-"""How long a confirmed resize still shows as one that waits to be confirmed."""
+CONFIRM_SECONDS = 0.2  # clients see the status VERIFY_RESIZE this long after they confirmed
+_IN_MEMORY = frozenset({"paused", "rescued"})  # states of servers that end with their processes
 
 
 async def build(tools: ServiceContext, server: Document) -> None:
@@ -231,3 +231,28 @@ def jobs(tools: ServiceContext) -> dict[str, Job]:
         "shelving": job("compute_shelve_instance", shelve),
         "unshelving": job("compute_unshelve_instance", unshelve),
     }
+
+
+def after_restart(server: Document) -> Document:
+    """Return the server as it is when none of its processes is left.
+
+    A server that ran gets a task to boot again. A paused or rescued one is shut off. A suspended
+    one stays suspended and boots when it is resumed.
+    """
+    if (server["resize"] or {}).get("confirmed"):
+        return after_restart({**server, **confirmed(server)})
+    if server["snapshot"] is not None:
+        return after_restart({**server, "task_state": None, "snapshot": None})
+    if server["task_state"] == "pausing":
+        return {**server, "task_state": "powering-off"}
+    if server["task_state"] is not None:
+        return server
+    if server["vm_state"] == "active" or _resized_and_ran(server):
+        return {**server, "task_state": "restarting", "action_id": None}
+    if server["vm_state"] in _IN_MEMORY:
+        return {**server, "vm_state": "stopped", "power_state": SHUTDOWN}
+    return server
+
+
+def _resized_and_ran(server: Document) -> bool:
+    return bool(server["vm_state"] == "resized" and server["resize"]["vm_state"] == "active")

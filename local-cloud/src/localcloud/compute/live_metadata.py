@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from localcloud.compute import documents
-from localcloud.compute.tools import ServiceContext
+from localcloud.compute.context import ServiceContext
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.web.http import ApiError

@@ -1,16 +1,17 @@
-"""What the services of the cloud share, and what the application asks of each of them.
+"""The objects that all services of a cloud share, and the base class of a service.
 
-A service package ``localcloud.<name>`` has a module ``routes`` with a function
-``service(cloud: Cloud) -> Service``; the application mounts what that returns under its prefix.
-Services that need each other within the process ask :meth:`Cloud.one`.
+A package ``localcloud.<service>`` has a module ``service`` with a subclass of :class:`LazyService`.
+The application mounts it under its prefix. A service reaches another one of the same process
+through :meth:`Cloud.one`, which returns the same object to all callers.
 """
 
+import importlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeVar, cast
 
-from msgspec import Struct
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
@@ -18,7 +19,13 @@ from localcloud.core.clock import Clock, timestamp
 from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Exit, Fabric
-from localcloud.web.http import ApiError, RequestContext, without_trailing_slash
+from localcloud.web.http import (
+    ApiError,
+    RequestContext,
+    fixed,
+    route,
+    without_trailing_slash,
+)
 from localcloud.web.permissions import Permit, by_role
 
 T = TypeVar("T")
@@ -28,80 +35,127 @@ class TokenValidator(Protocol):
     """The part of the identity service that every other service needs."""
 
     def validate(self, token: str) -> RequestContext:
-        """Return who the bearer is; raises :class:`localcloud.web.http.UnauthorizedError`."""
+        """Return the owner of a token; raises :class:`localcloud.web.http.UnauthorizedError`."""
 
 
 @dataclass
 class Cloud:
-    """The shared parts of one running cloud."""
+    """The objects that the services of one running cloud share."""
 
     store: Store
     tokens: TokenValidator
     fabric: Fabric
     clock: Clock
     settings: Settings
-    services: "Sequence[Service]" = ()
-    """All services, set by the application before it starts any of them."""
+    # Set by the application before it starts any service: identity lists them in its catalog.
+    services: "Sequence[LazyService]" = ()
+    # Called on the event loop when a server's first process ends. Services add their listeners in
+    # the constructor, because the fabric starts before any service and may report immediately.
     exit_listeners: list[Callable[[Exit], None]] = field(default_factory=list)
-    """Called on the event loop when a server's first process ends. The application starts the
-    fabric before any service, so listeners are added in the constructors of services."""
-    held_bodies: Counter[str | None] = field(default_factory=Counter, repr=False)
-    """Bytes of unfinished request bodies in memory by project."""
+    # Unfinished request bodies in memory, by project.
+    held_body_bytes: Counter[str | None] = field(default_factory=Counter, repr=False)
     _instances: dict[object, object] = field(default_factory=dict, repr=False)
 
     def now(self) -> str:
-        """Return the present time as documents hold it."""
+        """Return the current time in the format of documents."""
         return timestamp(self.clock.now())
 
     def server_ended(self, end: Exit) -> None:
-        """Tell the listeners that a server's first process has ended."""
+        """Notify the listeners that a server's first process has ended."""
         for listener in self.exit_listeners:
             listener(end)
 
     def one(self, factory: Callable[["Cloud"], T]) -> T:
-        """Return the one object that the factory (a class, usually) makes for this cloud."""
+        """Return the object that the factory, usually a class, made for this cloud."""
         if factory not in self._instances:
             self._instances[factory] = factory(self)
         return cast("T", self._instances[factory])
 
 
-async def _nothing() -> None:
-    pass
+class LazyService:
+    """A service as the application mounts it and the catalog shows it.
 
-
-class Service(Struct, frozen=True):
-    """A service as the application mounts it and the catalog shows it."""
-
-    type: str
-    """As in the catalog: ``compute``, ``network``, ``image``, ..."""
-    name: str
-    """As in the catalog: ``nova``, ``neutron``, ``glance``, ..."""
-    prefix: str
-    """Where it is mounted: ``/compute``."""
-    endpoint: str
-    """The catalog's URL below the root: ``/compute/v2.1``; may contain ``%(project_id)s``."""
-    render: Callable[[ApiError, str], Response]
-    """Makes the service's own error answer from an error and the request id."""
-    public: Callable[[str, str], bool]
-    """Tells by method and path (below the prefix) what needs no token."""
-    versions: Sequence[Mapping[str, Any]]
-    """The entries of this service in the version list at ``/``, as in its own version document."""
-    routes: Callable[[], Sequence[BaseRoute]]
-    """Makes the routes when the service is first asked, so that a cloud starts without loading what
-    nobody uses. Their paths are below the prefix and without a trailing slash.
-
-    The token has been checked before a handler runs (see :func:`localcloud.web.http.context`);
-    every :class:`ApiError` that a handler raises becomes an answer by ``render``.
+    A subclass states where the service is mounted and which modules it consists of. Those modules
+    are imported when a client first calls the service, or when the last process left work for it:
+    a cloud starts in a second because nothing is loaded that no client uses. The instance of a
+    service is what its API works with; services of which other services need a part in the same
+    process have no such module and are their own instance.
     """
-    permit: Permit = by_role()
-    """Refuses what the roles of a caller do not allow, before a handler runs."""
-    other_types: Sequence[str] = ()
-    """Under which the catalog shows it as well."""
-    root_paths: Sequence[str] = ()
-    """Paths outside the prefix that are this service's, too."""
-    normalize: Callable[[str], str] = without_trailing_slash
-    """Applied to the path before routing."""
-    start: Callable[[], Awaitable[None]] = _nothing
-    """Brings up what must run before the cloud says that it is ready."""
-    stop: Callable[[], Awaitable[None]] = _nothing
-    """Ends what ``start`` began."""
+
+    type: str  # in the catalog: compute, network, image, ...
+    name: str  # in the catalog: nova, neutron, glance, ...
+    prefix: str
+    endpoint: str  # path of the catalog's URL; may contain %(project_id)s
+    other_types: Sequence[str] = ()  # further types in the catalog
+    root_paths: Sequence[str] = ()  # paths outside the prefix that belong to the service
+    open_paths: Collection[str] = ()  # need no token, like the version documents
+    choice_paths: Collection[str] = ()  # version documents with the status 300 Multiple Choices
+    api_module: str  # has a function `routes(instance)`
+    instance_module: str = ""  # has a function `load(cloud)`
+    render: Callable[[ApiError, str], Response]  # an error and a request ID as the API's response
+    permit: Permit = staticmethod(by_role())
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        self.url = cloud.settings.url + self.prefix
+
+    @cached_property
+    def version(self) -> Mapping[str, Any] | None:
+        """The entry of this service in the cloud's list of versions, if it has one."""
+        return None
+
+    @cached_property
+    def documents(self) -> Mapping[str, Mapping[str, Any]]:
+        """The version documents by path below the prefix."""
+        return {} if self.version is None else {"/": {"versions": [self.version]}}
+
+    @cached_property
+    def instance(self) -> Any:
+        """The object that the API works with. The first access loads and starts it."""
+        if not self.instance_module:
+            return self
+        return importlib.import_module(self.instance_module).load(self.cloud)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the instance is in use."""
+        return "instance" in self.__dict__
+
+    def routes(self) -> list[BaseRoute]:
+        """Load the API and return its routes.
+
+        Their paths are below the prefix and have no trailing slash. The token is checked before a
+        handler runs (see :func:`localcloud.web.http.context`), and every :class:`ApiError` that a
+        handler raises becomes a response by ``render``.
+        """
+        api = importlib.import_module(self.api_module)
+        return [*self.version_routes(), *api.routes(self.instance)]
+
+    def version_routes(self) -> list[BaseRoute]:
+        """Return the routes of the version documents."""
+        return [
+            route("GET", path, fixed(document), 300 if path in self.choice_paths else None)
+            for path, document in self.documents.items()
+        ]
+
+    def is_public(self, method: str, path: str) -> bool:
+        """Return whether a request needs no token."""
+        return path in self.documents or path in self.open_paths
+
+    def normalize(self, path: str) -> str:
+        """Return a path below the prefix as routes have it."""
+        return without_trailing_slash(path)
+
+    def has_unfinished_work(self) -> bool:
+        """Return whether the last process left work, for which the service must be loaded."""
+        return False
+
+    async def start(self) -> None:
+        """Resume what the last process left, before the cloud reports that it is ready."""
+        if self.has_unfinished_work():
+            _ = self.instance
+
+    async def stop(self) -> None:
+        """End what runs in the background. The next start resumes it."""
+        if self.is_loaded and self.instance is not self:
+            await self.instance.stop()

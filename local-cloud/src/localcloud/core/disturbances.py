@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.web.http import (
     ApiError,
     BadRequestError,
@@ -124,7 +124,7 @@ class _Active:
     """Calls that it holds back now."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def selects(self, service: Service, scope: Scope, body: bytes) -> bool:
+    def selects(self, service: LazyService, scope: Scope, body: bytes) -> bool:
         rule = self.rule
         return (
             rule.service in ("", service.type, service.name)
@@ -209,7 +209,7 @@ class Disturbances:
         draft.replace(self.file)
 
     async def call(
-        self, app: ASGIApp, service: Service, scope: Scope, receive: Receive, send: Send
+        self, app: ASGIApp, service: LazyService, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Answer one call through ``app``, which serves the service, as the list says."""
         if not self._active:
@@ -236,7 +236,7 @@ class Disturbances:
 
 
 async def _disturbed(
-    active: _Active, app: ASGIApp, service: Service, scope: Scope, receive: Receive, send: Send
+    active: _Active, app: ASGIApp, service: LazyService, scope: Scope, receive: Receive, send: Send
 ) -> None:
     rule = active.rule
     await active.wait(rule.before)

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.web.http import (
     ApiError,
     MethodNotAllowedError,
@@ -28,7 +28,7 @@ _PATH_LIMIT = 8192
 class ServiceApp:
     """An ASGI application that serves one service of the cloud."""
 
-    def __init__(self, cloud: Cloud, service: Service) -> None:
+    def __init__(self, cloud: Cloud, service: LazyService) -> None:
         self._cloud = cloud
         self._service = service
 
@@ -72,16 +72,16 @@ class ServiceApp:
             raise NotFoundError("The resource could not be found.")
         scope = {**scope, "path": path, "root_path": "", "app": self}
         state = scope["state"] = {**(scope.get("state") or {}), "request_id": request_id}
-        state["held_bodies"] = self._cloud.held_bodies
+        state["held_bodies"] = self._cloud.held_body_bytes
         request = Request(scope)
         token = request.headers.get("x-auth-token")
-        public = self._service.public(scope["method"], path)
-        if token and not public:
+        is_public = self._service.is_public(scope["method"], path)
+        if token and not is_public:
             caller = replace(self._cloud.tokens.validate(token), request_id=request_id)
             self._service.permit(caller, scope["method"], path)
             state["context"] = caller
             announce(request, caller)
-        elif not public:
+        elif not is_public:
             raise UnauthorizedError("The request you have made requires authentication.")
         await self._routing.of(path)(scope, receive, send)
 

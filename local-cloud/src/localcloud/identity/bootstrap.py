@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from localcloud.core.cloud import Service
+from localcloud.core.cloud import LazyService
 from localcloud.core.store import Collection, Document
 from localcloud.identity.accounts import (
     ACCOUNTS,
@@ -37,7 +37,7 @@ _FOREIGN_NAMES = {
 }
 
 
-def bootstrap(directory: Directory, services: Iterable[Service]) -> None:
+def bootstrap(directory: Directory, services: Iterable[LazyService]) -> None:
     """Bring the directory and the credentials file to what a cloud has at least."""
     known = known_passwords(directory.settings)
     passwords = {a.name: known.get(a.name) or secrets.token_hex(16) for a in ACCOUNTS}
@@ -92,7 +92,7 @@ def _ensure_account(
             directory.assignments.put(grant.document())
 
 
-def _ensure_catalog(directory: Directory, services: Iterable[Service]) -> None:
+def _ensure_catalog(directory: Directory, services: Iterable[LazyService]) -> None:
     settings = directory.settings
     region = {"description": "", "parent_region_id": None}
     _ensure(directory.regions, {"id": settings.region}, region)

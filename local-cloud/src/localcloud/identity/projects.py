@@ -17,9 +17,12 @@ from localcloud.identity.resource import Kind, Resource, Rules, shown
 from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,
+    Handler,
     NotFoundError,
     RequestContext,
     boolean,
+    context,
+    fixed,
     route,
 )
 
@@ -161,3 +164,25 @@ def _chain(ids: list[str]) -> dict[str, Any] | None:
 def _tree(projects: list[Document], parent_id: str) -> dict[str, Any] | None:
     below = [project["id"] for project in projects if project["parent_id"] == parent_id]
     return {key: _tree(projects, key) for key in below} or None
+
+
+_LIMIT_MODEL = {"name": "flat", "description": "Limits are not nested: each project has its own."}
+
+
+def limit_routes(directory: Directory) -> list[BaseRoute]:
+    """Return the routes of unified limits, of which there are none."""
+    return [
+        route("GET", "/v3/limits/model", fixed({"model": _LIMIT_MODEL})),
+        route("GET", "/v3/limits", _empty_list(directory, "limits")),
+        route("GET", "/v3/registered_limits", _empty_list(directory, "registered_limits")),
+    ]
+
+
+def _empty_list(directory: Directory, plural: str) -> Handler:
+    """Return the handler of a list that is always empty."""
+
+    async def handle(request: Request) -> Document:
+        policy.require(bool(context(request).roles), f"list_{plural}")
+        return {plural: [], "links": directory.links(plural)}
+
+    return handle

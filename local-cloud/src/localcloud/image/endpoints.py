@@ -3,7 +3,6 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.image.data import ImageData
 from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
@@ -22,11 +21,11 @@ _IMPORT_METHODS = {
 }
 
 
-def routes(cloud: Cloud, images: Images, url: str) -> list[BaseRoute]:
-    """Return the routes of all requests; this module is loaded when they are first asked for."""
-    imports = cloud.one(Imports)
+def routes(imports: Imports) -> list[BaseRoute]:
+    """Return the routes of all requests."""
+    cloud, images = imports.cloud, imports.images
     return [
-        *ImageRecords(images, url).routes(),
+        *ImageRecords(images, f"{cloud.settings.url}/image").routes(),
         *ImageData(images).routes(),
         *ImportRequests(imports, images).routes(),
         *TaskRequests(imports.tasks, images).routes(),

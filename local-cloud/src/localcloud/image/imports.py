@@ -49,16 +49,20 @@ class Imports:
     """Imports that are under way; the one instance is ``cloud.one(Imports)``."""
 
     def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
-        self._images = cloud.one(Images)
-        self.tasks = Tasks(cloud, self._images)
+        self.cloud = cloud
+        self.images = cloud.one(Images)
+        self.tasks = Tasks(cloud, self.images)
         self.work = Work()
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     @cached_property
     def sources(self) -> Sources:
         """Tells from where images may come."""
-        return Sources(self._cloud.settings, self._cloud.fabric.forwardings)
+        return Sources(self.cloud.settings, self.cloud.fabric.forwardings)
+
+    async def stop(self) -> None:
+        """End the imports; the next process resumes them."""
+        await self.work.stop()
 
     def resume(self) -> None:
         """Begin again what the last process left."""
@@ -67,9 +71,9 @@ class Imports:
 
     def add(self, who: RequestContext, image: Document, wish: Document) -> None:
         """Write an import of an image, and begin it."""
-        with self._cloud.store.transaction():
+        with self.cloud.store.transaction():
             task = self.tasks.add(who, image, wish)
-            self._images.change(image, {TASK: task["id"]})
+            self.images.change(image, {TASK: task["id"]})
         self._begin(task)
 
     def _begin(self, task: Document) -> None:
@@ -92,28 +96,28 @@ class Imports:
 
     def _end(self, task: Document, changes: dict[str, Any], **outcome: Any) -> None:
         """Tell the end of an import in its image and its task, in one commit."""
-        image = self._images.records.get(task["image_id"])
-        with self._cloud.store.transaction():
+        image = self.images.records.get(task["image_id"])
+        with self.cloud.store.transaction():
             if image is not None:
                 kept = {name: value for name, value in image.items() if name != TASK}
-                self._images.change(kept, {**changes, IMPORTING: ""})
+                self.images.change(kept, {**changes, IMPORTING: ""})
             self.tasks.change(task["id"], **outcome)
-        self._images.staged(task["image_id"]).unlink(missing_ok=True)
+        self.images.staged(task["image_id"]).unlink(missing_ok=True)
 
     async def _carried_out(self, task: Document) -> int:
         """Import the data of an image; returns how many bytes they are."""
-        method, image = task["input"]["import_req"]["method"], self._images.get(task["image_id"])
+        method, image = task["input"]["import_req"]["method"], self.images.get(task["image_id"])
         if image["status"] == "active":
             # All was there when the last process ended: who reads it must not lose it again.
             return int(image["size"])
-        path = self._images.staged(image["id"])
+        path = self.images.staged(image["id"])
         if method["name"] == WEB:
             await self._fetch(image["id"], method["uri"])
         elif not path.exists():
             raise NotFoundError("What was staged is gone; stage it again.")
-        image = self._images.get(image["id"])
-        image = self._images.change(image, {IMPORTING: STORE, FAILED: ""})
-        filled = await self._images.fill(image, chunks(path), SIZE_LIMIT, "importing")
+        image = self.images.get(image["id"])
+        image = self.images.change(image, {IMPORTING: STORE, FAILED: ""})
+        filled = await self.images.fill(image, chunks(path), SIZE_LIMIT, "importing")
         return int(filled["size"])
 
     async def _fetch(self, image_id: str, uri: str) -> None:
@@ -123,9 +127,14 @@ class Imports:
                 asyncio.timeout(_SECONDS),
                 aclosing(web.fetched(self.sources, uri)) as pieces,
             ):
-                await self._images.stage(image_id, pieces, SIZE_LIMIT)
+                await self.images.stage(image_id, pieces, SIZE_LIMIT)
         except TimeoutError:
             raise FetchError(f"{uri} takes longer than {_SECONDS:.0f} s") from None
+
+
+def load(cloud: Cloud) -> Imports:
+    """Return the imports. Those that the last process left are resumed by the service's start."""
+    return cloud.one(Imports)
 
 
 class ImportRequests:

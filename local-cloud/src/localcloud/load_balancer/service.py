@@ -1,94 +1,127 @@
-"""The load balancing service: what is asked becomes pending, then real, then active."""
+"""The load balancing API, version 2, as the application mounts it.
+
+A request marks a load balancer as PENDING in the store and is answered. The work behind it brings
+up its traffic, and then marks it and its parts as ACTIVE or ERROR. While a change is in progress,
+further changes to the same load balancer are refused with the status 409, as Octavia does.
+"""
 
 import importlib
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from localcloud.core.cloud import Cloud
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.core.work import Work
 from localcloud.fabric.interface import FabricError
+from localcloud.load_balancer.errors import octavia_error
 from localcloud.load_balancer.kinds import LOAD_BALANCER, Kind
 from localcloud.load_balancer.state import ACTIVE, ERROR, State
 from localcloud.load_balancer.tree import erase
 from localcloud.load_balancer.vips import Vips
-from localcloud.web.http import ApiError
+from localcloud.web.http import ApiError, without_trailing_slash
 
 if TYPE_CHECKING:
     from localcloud.load_balancer.certificates import Certificates
 
 _LOG = logging.getLogger(__name__)
+_NEWEST = 27  # minor version of the API
+_VERSION = re.compile(r"/v2\.0(?=/|$)")
 
 
 class Traffic(Protocol):
-    """What carries the traffic of load balancers."""
+    """Carries the traffic of load balancers."""
 
     async def apply(self, balancer_id: str) -> None:
-        """Bring a load balancer to what its documents say; raises FabricError, ApiError."""
+        """Bring up a load balancer as its documents say; raises FabricError, ApiError."""
 
     async def remove(self, balancer_id: str) -> None:
-        """Take a load balancer away; unknown ids are fine."""
+        """Remove the traffic of a load balancer; unknown IDs are fine."""
 
     def operating(self, kind: Kind, document: Document) -> str:
         """Return the operating status of a load balancer or a part."""
 
     def statistics(self, listener_id: str) -> dict[str, int]:
-        """Return what a listener has counted."""
+        """Return the counters of a listener."""
 
     async def close(self) -> None:
         """End all traffic."""
 
 
-class LoadBalancing:
-    """The load balancing service; the one instance is ``cloud.one(LoadBalancing)``."""
+class LoadBalancingService(LazyService):
+    """Octavia; the one instance is ``cloud.one(LoadBalancingService)``."""
+
+    type = "load-balancer"
+    name = "octavia"
+    prefix = endpoint = "/load-balancer"
+    api_module = "localcloud.load_balancer.api.endpoints"
+    render = staticmethod(octavia_error)
 
     def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
+        super().__init__(cloud)
         self.state = State(cloud)
         self.vips = Vips(cloud, self.state)
         self.work = Work()
 
+    def _version(self, minor: int) -> Document:
+        return {
+            "id": f"v2.{minor}",
+            "status": "CURRENT" if minor == _NEWEST else "SUPPORTED",
+            "updated": "2023-05-04T00:00:00Z",
+            "links": [{"href": f"{self.url}/v2", "rel": "self"}],
+        }
+
+    @cached_property
+    def version(self) -> Document:
+        return self._version(_NEWEST)
+
+    @cached_property
+    def documents(self) -> Document:
+        versions = [self._version(minor) for minor in range(_NEWEST + 1)]
+        return {"/": {"versions": versions}, "/v2": {"versions": versions[:1]}}
+
+    def normalize(self, path: str) -> str:
+        return _VERSION.sub("/v2", without_trailing_slash(path))
+
     @cached_property
     def traffic(self) -> Traffic:
-        """What carries traffic; loaded when there is the first load balancer."""
-        loaded: Any = importlib.import_module("localcloud.load_balancer.traffic.balancers")
-        made = loaded.Balancers(self._cloud, self.state, self.vips, self.certificates)
-        return cast("Traffic", made)
+        """The traffic of all load balancers; loaded with the first one."""
+        module: Any = importlib.import_module("localcloud.load_balancer.traffic.balancers")
+        balancers = module.Balancers(self.cloud, self.state, self.vips, self.certificates)
+        return cast("Traffic", balancers)
 
     @cached_property
     def certificates(self) -> "Certificates":
-        """The certificates of listeners; loaded with traffic."""
-        loaded: Any = importlib.import_module("localcloud.load_balancer.certificates")
-        return cast("Certificates", loaded.Certificates(self._cloud))
+        """The certificates of listeners; loaded with the traffic."""
+        module: Any = importlib.import_module("localcloud.load_balancer.certificates")
+        return cast("Certificates", module.Certificates(self.cloud))
 
     async def start(self) -> None:
-        """Bring all load balancers up again, and carry out what the last process left."""
         for balancer in self.state.of(LOAD_BALANCER).values():
             self.settle(balancer["id"])
 
     async def stop(self) -> None:
-        """End all traffic; the next start goes on."""
         await self.work.stop()
         if "traffic" in self.__dict__:
             await self.traffic.close()
 
     @contextmanager
     def changing(self, balancer_id: str) -> Iterator[Document]:
-        """Change parts of a load balancer in one transaction, and have it carried out.
+        """Change parts of a load balancer in one transaction, then bring up the result.
 
-        Raises the API's 409 while another change is carried out.
+        Raises the API's 409 while another change is in progress.
         """
-        with self._cloud.store.transaction():
+        with self.cloud.store.transaction():
             balancer = self.state.require_settled(balancer_id)
             self.state.mark(LOAD_BALANCER, balancer, "PENDING_UPDATE")
             yield balancer
         self.settle(balancer_id)
 
     def settle(self, balancer_id: str) -> None:
-        """Carry out, in the background, what is pending of a load balancer."""
+        """Carry out the pending changes of a load balancer in the background."""
         self.work.begin(balancer_id, lambda: self._settle(balancer_id))
 
     async def _settle(self, balancer_id: str) -> None:
@@ -104,7 +137,7 @@ class LoadBalancing:
         except (FabricError, ApiError, OSError) as error:
             _LOG.warning("Load balancer %s could not be brought up: %s", balancer_id, error)
             outcome = ERROR
-        with self._cloud.store.transaction():
+        with self.cloud.store.transaction():
             for kind, part in self.state.parts(balancer_id):
                 if part["provisioning_status"] == "PENDING_DELETE" and outcome == ACTIVE:
                     erase(self.state, kind, part)
@@ -118,7 +151,7 @@ class LoadBalancing:
     async def _delete(self, balancer: Document) -> None:
         await self.traffic.remove(balancer["id"])
         await self.vips.release(balancer)
-        with self._cloud.store.transaction():
+        with self.cloud.store.transaction():
             for kind, part in self.state.parts(balancer["id"]):
                 erase(self.state, kind, part)
             self.state.of(LOAD_BALANCER).delete(balancer["id"])

@@ -1,27 +1,21 @@
-"""All requests of the messaging API; this module is loaded when they are first asked for."""
-
-from contextlib import AsyncExitStack
+"""All requests of the messaging API."""
 
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.claims import Claims
+from localcloud.messaging.instance import Messaging
 from localcloud.messaging.messages import Messages
 from localcloud.messaging.queues import Queues
 from localcloud.messaging.shares import Shares
-from localcloud.messaging.signatures import Signatures
-from localcloud.messaging.state import State
 from localcloud.messaging.subscriptions import Subscriptions
-from localcloud.messaging.webhooks import Webhooks
 from localcloud.web.http import ForbiddenError
 
 
-def routes(state: State, stack: AsyncExitStack) -> list[BaseRoute]:
-    """Return the routes; what they begin ends with the stack."""
-    webhooks = Webhooks(state)
-    stack.push_async_callback(webhooks.stop)
-    signatures = Signatures(state.cloud)
+def routes(messaging: Messaging) -> list[BaseRoute]:
+    """Return the routes of all requests."""
+    state, signatures = messaging.state, messaging.signatures
     calls = Calls(state.cloud, signatures)
 
     async def ping(call: Call) -> None:
@@ -42,7 +36,7 @@ def routes(state: State, stack: AsyncExitStack) -> list[BaseRoute]:
         calls.route("GET", "/v2/ping", ping),
         calls.route("GET", "/v2/health", health),
         *Queues(state).routes(calls),
-        *Messages(state, webhooks).routes(calls),
+        *Messages(state, messaging.webhooks).routes(calls),
         *Claims(state).routes(calls),
         *Subscriptions(state).routes(calls),
         *Shares(signatures).routes(calls),

@@ -1,71 +1,35 @@
-"""The metric service: its parts put together; the one instance is ``cloud.one(Metrics)``."""
+"""The metric API, version 1, as the application mounts it."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from functools import cached_property
 
-from localcloud.core.cloud import Cloud
+from localcloud.core.cloud import LazyService
 from localcloud.core.store import Document
-from localcloud.metrics import aggregates
-from localcloud.metrics.aggregates import Evaluation, Line
-from localcloud.metrics.search import Matches, search
-from localcloud.metrics.series import Span
-from localcloud.metrics.state import State
-from localcloud.web.http import RequestContext
+from localcloud.metrics.errors import gnocchi_error
+from localcloud.web.permissions import by_role
 
 
-class Metrics:
-    """What requests, and the alarms of the cloud, ask about metrics."""
+class MetricService(LazyService):
+    """Gnocchi. Servers are measured from the first request on."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self.state = State(cloud)
+    type = "metric"
+    name = "gnocchi"
+    prefix = endpoint = "/metric"
+    api_module = "localcloud.metrics.api.endpoints"
+    instance_module = "localcloud.metrics.instance"
+    render = staticmethod(gnocchi_error)
+    permit = staticmethod(by_role("/v1/search/", "/v1/aggregates", "/v1/aggregation/"))
 
-    async def stop(self) -> None:
-        """Measure no longer."""
-        await self.state.sampler.stop()
+    @cached_property
+    def _links(self) -> list[Document]:
+        return [{"rel": "self", "href": f"{self.url}/v1/"}]
 
-    def found(self, who: RequestContext, kind: str, query: Any) -> list[Document]:
-        """Return the resources that a query means; raises ApiError."""
-        matches: Matches = search(query or {}, self.state.known_fields(kind))
-        return [resource for resource in self.state.of_type(who, kind) if matches(resource)]
+    @cached_property
+    def version(self) -> Document:
+        return {"id": "v1.0", "status": "CURRENT", "updated": "2015-03-19", "links": self._links}
 
-    def evaluated(
-        self,
-        who: RequestContext,
-        operations: Any,
-        span: Span,
-        granularity: float | None,
-        resources: Sequence[Document] | None = None,
-        evaluation: Callable[..., Evaluation] = Evaluation,
-    ) -> list[Line]:
-        """Return what operations yield, on metrics by their ids, or on those of resources.
-
-        Raises ApiError.
-        """
-        if resources is None:
-            fetch = partial(self._by_id, who, span, granularity)
-        else:
-            fetch = partial(self._by_name, resources, span, granularity)
-        return evaluation(fetch).run(aggregates.parsed(operations))
-
-    def _by_id(
-        self, who: RequestContext, span: Span, granularity: float | None, key: str, method: str
-    ) -> list[Line]:
-        metric = self.state.metric(who, key)
-        return [Line((key, method), self.state.points(metric, method, span, granularity))]
-
-    def _by_name(
-        self,
-        resources: Sequence[Document],
-        span: Span,
-        granularity: float | None,
-        name: str,
-        method: str,
-    ) -> list[Line]:
-        found = []
-        for resource in resources:
-            metric = self.state.metrics_of(resource).get(name)
-            if metric is not None:
-                points = self.state.points(metric, method, span, granularity)
-                found.append(Line((resource["id"], name, method), points))
-        return found
+    @cached_property
+    def documents(self) -> Document:
+        return {
+            "/": {"versions": [self.version], "build": "localcloud"},
+            "/v1": {"version": "1.0", "links": self._links},
+        }

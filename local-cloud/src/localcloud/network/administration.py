@@ -7,7 +7,6 @@ from uuid import UUID, uuid5
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.network import ipam, quotas
 from localcloud.network.errors import denied, malformed, not_found
@@ -32,8 +31,8 @@ _PROVIDERS = [{"service_type": "L3_ROUTER_NAT", "name": "single_node", "default"
 class Administration:
     """Requests on quotas, agents, zones and reports."""
 
-    def __init__(self, cloud: Cloud, service: NetworkService) -> None:
-        self._now = cloud.now
+    def __init__(self, service: NetworkService) -> None:
+        self._now = service.cloud.now
         self._state = service.state
 
     def routes(self) -> list[BaseRoute]:

@@ -3,7 +3,6 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.network.actions import ActionRoutes
 from localcloud.network.administration import Administration
@@ -18,13 +17,14 @@ from localcloud.web.http import context, fixed, read_json, route
 _BODY_LIMIT = 8 << 20
 
 
-def routes(cloud: Cloud, network: NetworkService, url: str) -> list[BaseRoute]:
-    """Return the routes of all requests; this module is loaded when they are first asked for."""
+def routes(network: NetworkService) -> list[BaseRoute]:
+    """Return the routes of all requests."""
+    url = network.url
     return [
         route("GET", "/v2.0", fixed({"resources": _resources(url)})),
         route("GET", "/v2.0/extensions", fixed({"extensions": list(EXTENSIONS.values())})),
         route("GET", "/v2.0/extensions/{alias}", _extension),
-        *Administration(cloud, network).routes(),
+        *Administration(network).routes(),
         *ActionRoutes(network).routes(),
         *_object_routes(network, url),
     ]

@@ -1,15 +1,16 @@
-"""What the rest of the cloud may ask of the network service within the process.
+"""The network API, version 2.0, as the application mounts it and as compute uses it.
 
-The compute service gets the one instance by ``cloud.one(NetworkService)``. Every method that
-changes something returns when the fabric has been told, and raises
-:class:`localcloud.web.http.ApiError` with Neutron's status and type where the API would answer so.
+A change is written to the store first and then declared to the fabric; a request is answered, and
+a method returns, when the fabric has it. Methods for other services raise
+:class:`localcloud.web.http.ApiError` with the status and type that the API has for the same error.
 """
 
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
-from localcloud.core.cloud import Cloud
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
 from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
@@ -19,7 +20,7 @@ from localcloud.network.errors import bad_request, not_found
 from localcloud.network.resources import PORT
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns
-from localcloud.web.http import ForbiddenError, RequestContext
+from localcloud.web.http import ForbiddenError, RequestContext, neutron_error
 
 
 class PortRequest(Struct, frozen=True):
@@ -42,21 +43,33 @@ class ServerPlug(Struct, frozen=True):
     availability_zone: str = "nova"
 
 
-class NetworkService:
-    """The network service as other services of the cloud see it."""
+class NetworkService(LazyService):
+    """Neutron; the one instance is ``cloud.one(NetworkService)``."""
+
+    type = "network"
+    name = "neutron"
+    prefix = endpoint = "/network"
+    open_paths = ("/v2.0",)
+    api_module = "localcloud.network.endpoints"
+    render = staticmethod(neutron_error)
 
     def __init__(self, cloud: Cloud) -> None:
+        super().__init__(cloud)
         self.state = State(cloud)
-        self._fabric = cloud.fabric
         self.declarer = FabricSync(self.state, cloud.fabric, cloud.clock)
-        self.stop = self.declarer.close
-        """Ends what runs in the background."""
+
+    @cached_property
+    def version(self) -> Document:
+        links = [{"rel": "self", "href": f"{self.url}/v2.0/"}]
+        return {"id": "v2.0", "status": "CURRENT", "links": links}
 
     async def start(self) -> None:
-        """Make the external network at the first start, and declare everything to the fabric."""
         with self.state.change():
             bootstrap.ensure_public(self.state)
         await self.declarer.everything()
+
+    async def stop(self) -> None:
+        await self.declarer.close()
 
     def available_networks(self, context: RequestContext) -> list[Document]:
         """Return the networks that a server gets a port in when its request names none.
@@ -191,7 +204,7 @@ class NetworkService:
             for port in self.ports(server_id)
             for floating_ip in self.state.all("floatingip").find(port_id=port["id"])
         }
-        return server_views.forwardings(self._fabric.forwardings(), ids)
+        return server_views.forwardings(self.cloud.fabric.forwardings(), ids)
 
     def find_security_group(self, context: RequestContext, name_or_id: str) -> Document:
         """Return a group of the caller's project; raises NotFoundError (404), ConflictError

@@ -2,23 +2,22 @@
 
 from starlette.routing import Route
 
-from localcloud.core.cloud import Cloud
 from localcloud.object_store.access import Access
 from localcloud.object_store.accounts import Accounts
 from localcloud.object_store.bulk_deletion import BulkDeletion
 from localcloud.object_store.capabilities import capabilities
 from localcloud.object_store.containers import Containers
 from localcloud.object_store.copies import Copies
-from localcloud.object_store.data import DataFiles
 from localcloud.object_store.large_objects import LargeObjects
 from localcloud.object_store.objects import Objects
-from localcloud.object_store.records import Records
 from localcloud.object_store.requests import ACCOUNT, CONTAINER, OBJECT, Requests
+from localcloud.object_store.service import ObjectStoreService
 from localcloud.web.http import fixed, route
 
 
-def routes(cloud: Cloud, records: Records, files: DataFiles) -> list[Route]:
-    """Return the routes of all requests; this module is loaded when they are first asked for."""
+def routes(service: ObjectStoreService) -> list[Route]:
+    """Return the routes of all requests."""
+    records, files = service.records, service.files
     access = Access(records)
     containers = Containers(records, access)
     large = LargeObjects(records, access, files)
@@ -26,7 +25,7 @@ def routes(cloud: Cloud, records: Records, files: DataFiles) -> list[Route]:
     accounts = Accounts(records, access, bulk)
     copies = Copies(records, access, files, large)
     objects = Objects(records, access, files, large, bulk, copies)
-    requests = Requests(cloud, records)
+    requests = Requests(service.cloud, records)
     return [
         route("GET", "/info", fixed(capabilities(files.largest))),
         requests.route("GET", ACCOUNT, accounts.show),

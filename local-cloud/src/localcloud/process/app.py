@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from localcloud.core.clock import Clock, SystemClock
-from localcloud.core.cloud import Cloud, Service
+from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.disturbances import PATH as DISTURBANCES_PATH
 from localcloud.core.disturbances import Disturbances
 from localcloud.core.executions import ExecutionSocket
@@ -33,7 +33,7 @@ def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -
 class CloudApp:
     """The ASGI application: each service under its prefix, a list of them at the root."""
 
-    def __init__(self, cloud: Cloud, services: Sequence[Service]) -> None:
+    def __init__(self, cloud: Cloud, services: Sequence[LazyService]) -> None:
         cloud.services = services
         self._cloud = cloud
         self.services = services
@@ -71,15 +71,15 @@ class CloudApp:
 
     def _versions(self) -> list[dict[str, object]]:
         return [
-            {**version, "service_type": s.type, "service_name": s.name}
-            for s in self.services
-            for version in s.versions
+            {**service.version, "service_type": service.type, "service_name": service.name}
+            for service in self.services
+            if service.version is not None
         ]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Start fabric and services on entry; stop what was started, in reverse, at the end."""
-        started: list[Service] = []
+        started: list[LazyService] = []
         await self._cloud.fabric.start(self._cloud.server_ended)
         executions = ExecutionSocket(self._cloud.settings.cloud_dir, self._cloud.fabric.execute)
         try:

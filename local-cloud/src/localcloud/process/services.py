@@ -1,37 +1,40 @@
-"""Which services the cloud has."""
+"""The list of the cloud's services."""
 
-from localcloud.alarming.routes import service as alarming_service
-from localcloud.block_storage.routes import service as block_storage_service
-from localcloud.compute.routes import service as compute_service
-from localcloud.core.cloud import Cloud, Service
-from localcloud.dns.routes import service as dns_service
-from localcloud.identity.routes import service as identity_service
-from localcloud.image.routes import service as image_service
-from localcloud.key_manager.routes import service as key_manager_service
-from localcloud.load_balancer.routes import service as load_balancer_service
-from localcloud.messaging.routes import service as messaging_service
-from localcloud.metrics.routes import service as metrics_service
-from localcloud.network.routes import service as network_service
-from localcloud.object_store.routes import service as object_store_service
-from localcloud.shared_file_system.routes import service as shared_file_system_service
-from localcloud.workflow.routes import service as workflow_service
+from localcloud.alarming.service import AlarmingService
+from localcloud.block_storage.service import BlockStorageService
+from localcloud.compute.service import ComputeService
+from localcloud.core.cloud import Cloud, LazyService
+from localcloud.dns.service import DnsService
+from localcloud.identity.service import IdentityService
+from localcloud.image.service import ImageService
+from localcloud.key_manager.service import KeyManagerService
+from localcloud.load_balancer.service import LoadBalancingService
+from localcloud.messaging.service import MessagingService
+from localcloud.metrics.service import MetricService
+from localcloud.network.service import NetworkService
+from localcloud.object_store.service import ObjectStoreService
+from localcloud.shared_file_system.service import SharedFileSystemService
+from localcloud.workflow.service import WorkflowService
+
+# In the order in which they start. Compute is last: servers that boot again need the others.
+_SERVICES: tuple[type[LazyService], ...] = (
+    IdentityService,
+    ImageService,
+    NetworkService,
+    ObjectStoreService,
+    BlockStorageService,
+    KeyManagerService,
+    LoadBalancingService,
+    MessagingService,
+    DnsService,
+    MetricService,
+    AlarmingService,
+    WorkflowService,
+    SharedFileSystemService,
+    ComputeService,
+)
 
 
-def services(cloud: Cloud) -> list[Service]:
+def services(cloud: Cloud) -> list[LazyService]:
     """Return the services of the cloud, in the order in which they start."""
-    return [
-        identity_service(cloud),
-        image_service(cloud),
-        network_service(cloud),
-        object_store_service(cloud),
-        block_storage_service(cloud),
-        key_manager_service(cloud),
-        load_balancer_service(cloud),
-        messaging_service(cloud),
-        dns_service(cloud),
-        metrics_service(cloud),
-        alarming_service(cloud),
-        workflow_service(cloud),
-        shared_file_system_service(cloud),
-        compute_service(cloud),
-    ]
+    return [cloud.one(service) for service in _SERVICES]

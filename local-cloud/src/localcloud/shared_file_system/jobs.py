@@ -12,9 +12,9 @@ from typing import Any
 from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
 from localcloud.shared_file_system import access, kinds
+from localcloud.shared_file_system.context import ServiceContext
 from localcloud.shared_file_system.messages import tell
 from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE
-from localcloud.shared_file_system.tools import ServiceContext
 from localcloud.web.http import ApiError, RequestContext
 
 _LOG = logging.getLogger(__name__)

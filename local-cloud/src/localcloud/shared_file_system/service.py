@@ -1,30 +1,54 @@
-"""Shared file systems: their parts put together; the one instance is ``cloud.one(...)``."""
+"""The API of shared file systems, version 2, as the application mounts it."""
 
-from localcloud.core.cloud import Cloud
-from localcloud.core.work import Work
-from localcloud.shared_file_system import jobs, kinds
-from localcloud.shared_file_system.content import Content
-from localcloud.shared_file_system.exports import Exports
-from localcloud.shared_file_system.servers import ShareServers
-from localcloud.shared_file_system.state import State
-from localcloud.shared_file_system.tools import ServiceContext
+import re
+from functools import cached_property
+
+from localcloud.core.cloud import LazyService
+from localcloud.core.store import Document
+from localcloud.fabric.exports import MountRequest
+from localcloud.web.http import nova_error, without_trailing_slash
+from localcloud.web.microversions import SHARED_FILE_SYSTEM
+
+_PROJECT = re.compile(r"/v2/[0-9a-f]{32}(?=/|$)")
+_MEDIA = {"base": "application/json", "type": "application/vnd.openstack.share+json;version=1"}
 
 
-class SharedFileSystems:
-    """The service; what servers ask about shares goes to ``exports``."""
+class SharedFileSystemService(LazyService):
+    """Manila. It loads with the first request of a client, or the first mount of a server."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        state, work = State(cloud), Work()
-        servers = ShareServers(state)
-        self.exports = Exports(state, servers, work)
-        self.tools = ServiceContext(state, Content(state), servers, self.exports, work)
+    type = "shared-file-system"
+    name = "manila"
+    prefix = "/share"
+    endpoint = "/share/v2"
+    other_types = ("sharev2",)
+    choice_paths = ("/",)
+    api_module = "localcloud.shared_file_system.api.endpoints"
+    instance_module = "localcloud.shared_file_system.instance"
+    render = staticmethod(nova_error)
 
-    def resume(self) -> None:
-        """Take up what the last process left."""
-        kinds.bootstrap(self.tools.state)
-        jobs.resume(self.tools)
+    @cached_property
+    def version(self) -> Document:
+        return {
+            "id": "v2.0",
+            "status": "CURRENT",
+            "version": SHARED_FILE_SYSTEM.latest,
+            "min_version": SHARED_FILE_SYSTEM.first,
+            "updated": "2015-08-27T11:33:21Z",
+            "links": [{"rel": "self", "href": f"{self.url}/v2/"}],
+            "media-types": [_MEDIA],
+        }
 
-    async def stop(self) -> None:
-        """Leave all work as it is; the next process takes it up."""
-        await self.tools.work.stop()
-        self.tools.servers.close()
+    @cached_property
+    def documents(self) -> Document:
+        versions = {"versions": [self.version]}
+        return {"/": versions, "/v2": versions}
+
+    def normalize(self, path: str) -> str:
+        # Clients may write their project ID after the version; the token names it anyway.
+        return _PROJECT.sub("/v2", without_trailing_slash(path)) or "/"
+
+    async def start(self) -> None:
+        async def mount(request: MountRequest) -> None:
+            await self.instance.exports.mount(request)
+
+        self.cloud.fabric.exports.mount = mount

@@ -7,8 +7,8 @@ from msgspec import Struct, field
 from localcloud.core.store import Document
 from localcloud.shared_file_system import jobs, kinds, quotas
 from localcloud.shared_file_system.access import PROTOCOLS
+from localcloud.shared_file_system.context import ServiceContext
 from localcloud.shared_file_system.state import ZONE, found, missing
-from localcloud.shared_file_system.tools import ServiceContext
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 

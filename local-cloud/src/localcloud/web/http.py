@@ -371,12 +371,6 @@ def without_trailing_slash(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def public_paths(*paths: str) -> Callable[[str, str], bool]:
-    """Return a test for exactly these paths below the prefix, whatever the method."""
-    known = frozenset(paths)
-    return lambda method, path: path in known
-
-
 def keystone_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the identity API shows it."""
     title = HTTPStatus(error.status).phrase

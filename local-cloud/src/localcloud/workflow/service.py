@@ -1,34 +1,41 @@
-"""The workflow service: its parts put together."""
+"""The workflow API, version 2, as the application mounts it."""
 
-from localcloud.core.cloud import Cloud
-from localcloud.identity.service_trusts import Trusts
-from localcloud.workflow.cron import Cron
-from localcloud.workflow.engine import Engine
-from localcloud.workflow.event_triggers import EventTriggers
-from localcloud.workflow.parts import put_together
-from localcloud.workflow.starts import ExecutionStarter
-from localcloud.workflow.state import State
+from functools import cached_property
+
+from localcloud.core.cloud import LazyService
+from localcloud.core.store import Document
+from localcloud.workflow import PREFIX
+from localcloud.workflow.errors import mistral_error
+
+_TRIGGERS = ("cron_trigger", "event_trigger")
+_RUNS = ("execution", "action_execution")
+_UNFINISHED = ("RUNNING", "PAUSED")
 
 
-class WorkflowService:
-    """Workflows; the one instance is ``cloud.one(WorkflowService)``."""
+class WorkflowService(LazyService):
+    """Mistral. A cloud with unfinished executions or with triggers resumes them at its start."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self.state = State(cloud)
-        self.trusts = Trusts(cloud)
-        self.parts = put_together(self.state, self.trusts)
-        self.engine = Engine(self.parts)
-        self.starts = ExecutionStarter(self.state, self.trusts, self.engine)
-        self.cron = Cron(self.state, self.trusts, self.starts)
-        self.event_triggers = EventTriggers(self.state, self.starts)
+    type = "workflowv2"
+    name = "mistral"
+    prefix = PREFIX
+    endpoint = f"{PREFIX}/v2"
+    other_types = ("workflow",)
+    api_module = "localcloud.workflow.api.endpoints"
+    instance_module = "localcloud.workflow.instance"
+    render = staticmethod(mistral_error)
 
-    def begin(self) -> None:
-        """Resume stored executions."""
-        self.engine.begin()
-        self.cron.begin()
-        self.event_triggers.begin()
+    @cached_property
+    def version(self) -> Document:
+        links = [{"rel": "self", "target": "v2", "href": f"{self.url}/v2"}]
+        return {"id": "v2.0", "status": "CURRENT", "links": links}
 
-    async def stop(self) -> None:
-        """Leave everything as it is."""
-        await self.cron.stop()
-        await self.engine.stop()
+    @cached_property
+    def documents(self) -> Document:
+        return {"/": {"versions": [self.version]}, "/v2": {"uri": f"{self.url}/v2"}}
+
+    def has_unfinished_work(self) -> bool:
+        triggers = [self.cloud.store.collection(f"workflow.{kind}") for kind in _TRIGGERS]
+        runs = [self.cloud.store.collection(f"workflow.{kind}") for kind in _RUNS]
+        return any(len(each) for each in triggers) or any(
+            run["state"] in _UNFINISHED for each in runs for run in each.values()
+        )

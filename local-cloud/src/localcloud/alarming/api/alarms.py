@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 from localcloud.alarming import actions, rules, schedule
 from localcloud.alarming.api.queries import page, simple
 from localcloud.alarming.errors import invalid
-from localcloud.alarming.service import Alarming
+from localcloud.alarming.instance import Alarming
 from localcloud.alarming.state import STATES, UNKNOWN
 from localcloud.core.store import Document
 from localcloud.web.http import (

@@ -1,4 +1,4 @@
-"""All requests of the alarm API; this module is loaded when they are first asked for."""
+"""All requests of the alarm API."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute
 from localcloud.alarming.api.alarms import Alarms, change, shown
 from localcloud.alarming.api.queries import complex_query
 from localcloud.alarming.errors import invalid
-from localcloud.alarming.service import Alarming
+from localcloud.alarming.instance import Alarming
 from localcloud.alarming.state import DEFAULT_QUOTA, State
 from localcloud.core.store import Document
 from localcloud.web.http import (

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from localcloud.block_storage import fields, jobs
 from localcloud.block_storage.api import views
-from localcloud.block_storage.api.call import Call, single
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.servers import SHARED
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -89,7 +89,7 @@ async def change(call: Call, attachment: Document) -> Document:
 
 async def complete(call: Call, attachment: Document) -> None:
     """Say that the server has the volume."""
-    name, _ = single(call.body())
+    name, _ = call.action()
     if name != "os-complete":
         raise BadRequestError(f"There is no such action: {name}")
     state = call.state

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from localcloud.block_storage import fields, jobs, quotas, volumes
 from localcloud.block_storage.api import views
-from localcloud.block_storage.api.call import Call, single
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.archives import CONTAINER
@@ -156,7 +156,7 @@ def _told(backup: Document, volume: Document) -> Document:
 
 async def act(call: Call, backup: Document) -> Answer:
     """Set the status of a backup by hand, or delete it whatever that is."""
-    name, given = single(call.body())
+    name, given = call.action()
     if name == "os-force_delete":
         remove(call, call.state.backups, backup["id"])
     elif name == "os-reset_status":

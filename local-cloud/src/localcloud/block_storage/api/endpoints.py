@@ -12,8 +12,9 @@ from localcloud.block_storage.api import (
     volume_actions,
     volumes,
 )
-from localcloud.block_storage.api.call import endpoint_route
-from localcloud.block_storage.service import BlockStorage
+from localcloud.block_storage.api.call import Call
+from localcloud.block_storage.service import BlockStorageService
+from localcloud.web.api_request import routes_of
 
 ENDPOINTS = (
     *volumes.ENDPOINTS,
@@ -27,6 +28,6 @@ ENDPOINTS = (
 )
 
 
-def routes(service: BlockStorage) -> list[Route]:
-    """Return the routes of all endpoints; this module is loaded when they are first asked for."""
-    return [endpoint_route(endpoint, service) for endpoint in ENDPOINTS]
+def routes(service: BlockStorageService) -> list[Route]:
+    """Return the routes of all endpoints."""
+    return routes_of(Call, ENDPOINTS, service)

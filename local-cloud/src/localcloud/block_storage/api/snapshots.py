@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from localcloud.block_storage import fields, jobs, quotas
 from localcloud.block_storage.api import views
-from localcloud.block_storage.api.call import Call, single
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.core.store import Document
@@ -99,7 +99,7 @@ async def delete(call: Call, snapshot: Document) -> None:
 
 async def act(call: Call, snapshot: Document) -> Answer:
     """Set the status of a snapshot by hand, or delete it whatever that is."""
-    name, given = single(call.body())
+    name, given = call.action()
     if name == "os-force_delete":
         remove(call, call.state.snapshots, snapshot["id"])
     elif name in {"os-reset_status", "os-update_snapshot_status"}:

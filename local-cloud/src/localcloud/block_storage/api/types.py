@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.block_storage import fields, kinds
-from localcloud.block_storage.api.call import Call, single
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -235,7 +235,7 @@ async def access(call: Call, kind: Document) -> Document:
 
 async def act(call: Call, kind: Document) -> None:
     """Let a project use a private type, or no longer."""
-    name, given = single(call.body())
+    name, given = call.action()
     project = str(fields.required(fields.mapping(given, name), "project", name))
     if name == "addProjectAccess":
         if kind["is_public"]:

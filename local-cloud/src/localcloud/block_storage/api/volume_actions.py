@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.block_storage import fields, jobs, kinds, quotas
-from localcloud.block_storage.api.call import Call, single
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
 from localcloud.core.store import Document
@@ -294,7 +294,7 @@ _OF_ADMINISTRATORS: Mapping[str, Action] = {
 
 async def act(call: Call, volume: Document) -> Answer:
     """Do what the body asks for."""
-    name, given = single(call.body())
+    name, given = call.action()
     arguments = given if isinstance(given, dict) else {}
     if name in _OF_ADMINISTRATORS:
         Endpoint("POST", "", act, Access.ADMIN).permit(call.context)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Call, always, single
+from localcloud.compute.api.call import Call, always
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -97,7 +97,7 @@ async def delete_aggregate(call: Call, aggregate: Document) -> None:
 
 async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
     """Add or remove a host, or set metadata."""
-    action, arguments = single(call.body(), "an aggregate")
+    action, arguments = call.action("The body of an aggregate must have exactly one action.")
     if not isinstance(arguments, dict):
         raise BadRequestError(f"Invalid input for '{action}': it must be an object.")
     if action == "set_metadata":

@@ -15,9 +15,9 @@ from localcloud.compute.api import (
     server_groups,
     servers,
 )
-from localcloud.compute.api.call import endpoint_route
-from localcloud.compute.tools import ServiceContext
-from localcloud.web.api_request import Endpoint
+from localcloud.compute.api.call import Call
+from localcloud.compute.service import ComputeService
+from localcloud.web.api_request import Endpoint, routes_of
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *servers.ENDPOINTS,
@@ -35,6 +35,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 """In the order in which paths are tried."""
 
 
-def routes(tools: ServiceContext) -> list[Route]:
-    """Return the routes of all endpoints; this module is loaded when they are first asked for."""
-    return [endpoint_route(endpoint, tools) for endpoint in ENDPOINTS]
+def routes(service: ComputeService) -> list[Route]:
+    """Return the routes of all endpoints."""
+    return routes_of(Call, ENDPOINTS, service)

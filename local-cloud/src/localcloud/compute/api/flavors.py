@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from localcloud.compute import values
-from localcloud.compute.api.call import Call, single
+from localcloud.compute.api.call import Call
 from localcloud.compute.flavors import create, visible
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -133,7 +133,7 @@ def _access_view(flavor: Document) -> list[Document]:
 
 async def act_on_flavor(call: Call, flavor: Document) -> Document:
     """Add or remove a project that may use a private flavor."""
-    action, arguments = single(call.body(), "a flavor")
+    action, arguments = call.action("The body of a flavor must have exactly one action.")
     if not isinstance(arguments, dict) or action not in {"addTenantAccess", "removeTenantAccess"}:
         raise BadRequestError(f"There is no such flavor action: {action}")
     project = values.text(arguments, "tenant")

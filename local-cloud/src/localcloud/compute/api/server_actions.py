@@ -4,7 +4,7 @@ from typing import Any
 
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
-from localcloud.compute.api.call import Call, always, single
+from localcloud.compute.api.call import Call, always
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.boot import own_disk
@@ -39,7 +39,7 @@ _ADMIN_ONLY = (
 
 async def act(call: Call, server: Document) -> Answer:
     """Do the action that the body names, after work on the server that ends very soon."""
-    name, value = single(call.body(), "a server")
+    name, value = call.action("The body of a server must have exactly one action.")
     await call.tools.machine.soon(server["id"])
     server = call.server()
     if name in _ADMIN_ONLY and not call.context.is_admin:

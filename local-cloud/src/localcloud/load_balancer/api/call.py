@@ -1,41 +1,37 @@
 """One request to the load balancing API, and how a handler becomes a route."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
-
-from msgspec import Struct
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from localcloud.core.store import Document
 from localcloud.core.tags import FILTERS
 from localcloud.load_balancer.errors import forbidden
 from localcloud.load_balancer.kinds import Kind
-from localcloud.load_balancer.service import LoadBalancing
+from localcloud.load_balancer.service import LoadBalancingService
 from localcloud.load_balancer.state import State
-from localcloud.web.api_request import ApiRequest
+from localcloud.web.api_request import ApiCall
 from localcloud.web.http import (
-    Answer,
+    ApiError,
     BadRequestError,
     PageQuery,
-    RequestContext,
     boolean,
-    context,
     fields,
     page,
-    read_body,
-    respond,
 )
-from localcloud.web.permissions import Access, lacking
+from localcloud.web.permissions import Access
 
 _CONTROL = frozenset({"fields", "limit", "marker", "sort", "sort_key", "sort_dir", "page_reverse"})
 
 
-class Call(ApiRequest, frozen=True):
+class Call(ApiCall[LoadBalancingService], frozen=True):
     """A request with everything that its handler needs."""
 
-    service: LoadBalancing
+    base = "/v2"
+
+    @staticmethod
+    def refusal(needed: Access) -> ApiError:
+        """Return the error for a caller who lacks a role."""
+        return forbidden()
 
     @property
     def state(self) -> State:
@@ -73,9 +69,7 @@ class Call(ApiRequest, frozen=True):
         links = []
         if chosen.more and chosen.items:
             last = chosen.items[-1].get("id") or chosen.items[-1]["name"]
-            url = self.request.url.include_query_params(marker=last)
-            path = f"{self.state.cloud.settings.url}/load-balancer{self.request.url.path}"
-            links.append({"rel": "next", "href": f"{path}?{url.query}"})
+            links = self.next_link(self.request.url.path.removeprefix(self.base), last)
         answer[f"{kind.plural}_links"] = links
         return answer
 
@@ -94,32 +88,3 @@ def _passes(shown: Document, name: str, wanted: str) -> bool:
     if isinstance(value, bool):
         return value == boolean(wanted)
     return ("" if value is None else str(value)) == wanted
-
-
-class Endpoint(Struct, frozen=True):
-    """A handler and where it is found."""
-
-    method: str
-    path: str
-    handler: Callable[..., Awaitable[Answer]]
-    access: Access | None = None
-    """None: readers may read, members may write."""
-    status: int | None = None
-    """Of its answers, where that is not 200, or 204 for an empty one."""
-
-    def permit(self, caller: RequestContext) -> None:
-        """Raise the API's 403 where the caller may not use it."""
-        if lacking(caller, self.method, self.access):
-            raise forbidden()
-
-
-def endpoint_route(endpoint: Endpoint, service: LoadBalancing) -> Route:
-    """Return the route of an endpoint."""
-
-    async def handle(request: Request) -> Response:
-        caller = context(request)
-        endpoint.permit(caller)
-        call = Call(request, caller, await read_body(request), service)
-        return respond(await endpoint.handler(call), endpoint.status)
-
-    return Route(f"/v2{endpoint.path}", handle, methods=[endpoint.method])

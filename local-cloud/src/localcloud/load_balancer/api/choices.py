@@ -10,7 +10,7 @@ from uuid import uuid4
 from msgspec import Struct
 
 from localcloud.core.store import Document
-from localcloud.load_balancer.api.call import Call, Endpoint
+from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.errors import invalid, no_such, not_found
 from localcloud.load_balancer.kinds import (
     FLAVOR,
@@ -21,6 +21,7 @@ from localcloud.load_balancer.kinds import (
     Kind,
 )
 from localcloud.load_balancer.state import State
+from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError
 from localcloud.web.permissions import Access
 

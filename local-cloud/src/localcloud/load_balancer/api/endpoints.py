@@ -3,8 +3,9 @@
 from starlette.routing import Route
 
 from localcloud.load_balancer.api import choices, load_balancers, parts, quotas
-from localcloud.load_balancer.api.call import endpoint_route
-from localcloud.load_balancer.service import LoadBalancing
+from localcloud.load_balancer.api.call import Call
+from localcloud.load_balancer.service import LoadBalancingService
+from localcloud.web.api_request import routes_of
 
 ENDPOINTS = (
     *load_balancers.ENDPOINTS,
@@ -14,6 +15,6 @@ ENDPOINTS = (
 )
 
 
-def routes(service: LoadBalancing) -> list[Route]:
-    """Return the routes of all endpoints; this module is loaded when they are first asked for."""
-    return [endpoint_route(endpoint, service) for endpoint in ENDPOINTS]
+def routes(service: LoadBalancingService) -> list[Route]:
+    """Return the routes of all endpoints."""
+    return routes_of(Call, ENDPOINTS, service)

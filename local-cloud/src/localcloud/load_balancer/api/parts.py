@@ -11,7 +11,7 @@ from msgspec import Struct
 from localcloud.core.store import Document
 from localcloud.load_balancer import listeners, policies, pools, quotas
 from localcloud.load_balancer.api import views
-from localcloud.load_balancer.api.call import Call, Endpoint
+from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.edits import touch
 from localcloud.load_balancer.errors import invalid, not_found
 from localcloud.load_balancer.kinds import (
@@ -26,6 +26,7 @@ from localcloud.load_balancer.kinds import (
 )
 from localcloud.load_balancer.state import State
 from localcloud.load_balancer.tree import require_unused
+from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError
 
 _CHANGES: Mapping[Kind, Callable[[State, Document, Document], Document]] = {

@@ -2,9 +2,10 @@
 
 from localcloud.core.store import Document
 from localcloud.load_balancer import quotas
-from localcloud.load_balancer.api.call import Call, Endpoint
+from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.errors import bad_field, forbidden
 from localcloud.network import checks
+from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError
 from localcloud.web.permissions import Access
 

@@ -11,14 +11,14 @@ from localcloud.load_balancer.kinds import (
     RULE,
     Kind,
 )
-from localcloud.load_balancer.service import LoadBalancing
+from localcloud.load_balancer.service import LoadBalancingService
 from localcloud.load_balancer.state import State, listeners_of, monitor_of, policies_of
 
 _HIDDEN = frozenset({"vip_port_given", "legs", "default_pool", "redirect_pool", "healthmonitor"})
 _OWNERS = frozenset({"loadbalancer_id", "listener_id", "pool_id", "l7policy_id"})
 
 
-def shown(service: LoadBalancing, kind: Kind, document: Document) -> Document:
+def shown(service: LoadBalancingService, kind: Kind, document: Document) -> Document:
     """Return a load balancer or a part as answers have it."""
     kept = {"listener_id"} if kind is POLICY else set()
     hidden = _HIDDEN | (_OWNERS - kept)
@@ -62,7 +62,7 @@ def _links(state: State, kind: Kind, document: Document) -> Document:
     return {"vnic_type": "normal"} if kind is MEMBER else {}
 
 
-def whole(service: LoadBalancing, balancer: Document) -> Document:
+def whole(service: LoadBalancingService, balancer: Document) -> Document:
     """Return a load balancer with all its parts in full, as it is shown when made at once."""
     state = service.state
     full = shown(service, LOAD_BALANCER, balancer)
@@ -87,7 +87,7 @@ def whole(service: LoadBalancing, balancer: Document) -> Document:
     return full
 
 
-def _whole_pool(service: LoadBalancing, pool: Document) -> Document:
+def _whole_pool(service: LoadBalancingService, pool: Document) -> Document:
     full = shown(service, POOL, pool)
     members = service.state.of(MEMBER).find(pool_id=pool["id"])
     full["members"] = [shown(service, MEMBER, member) for member in members]
@@ -97,7 +97,7 @@ def _whole_pool(service: LoadBalancing, pool: Document) -> Document:
     return full
 
 
-def statuses(service: LoadBalancing, balancer: Document) -> Document:
+def statuses(service: LoadBalancingService, balancer: Document) -> Document:
     """Return the tree of statuses of a load balancer."""
     state = service.state
     listeners = []
@@ -111,7 +111,7 @@ def statuses(service: LoadBalancing, balancer: Document) -> Document:
     return {**_status(service, LOAD_BALANCER, balancer), "listeners": listeners}
 
 
-def _pool_status(service: LoadBalancing, pool: Document) -> Document:
+def _pool_status(service: LoadBalancingService, pool: Document) -> Document:
     members = [
         {
             **_status(service, MEMBER, member),
@@ -128,7 +128,7 @@ def _pool_status(service: LoadBalancing, pool: Document) -> Document:
     return status
 
 
-def _status(service: LoadBalancing, kind: Kind, document: Document) -> Document:
+def _status(service: LoadBalancingService, kind: Kind, document: Document) -> Document:
     return {
         "id": document["id"],
         "name": document["name"],

@@ -14,8 +14,8 @@ from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation, Line, answered, rows
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import invalid
+from localcloud.metrics.instance import Metrics
 from localcloud.metrics.search import from_line
-from localcloud.metrics.service import Metrics
 from localcloud.web.http import Answer, RequestContext, context, route
 
 _MOST_GROUPS = 10

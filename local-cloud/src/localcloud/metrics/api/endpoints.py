@@ -1,4 +1,4 @@
-"""All requests of the metric API; this module is loaded when they are first asked for."""
+"""All requests of the metric API."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
@@ -9,8 +9,8 @@ from localcloud.metrics.api.aggregates import Aggregates
 from localcloud.metrics.api.archive_policies import Administration
 from localcloud.metrics.api.metrics import MetricRequests
 from localcloud.metrics.api.resources import Resources
+from localcloud.metrics.instance import Metrics
 from localcloud.metrics.series import METHODS
-from localcloud.metrics.service import Metrics
 from localcloud.web.http import ForbiddenError, context, fixed, route
 
 

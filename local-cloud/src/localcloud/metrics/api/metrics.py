@@ -10,8 +10,8 @@ from localcloud.metrics.aggregates import rows
 from localcloud.metrics.api import call, views
 from localcloud.metrics.api.resources import metric_of
 from localcloud.metrics.errors import invalid
+from localcloud.metrics.instance import Metrics
 from localcloud.metrics.series import reduced
-from localcloud.metrics.service import Metrics
 from localcloud.metrics.state import changes
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError, context, route
 

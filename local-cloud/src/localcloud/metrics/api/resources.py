@@ -10,7 +10,7 @@ from localcloud.core.store import Document
 from localcloud.metrics import making
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import missing
-from localcloud.metrics.service import Metrics
+from localcloud.metrics.instance import Metrics
 from localcloud.metrics.state import changes
 from localcloud.web.http import Answer, ForbiddenError, context, route
 

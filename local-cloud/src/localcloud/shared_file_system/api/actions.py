@@ -8,7 +8,7 @@ from starlette.responses import Response
 from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs, quotas
 from localcloud.shared_file_system.api import access, shares
-from localcloud.shared_file_system.api.call import Call, single
+from localcloud.shared_file_system.api.call import Call
 from localcloud.shared_file_system.state import missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
@@ -181,7 +181,7 @@ _ACTIONS = {
 
 async def act(call: Call, share: Document) -> Answer:
     """Do with a share what the body asks for."""
-    name, given = single(call.body())
+    name, given = call.action()
     action = _ACTIONS.get(name)
     if action is None:
         raise BadRequestError(f"There is no such action: {name}")

@@ -5,26 +5,21 @@ or the like, it gets that, which the caller may see, as well.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
-
-from starlette.requests import Request
-from starlette.routing import Route
 
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, kinds
-from localcloud.shared_file_system.service import SharedFileSystems
+from localcloud.shared_file_system.context import ServiceContext
+from localcloud.shared_file_system.instance import SharedFileSystems
 from localcloud.shared_file_system.state import State, found, missing, owned
-from localcloud.shared_file_system.tools import ServiceContext
-from localcloud.web.api_request import ApiRequest, Endpoint, versioned_route
+from localcloud.web.api_request import ApiCall
 from localcloud.web.http import (
-    Answer,
     BadRequestError,
     ForbiddenError,
     RequestContext,
     boolean,
-    read_body,
 )
 from localcloud.web.microversions import SHARED_FILE_SYSTEM, Microversion
 
@@ -32,11 +27,49 @@ _MOST = 1000
 _LIKE = "~"
 
 
-class Call(ApiRequest, frozen=True):
+def moment(text: str | None) -> str | None:
+    """Return a time of documents as this API shows it."""
+    return micro(text)
+
+
+def denied() -> ForbiddenError:
+    """Return the refusal of what somebody else may do."""
+    return ForbiddenError("Access was denied to this resource.")
+
+
+def _share(state: State, who: RequestContext, share_id: str) -> Document:
+    share = state.shares.get(share_id)
+    if share is not None and (owned(who, share) or share["is_public"]):
+        return share
+    raise missing()
+
+
+def _own(name: str, message: str = "") -> Callable[[State, RequestContext, str], Document]:
+    def find(state: State, who: RequestContext, object_id: str) -> Document:
+        error = missing(message.format(object_id)) if message else missing()
+        return found(getattr(state, name), who, object_id, error)
+
+    return find
+
+
+class Call(ApiCall[SharedFileSystems], frozen=True):
     """A request with everything that its handler needs."""
 
+    base = "/v2"
+    versions = SHARED_FILE_SYSTEM
+    subjects = {
+        "share_id": _share,
+        "snapshot_id": _own("snapshots"),
+        "type_id": kinds.find,
+        "share_network_id": _own("networks", "Share network {} could not be found."),
+        "security_service_id": _own("security_services"),
+        "server_id": _own("servers", "Share server {} could not be found."),
+        "message_id": _own("messages", "Message {} could not be found."),
+        "lock_id": _own("locks", "Resource lock {} could not be found."),
+        "transfer_id": _own("transfers", "Transfer {} could not be found."),
+    }
+
     version: Microversion
-    service: SharedFileSystems
 
     @property
     def tools(self) -> ServiceContext:
@@ -52,13 +85,23 @@ class Call(ApiRequest, frozen=True):
         """Return the object that the body wraps under this name."""
         return fields.wrapped(self.body(), name)
 
-    def links(self, path: str) -> list[dict[str, str]]:
-        """Return the two links that views of an object have."""
-        url = f"{self.state.cloud.settings.url}/share"
-        return [
-            {"rel": "self", "href": f"{url}/v2{path}"},
-            {"rel": "bookmark", "href": f"{url}{path}"},
-        ]
+    async def subject(self, name: str) -> Document:
+        """Return the object that the path names. A GET waits a moment for work on it."""
+        reads = self.request.method == "GET"
+        if reads:
+            await self.tools.work.soon(self.argument(name))
+        document = await super().subject(name)
+        # Other projects may read a public share, but not change it.
+        if name == "share_id" and not reads and not owned(self.context, document):
+            raise denied()
+        return document
+
+    def action(self, message: str = "Malformed request body") -> tuple[str, dict[str, Any]]:
+        """Return the only key of the body and its arguments; raises BadRequestError."""
+        name, arguments = super().action(message)
+        if arguments is not None and not isinstance(arguments, dict):
+            raise BadRequestError(message)
+        return name, arguments or {}
 
     def require_admin(self) -> None:
         """Raise ForbiddenError for everybody but administrators."""
@@ -110,9 +153,8 @@ class Call(ApiRequest, frozen=True):
         chosen = rest[: _MOST if limit is None else min(limit, _MOST)]
         more: Document = {}
         if len(rest) > len(chosen) and chosen:
-            url = self.request.url.include_query_params(marker=chosen[-1]["id"])
-            href = f"{self.links(path)[0]['href']}?{url.query}"
-            more[f"{path[1:].replace('-', '_')}_links"] = [{"rel": "next", "href": href}]
+            links = f"{path[1:].replace('-', '_')}_links"
+            more[links] = self.next_link(path, chosen[-1]["id"])
         return chosen, more
 
     def _sorted(self, documents: list[Document], sortable: Iterable[str]) -> list[Document]:
@@ -148,71 +190,3 @@ class Call(ApiRequest, frozen=True):
 
 def _sortable(value: Any) -> tuple[int, Any]:
     return (0, value) if isinstance(value, int | float) else (1, str(value))
-
-
-def moment(text: str | None) -> str | None:
-    """Return a time of documents as this API shows it."""
-    return micro(text)
-
-
-def denied() -> ForbiddenError:
-    """Return the refusal of what somebody else may do."""
-    return ForbiddenError("Access was denied to this resource.")
-
-
-def _share(state: State, who: RequestContext, share_id: str) -> Document:
-    share = state.shares.get(share_id)
-    if share is not None and (owned(who, share) or share["is_public"]):
-        return share
-    raise missing()
-
-
-def _own(name: str, message: str = "") -> Callable[[State, RequestContext, str], Document]:
-    def find(state: State, who: RequestContext, object_id: str) -> Document:
-        error = missing(message.format(object_id)) if message else missing()
-        return found(getattr(state, name), who, object_id, error)
-
-    return find
-
-
-_SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
-    "share_id": _share,
-    "snapshot_id": _own("snapshots"),
-    "type_id": kinds.find,
-    "share_network_id": _own("networks", "Share network {} could not be found."),
-    "security_service_id": _own("security_services"),
-    "server_id": _own("servers", "Share server {} could not be found."),
-    "message_id": _own("messages", "Message {} could not be found."),
-    "lock_id": _own("locks", "Resource lock {} could not be found."),
-    "transfer_id": _own("transfers", "Transfer {} could not be found."),
-}
-"""Finders of the objects that a path names, by part of the path; each raises NotFoundError."""
-
-
-def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
-    """Return the route of an endpoint, below ``/v2``."""
-    subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
-
-    async def handle(request: Request, caller: RequestContext, version: Microversion) -> Answer:
-        call = Call(request, caller, await read_body(request), version, service)
-        if subject is None:
-            return await endpoint.handler(call)
-        object_id = call.argument(subject)
-        if endpoint.method == "GET":
-            await call.tools.work.soon(object_id)
-        document = _SUBJECTS[subject](call.state, caller, object_id)
-        if subject == "share_id" and endpoint.method != "GET" and not owned(caller, document):
-            raise denied()
-        return await endpoint.handler(call, document)
-
-    return versioned_route("/v2", endpoint, SHARED_FILE_SYSTEM, handle)
-
-
-def single(body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the only key of an action body and its arguments."""
-    if len(body) != 1:
-        raise BadRequestError("Malformed request body")
-    ((name, given),) = body.items()
-    if given is not None and not isinstance(given, dict):
-        raise BadRequestError("Malformed request body")
-    return name, given or {}

@@ -14,8 +14,9 @@ from localcloud.shared_file_system.api import (
     transfers,
     types,
 )
-from localcloud.shared_file_system.api.call import endpoint_route
-from localcloud.shared_file_system.service import SharedFileSystems
+from localcloud.shared_file_system.api.call import Call
+from localcloud.shared_file_system.instance import SharedFileSystems
+from localcloud.web.api_request import routes_of
 
 ENDPOINTS = (
     *shares.ENDPOINTS,
@@ -32,5 +33,5 @@ ENDPOINTS = (
 
 
 def routes(service: SharedFileSystems) -> list[Route]:
-    """Return the routes of all endpoints; this module is loaded when they are first asked for."""
-    return [endpoint_route(endpoint, service) for endpoint in ENDPOINTS]
+    """Return the routes of all endpoints."""
+    return routes_of(Call, ENDPOINTS, service)

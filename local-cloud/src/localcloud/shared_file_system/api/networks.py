@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, quotas
-from localcloud.shared_file_system.api.call import Call, moment, single
+from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.state import ZONE, found, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
@@ -226,7 +226,7 @@ _ACTIONS = {
 
 async def act(call: Call, network: Document) -> Answer:
     """Do with a share network what the body asks for."""
-    name, given = single(call.body())
+    name, given = call.action()
     if name not in _ACTIONS or not call.version.since(_ACTIONS[name][1]):
         raise BadRequestError(f"There is no such action: {name}")
     return _ACTIONS[name][0](call, network, given)

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, jobs
 from localcloud.shared_file_system.api import access, views
-from localcloud.shared_file_system.api.call import Call, moment, single
+from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.api.metadata import metadata_endpoints
 from localcloud.shared_file_system.exports import location_of
 from localcloud.shared_file_system.shares import make_snapshot
@@ -144,7 +144,7 @@ _ACTIONS = {
 
 async def act(call: Call, snapshot: Document) -> Answer:
     """Do with a snapshot what the body asks for."""
-    name, given = single(call.body())
+    name, given = call.action()
     if name not in _ACTIONS:
         raise BadRequestError(f"There is no such action: {name}")
     handler, first = _ACTIONS[name]

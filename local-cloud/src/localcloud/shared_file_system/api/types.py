@@ -4,7 +4,7 @@ from typing import Any
 
 from localcloud.core.store import Document
 from localcloud.shared_file_system import fields, kinds
-from localcloud.shared_file_system.api.call import Call, single
+from localcloud.shared_file_system.api.call import Call
 from localcloud.shared_file_system.state import missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError, ForbiddenError
@@ -225,7 +225,7 @@ async def access(call: Call, kind: Document) -> Document:
 
 async def act(call: Call, kind: Document) -> None:
     """Let a project use a private type, or no longer."""
-    name, given = single(call.body())
+    name, given = call.action()
     project = given.get("project")
     if not isinstance(project, str) or not 0 < len(project) <= fields.LONGEST:
         raise BadRequestError("Invalid input received: project must be given.")

@@ -15,6 +15,7 @@ from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.errors import duplicate, not_found
 from localcloud.workflow.expressions.evaluator import EvaluationError
+from localcloud.workflow.instance import Workflows
 from localcloud.workflow.language.workflows import (
     Workbook,
     Workflow,
@@ -23,7 +24,6 @@ from localcloud.workflow.language.workflows import (
     workbook_in,
     workflows_in,
 )
-from localcloud.workflow.service import WorkflowService
 from localcloud.workflow.state import scope
 
 _WORDS = {
@@ -37,7 +37,7 @@ _WORDS = {
 class Definitions:
     """Common parts of requests on definitions of each kind."""
 
-    def __init__(self, service: WorkflowService) -> None:
+    def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 

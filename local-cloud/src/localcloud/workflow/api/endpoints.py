@@ -1,4 +1,4 @@
-"""All requests of the workflow API; this module is loaded when they are first asked for."""
+"""All requests of the workflow API."""
 
 from starlette.routing import BaseRoute
 
@@ -11,10 +11,10 @@ from localcloud.workflow.api.definitions import (
 from localcloud.workflow.api.executions import ExecutionRequests
 from localcloud.workflow.api.runs import ActionExecutionRequests, TaskRequests
 from localcloud.workflow.api.triggers import TriggerRequests
-from localcloud.workflow.service import WorkflowService
+from localcloud.workflow.instance import Workflows
 
 
-def routes(service: WorkflowService) -> list[BaseRoute]:
+def routes(service: Workflows) -> list[BaseRoute]:
     """Return the routes."""
     return [
         *WorkflowRequests(service).routes(),

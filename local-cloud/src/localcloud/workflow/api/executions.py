@@ -10,7 +10,7 @@ from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, ForbiddenError
 from localcloud.workflow.api import reports, views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
-from localcloud.workflow.service import WorkflowService
+from localcloud.workflow.instance import Workflows
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 
 _KNOWN = (
@@ -24,7 +24,7 @@ _HIDDEN = ("output", "published_global")
 class ExecutionRequests:
     """The requests on executions."""
 
-    def __init__(self, service: WorkflowService) -> None:
+    def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 

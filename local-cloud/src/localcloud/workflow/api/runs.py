@@ -13,8 +13,8 @@ from localcloud.workflow.actions import known
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.failures import RunFailedError
+from localcloud.workflow.instance import Workflows
 from localcloud.workflow.language.workflows import completed
-from localcloud.workflow.service import WorkflowService
 from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 
 _STATES = (SUCCESS, ERROR, CANCELLED, PAUSED, RUNNING)
@@ -23,7 +23,7 @@ _STATES = (SUCCESS, ERROR, CANCELLED, PAUSED, RUNNING)
 class TaskRequests:
     """The requests on tasks."""
 
-    def __init__(self, service: WorkflowService) -> None:
+    def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 
@@ -80,7 +80,7 @@ class TaskRequests:
 class ActionExecutionRequests:
     """The requests on actions that are taken."""
 
-    def __init__(self, service: WorkflowService) -> None:
+    def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 

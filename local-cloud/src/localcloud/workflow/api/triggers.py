@@ -12,8 +12,8 @@ from localcloud.workflow.api.call import Call, json_map, listed, routed, text_fi
 from localcloud.workflow.cron import FORMAT, check_pattern, next_time
 from localcloud.workflow.errors import duplicate, not_found
 from localcloud.workflow.event_triggers import TOPICS
+from localcloud.workflow.instance import Workflows
 from localcloud.workflow.language.workflows import completed, inputs_of
-from localcloud.workflow.service import WorkflowService
 
 _GIVEN = "%Y-%m-%d %H:%M"
 _MOST_RUNS = 1_000_000_000
@@ -22,7 +22,7 @@ _MOST_RUNS = 1_000_000_000
 class TriggerRequests:
     """The requests on triggers."""
 
-    def __init__(self, service: WorkflowService) -> None:
+    def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 

@@ -1,4 +1,4 @@
-"""All requests of the identity API, gathered."""
+"""All requests of the identity API."""
 
 from starlette.routing import BaseRoute
 
@@ -11,15 +11,15 @@ from localcloud.identity.ec2 import Ec2
 from localcloud.identity.grants import Grants
 from localcloud.identity.groups import Groups
 from localcloud.identity.identity import Identity
-from localcloud.identity.projects import Projects
+from localcloud.identity.projects import Projects, limit_routes
 from localcloud.identity.role_assignments import RoleAssignments
 from localcloud.identity.roles import Roles
 from localcloud.identity.services import Services
 from localcloud.identity.trusts import Trusts
 
 
-def resource_routes(identity: Identity) -> list[BaseRoute]:
-    """Return the routes of all objects, the busiest first."""
+def routes(identity: Identity) -> list[BaseRoute]:
+    """Return the routes of all requests, the busiest first."""
     directory, assignments, removal = identity.directory, identity.assignments, identity.removal
     return [
         *Auth(identity).routes(),
@@ -35,4 +35,5 @@ def resource_routes(identity: Identity) -> list[BaseRoute]:
         *RoleAssignments(directory, assignments).routes(),
         *Services(directory, removal).routes(),
         *ApplicationCredentials(directory, assignments).routes(),
+        *limit_routes(directory),
     ]

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from localcloud.block_storage.service import BlockStorage
+from localcloud.block_storage.service import BlockStorageService
 from localcloud.compute.images import Images
 from localcloud.compute.machine import Machine
 from localcloud.compute.plugs import Interfaces
@@ -16,4 +16,4 @@ class ServiceContext(Struct, frozen=True):
     machine: Machine
     plugs: Interfaces
     images: Images
-    volumes: BlockStorage
+    volumes: BlockStorageService

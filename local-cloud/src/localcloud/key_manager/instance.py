@@ -1,0 +1,28 @@
+"""The parts of the key manager. They load with its first request."""
+
+from localcloud.core.cloud import Cloud
+from localcloud.core.work import Work
+from localcloud.key_manager.orders import Orders
+from localcloud.key_manager.payloads import PayloadCipher
+from localcloud.key_manager.state import State
+
+
+class KeyManager:
+    """The state, the cipher of payloads, and the orders that run in the background."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.state = State(cloud)
+        self.cipher = PayloadCipher(cloud.settings.cloud_dir / "secrets.key")
+        self._work = Work()
+        self.orders = Orders(self.state, self.cipher, self._work)
+
+    async def stop(self) -> None:
+        """End the work on orders; the next process resumes it."""
+        await self._work.stop()
+
+
+def load(cloud: Cloud) -> KeyManager:
+    """Return a key manager that works on the orders which the last process left."""
+    key_manager = KeyManager(cloud)
+    key_manager.orders.resume()
+    return key_manager

@@ -1,0 +1,37 @@
+"""The parts of the workflow service. They load with a request, a trigger or an execution."""
+
+from localcloud.core.cloud import Cloud
+from localcloud.identity.service_trusts import Trusts
+from localcloud.workflow.cron import Cron
+from localcloud.workflow.engine import Engine
+from localcloud.workflow.event_triggers import EventTriggers
+from localcloud.workflow.parts import put_together
+from localcloud.workflow.starts import ExecutionStarter
+from localcloud.workflow.state import State
+
+
+class Workflows:
+    """The one instance is ``cloud.one(Workflows)``."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.state = State(cloud)
+        self.trusts = Trusts(cloud)
+        self.parts = put_together(self.state, self.trusts)
+        self.engine = Engine(self.parts)
+        self.starts = ExecutionStarter(self.state, self.trusts, self.engine)
+        self.cron = Cron(self.state, self.trusts, self.starts)
+        self.event_triggers = EventTriggers(self.state, self.starts)
+
+    async def stop(self) -> None:
+        """End triggers and executions; the next process resumes them."""
+        await self.cron.stop()
+        await self.engine.stop()
+
+
+def load(cloud: Cloud) -> Workflows:
+    """Return the parts, which resume stored executions and triggers."""
+    workflows = cloud.one(Workflows)
+    workflows.engine.begin()
+    workflows.cron.begin()
+    workflows.event_triggers.begin()
+    return workflows
