@@ -190,3 +190,10 @@ def test_name_in_braces_never_leads_to_a_lookalike_in_another_domain(lookups: Lo
     with pytest.raises(LookupFailedError, match="there is no user 'root' in the domain 'Default'"):
         lookups.find(identity(), Finder("keystone", "user"), "root{Default}")
     assert lookups.find(identity(), Finder("keystone", "user"), "imposter") == "imposter"
+
+
+def test_zone_name_with_capitals_finds_the_zone(lookups: Lookups) -> None:
+    service = Service((Kind("/zones", "", "zones", "name! id"),))
+    service.objects("/zones")["one"] = {"id": "one", "name": "example.org."}
+    cloud = FakeConnection({"dns": service})
+    assert lookups.find(cloud, finder_of("designate.zone"), "Example.ORG.") == "one"

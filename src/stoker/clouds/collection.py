@@ -90,6 +90,7 @@ class Collection(Struct, frozen=True):
     """A request for one object creates it, so existing objects are only found in the list."""
     in_domains: bool = False
     """A name is unique in its domain only, and may be written as ``name{domain}``."""
+    lower_names: bool = False  # the service stores names in lower case
     filters: bool = True
     """The service narrows its list by a field; where it cannot, or refuses, the whole is read."""
 

@@ -122,7 +122,7 @@ KINDS: Mapping[tuple[str, str], Collection] = {
         _asked("load-balancer", "provider", words="load balancer provider", id_field="name"),
         _asked("key-manager", "secret", id_field="secret_ref"),
         _asked("key-manager", "container", words="secret container", id_field="container_ref"),
-        _asked("dns", "zone", words="DNS zone"),
+        _asked("dns", "zone", words="DNS zone", lower_names=True),
         _asked("baremetal", "node", words="bare metal node", id_field="uuid", **_WHOLE),
         _asked("baremetal", "portgroup", words="port group", id_field="uuid", **_WHOLE),
         _asked(

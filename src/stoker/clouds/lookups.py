@@ -185,10 +185,11 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
         found = by_id(cloud, where, urlsplit(value).path.rsplit("/", 1)[-1])
         if found is not None:
             return str(found.get(where.id_field) or value)
+    name = value.lower() if where.lower_names else value
     if where.filters:
-        matches = where.named(cloud, value)
+        matches = where.named(cloud, name)
     else:
-        matches = [item for item in where.select(cloud) if item.get(where.name_field) == value]
+        matches = [item for item in where.select(cloud) if item.get(where.name_field) == name]
     ids = {str(item[where.id_field]) for item in matches}
     if len(ids) > 1:
         others = f" or {value}{{DOMAIN}}" if where.in_domains else ""
