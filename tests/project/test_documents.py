@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tools.reference import PAGES
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
 from stoker.resources.base.builtin_types import built_in
+from stoker.resources.base.heat_catalog import declarations
 from stoker.resources.base.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
@@ -74,6 +76,14 @@ def test_every_test_of_order_is_named_by_a_rule() -> None:
     sources = ROOT.glob("tests/ordering/*.py")
     existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
     assert existing - set(TEST_NAME.findall(document)) == set()
+
+
+def test_readme_counts_the_types() -> None:
+    text = (ROOT / "README.md").read_text()
+    [[every, tried]] = re.findall(r"all (\d+); (\d+) types were tried", text)
+    known = json.loads((ROOT / "tests/openstack/tried.json").read_text())
+    assert int(every) == len(declarations())
+    assert int(tried) == sum(judge != "API reference" for judge in known.values())
 
 
 def test_no_type_that_is_said_to_be_missing_exists() -> None:
