@@ -13,7 +13,6 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import ChangeSetState
 from stoker.engine.service.change_sets import change_sets
 from stoker.engine.service.change_sets.contents import NO_CHANGES, request_of
-from stoker.engine.service.requests.record import make_reviewed
 from stoker.kernel.errors import (
     ActionInProgressError,
     AlreadyExistsError,
@@ -215,14 +214,14 @@ def test_crash_around_change_set_execution_loses_nothing() -> None:
         # carried out by an engine that does not live to drive it
         found = await sets.show(CALLER, stack.address, "first")
         request = request_of(found.change_set)
-        await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
+        await unheard.create_reviewed(CALLER, stack, request, found.change_set.id)
         assert await state(lab, "first") is ChangeSetState.RUNNING
         with pytest.raises(ValidationError, match="EXECUTE_IN_PROGRESS"):
             await lab.engine.service.cloudformation.change_sets.delete(
                 CALLER, stack.address, "first"
             )
         with pytest.raises(PlanOutdatedError):
-            await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
+            await unheard.create_reviewed(CALLER, stack, request, found.change_set.id)
         await lab.engine.dispatch.recover()
         await lab.engine.dispatch.idle()
         assert await lab.status() == "CREATE_COMPLETE"

@@ -15,9 +15,9 @@ from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReade
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Resource, Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.stack_access.guards import live, require_deletable
-from stoker.engine.service.stack_access.lookup import Finder
-from stoker.engine.service.stack_access.presenters import current_rows, stack_view
+from stoker.engine.service.stack_access.guards import live, require_disposable
+from stoker.engine.service.stack_access.lookup import Finder, current_rows
+from stoker.engine.service.stack_access.presenters import stack_view
 from stoker.engine.service.views.documents import resource_document, stack_document
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError, LimitExceededError, NotFoundError
@@ -50,7 +50,7 @@ class Exports:
 
         def guard(inside: TransactionReader) -> None:
             live(inside, stack)
-            require_deletable(inside, stack)
+            require_disposable(inside, stack)
             if any(_has_moved(inside, each) for each in tree.stacks):
                 raise _moved(stack)
 

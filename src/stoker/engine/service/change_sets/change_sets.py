@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from stoker.engine.model.change_sets import ChangeSet, ChangeSetChange
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
@@ -19,8 +20,12 @@ from stoker.engine.service.previews.previews import Previews
 from stoker.engine.service.requests.commands import Operations
 from stoker.engine.service.requests.evaluate import evaluated_in_review, evaluated_new
 from stoker.engine.service.requests.plan_fingerprints import same_input, still_holds
-from stoker.engine.service.requests.record import make_reviewed, record, room_for
-from stoker.engine.service.stack_access.guards import is_in_review, live
+from stoker.engine.service.requests.record import record_new_stack
+from stoker.engine.service.stack_access.guards import (
+    is_in_review,
+    live,
+    require_room_for_stack,
+)
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
@@ -68,7 +73,8 @@ class ChangeSets:
         if again is not None:
             return again
         if found is None:
-            stack, given, evaluation = await evaluated_new(self._ports, caller, request)
+            new = await evaluated_new(self._ports, caller, request)
+            stack, given, evaluation = new.stack, new.given, new.evaluation
         elif is_in_review(found):
             stack = found
             given, evaluation = await evaluated_in_review(self._ports, caller, stack, request)
@@ -83,18 +89,13 @@ class ChangeSets:
             lambda: contents.of_create(self._ports, blank, stack, given, evaluation, request)
         )
         if found is None:
-            room = room_for(self._ports, caller)
-
-            def change_of(recorded: Stack) -> PublicChange:
-                return PublicChange(
-                    recorded.id,
-                    (recorded,),
-                    (given,),
-                    change_sets=ChangeSetChange(new=(made,)),
-                    guards=(room,),
-                )
-
-            stack = await record(self._ports, caller, (stack, given, evaluation), change_of)
+            has_room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
+            change_sets = ChangeSetChange(new=(made,))
+            change = PublicChange(
+                stack.id, (stack,), (given,), change_sets=change_sets, guards=(has_room,)
+            )
+            self._ports.kept.put(given.id, evaluation)
+            await record_new_stack(self._ports, caller, change)
         else:
             await self._keep(stack, made)
         return ChangeSetView(made, stack.address, ChangeSetState.AVAILABLE)
@@ -210,7 +211,7 @@ class ChangeSets:
         if disable_rollback is not None:
             request = replace(request, disable_rollback=disable_rollback)
         if change_set.makes:
-            await make_reviewed(self._ports, caller, stack, request, change_set.id)
+            await self._operations.create_reviewed(caller, stack, request, change_set.id)
         else:
             await self._operations.update(caller, address, request, executes=change_set.id)
         for pause in _PAUSES:

@@ -31,7 +31,8 @@ async def preview_create(
     ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool
 ) -> tuple[StackView, Sequence[ResourceView], str | None]:
     """Return the stack and resources of a create, and the fingerprint of the plan if wanted."""
-    stack, given, evaluation = await evaluated_new(ports, caller, request, UNMADE)
+    new = await evaluated_new(ports, caller, request, UNMADE)
+    stack, evaluation = new.stack, new.evaluation
     await require_free(ports, caller, stack.name)
     if (most := most_stacks(ports.limits, caller)) is not None:
         require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
@@ -40,7 +41,7 @@ async def preview_create(
         outputs = tuple(evaluation.outputs(RecordedReferences()))
         masking = masking_of(evaluation)
         views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
-        made = of_create(given, evaluation) if fingerprint else None
+        made = of_create(new.given, evaluation) if fingerprint else None
         return stack_view(stack, evaluation, outputs), views, made
 
     return await ports.workers.compute(view)

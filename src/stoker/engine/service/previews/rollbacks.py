@@ -1,17 +1,22 @@
-"""Going back on demand: from a change that has failed and stays, or by a rollback that has failed.
+"""Rollbacks that users request: of a change that failed, or of a rollback that failed itself.
 
-Where a stack is to be rolled back by itself, the failure begins the way back; here a user asks.
+An update with rollback enabled is rolled back by its own operation, without a request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import CANCELLABLE, Action, Stack, Status
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.stack_access.guards import live, require_rest, token_is_unused
+from stoker.engine.service.stack_access.guards import (
+    live,
+    require_new_token,
+    require_rest,
+)
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotSupportedError
@@ -25,7 +30,7 @@ class Rollbacks:
         self._finder = finder
 
     async def begin(self, caller: Caller, address: StackAddress) -> None:
-        """Go back to what the stack last fully was; to nothing where it never was complete.
+        """Return to the last complete state of the stack, or to nothing if there was none.
 
         Raises NotSupportedError for a stack whose last change has not failed,
         ActionInProgressError for one that is changing.
@@ -37,10 +42,10 @@ class Rollbacks:
                 raise _not_failed(now, "create or update")
 
         require(stack)
-        await self._go_back(caller, stack, stack.good_input_id, require)
+        await self._roll_back(caller, stack, stack.good_input_id, require)
 
     async def resume(self, caller: Caller, address: StackAddress) -> None:
-        """Go on with a rollback that has failed. Raises as :meth:`begin`."""
+        """Resume a rollback that failed. Raises as :meth:`begin`."""
         stack = await self._finder.at(caller, address)
 
         def require(now: Stack) -> None:
@@ -48,23 +53,22 @@ class Rollbacks:
                 raise _not_failed(now, "rollback")
 
         require(stack)
-        # a rollback to nothing leaves the input that the stack had
-        await self._go_back(caller, stack, stack.good_input_id and stack.input_id, require)
+        # A rollback to nothing keeps the input that the stack had.
+        await self._roll_back(caller, stack, stack.good_input_id and stack.input_id, require)
 
-    async def _go_back(
+    async def _roll_back(
         self, caller: Caller, stack: Stack, input_id: str | None, require: Callable[[Stack], None]
     ) -> None:
         request, rollback = ChangeRequest(), Action.ROLLBACK
         operation = self._ports.operation_on(stack, rollback, request, input_id, caller=caller)
 
-        def guard(inside: TransactionReader) -> None:
+        def unchanged(inside: TransactionReader) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
             require(now)
 
-        change = PublicChange(
-            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
-        )
+        checks = (partial(require_new_token, caller=caller), unchanged)
+        change = PublicChange(stack.id, operations=(operation,), guards=checks)
         await self._ports.store.commit(change)
 
 

@@ -1,31 +1,34 @@
-"""Requests of users that change something: checked, recorded, and left to a driver.
+"""Requests that change stacks: evaluated, checked, recorded, and left to a driver.
 
-A request is refused before anything is recorded, or it is recorded whole, in one transaction: the
+Takes a caller and a request, and returns as soon as the request is recorded; the driver of the
+stack carries it out. Each method tells the same story: evaluate the request, collect the checks
+that the transaction repeats, make the operation, commit.
+
+A request is rejected before anything is written, or it is recorded whole, in one transaction: the
 input, the operation and, for a new stack, the stack. From then on it survives any crash.
+
+Called by the REST and AWS APIs. Tested by tests/operations/test_operations.py, test_requests.py,
+test_cancel.py, test_client_tokens.py, test_accepted_plans.py and test_change_sets.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Any
 
 from stoker.engine.model.change_sets import NO_CHANGE_SETS, ChangeSetChange
-from stoker.engine.model.interfaces import Dispatcher, Ports, PublicChange, TransactionReader
-from stoker.engine.model.kinds import (
-    CancelRequest,
-    ChangeRequest,
-    MarkRequest,
-    OperationKind,
-    WalkRequest,
-)
-from stoker.engine.model.records import Action, Stack, Status, is_walked
+from stoker.engine.model.interfaces import Dispatcher, Ports, PublicChange
+from stoker.engine.model.kinds import CancelRequest, ChangeRequest, MarkRequest, WalkRequest
+from stoker.engine.model.records import Action, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.requests.evaluate import (
     NewStack,
     description_of,
     evaluated_adopt,
+    evaluated_in_review,
     evaluated_new,
     evaluated_update,
 )
@@ -33,32 +36,38 @@ from stoker.engine.service.requests.plan_fingerprints import (
     agreed_delete,
     agreed_update,
     require_agreed,
+    require_agreed_create,
     require_change,
-    require_create,
 )
-from stoker.engine.service.requests.protections import rules_for
-from stoker.engine.service.requests.record import guard_of_new, protection_of, record
+from stoker.engine.service.requests.protections import (
+    protection_of,
+    require_same_protection,
+    rules_for,
+)
+from stoker.engine.service.requests.record import record_new_stack
 from stoker.engine.service.stack_access.guards import (
     AlreadyDoneError,
     cancellable,
-    live,
-    refuse_second_delete,
-    require_awake,
     require_deletable,
-    require_rest,
+    require_in_review,
+    require_markable,
+    require_new_token,
+    require_room_for_stack,
+    require_same_cancellable,
+    require_still_updatable,
     require_there,
     require_updatable,
-    token_is_unused,
+    require_walkable,
 )
-from stoker.engine.service.stack_access.lookup import Finder, row_by_any_id
-from stoker.engine.service.stack_access.presenters import current_rows
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_by_any_id
+from stoker.engine.service.stack_access.shared_values import export_names, require_shared
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import ActionInProgressError, NotSupportedError
+from stoker.kernel.errors import NotSupportedError
 from stoker.kernel.values import replace
 
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
-"""Whether the stack goes back."""
+"""Whether the stack is rolled back."""
 _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
 """Seconds between polls of an accepted mark; the request is answered after seven in all."""
 
@@ -73,53 +82,96 @@ class Operations:
         self._transitions = Transitions(ports.clock, ports.ids)
 
     async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
-        """The address of a stack by name, id or ARN. Deleted stacks are found by id only."""
+        """Return the address of a stack by name, id or ARN. Deleted stacks are found by id only."""
         return (await self._finder.by_name_or_id(caller, name_or_id)).address
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
-        """Check everything, record the stack, start it, and return without waiting."""
-        made = await evaluated_new(self._ports, caller, request)
-        return await self._begin(caller, Action.CREATE, request, made)
+        """Record a stack and the operation that creates it."""
+        new = await evaluated_new(self._ports, caller, request)
+        return await self._start(caller, Action.CREATE, request, new)
 
     async def adopt(self, caller: Caller, request: StackRequest, document: str) -> StackAddress:
-        """As :meth:`create`, of the objects that a document names: none is made.
+        """Record a stack and the operation that adopts the objects of a document.
 
-        The request counts before the document, which has the form of an export.
+        The document has the form of an export; what the request says goes before it.
         """
-        made = await evaluated_adopt(self._ports, caller, request, document)
-        return await self._begin(caller, Action.ADOPT, request, made)
+        new = await evaluated_adopt(self._ports, caller, request, document)
+        return await self._start(caller, Action.ADOPT, request, new)
 
-    async def _begin(
-        self, caller: Caller, action: Action, request: StackRequest, made: NewStack
+    async def _start(
+        self, caller: Caller, action: Action, request: StackRequest, new: NewStack
     ) -> StackAddress:
-        """Record a new stack."""
-        stack, given, evaluation = made
-        if (plan := request.plan_fingerprint) is not None:
-            await self._ports.workers.compute(lambda: require_create(plan, given, evaluation))
+        """Record a new stack with its first operation, which this engine drives."""
+        ports, given, evaluation = self._ports, new.given, new.evaluation
+        await require_agreed_create(ports, request, given, evaluation)
+        protections = protection_of(new.stack, request)
+        exports = await export_names(ports, evaluation)
+        checks = (
+            partial(require_new_token, caller=caller),
+            partial(require_room_for_stack, limits=ports.limits, caller=caller),
+            partial(require_shared, stack=new.stack, given=given, names=exports),
+        )
+        stack, event = self._transitions.stack_to(
+            new.stack, action, Status.IN_PROGRESS, f"Stack {action} started"
+        )
+        content = _creation(request, disable_rollback=stack.disable_rollback)
+        operation = ports.operation_on(stack, action, content, given.id, caller=caller)
+        change = PublicChange(
+            stack.id,
+            (stack,),
+            (given,),
+            operations=(operation,),
+            events=(replace(event, client_token=operation.client_token),),
+            protections=protections,
+            guards=checks,
+            taken=(stack.id,),
+        )
+        ports.kept.put(given.id, evaluation)
+        await record_new_stack(ports, caller, change)
+        return stack.address
+
+    async def create_reviewed(
+        self, caller: Caller, stack: Stack, request: StackRequest, change_set_id: str
+    ) -> None:
+        """Record the create of a stack that has only had change sets, by executing one of them.
+
+        Raises PlanOutdatedError if the plan of the change set does not hold any more.
+        """
+        ports = self._ports
+        given, evaluation = await evaluated_in_review(ports, caller, stack, request)
+        await require_agreed_create(ports, request, given, evaluation)
         protections = protection_of(stack, request)
-        guard = await guard_of_new(self._ports, caller, made)
-
-        def change_of(stack: Stack) -> PublicChange:
-            stack, event = self._transitions.stack_to(
-                stack, action, Status.IN_PROGRESS, f"Stack {action} started"
-            )
-            deletes = request.deletes_on_failure
-            rollback = not stack.disable_rollback and not deletes
-            asked = ChangeRequest(rollback=rollback, deletes=deletes)
-            operation = self._ports.operation_on(stack, action, asked, given.id, caller=caller)
-            event = replace(event, client_token=operation.client_token)
-            return PublicChange(
-                stack.id,
-                (stack,),
-                (given,),
-                operations=(operation,),
-                events=(event,),
-                protections=protections,
-                guards=(token_is_unused(caller), guard),
-                taken=(stack.id,),
-            )
-
-        return (await record(self._ports, caller, made, change_of)).address
+        exports = await export_names(ports, evaluation)
+        checks = (
+            partial(require_new_token, caller=caller),
+            partial(require_in_review, stack=stack),
+            partial(require_shared, stack=stack, given=given, names=exports),
+        )
+        disable_rollback = request.disable_rollback is not False
+        settings = {
+            "description": description_of(evaluation),
+            "disable_rollback": disable_rollback,
+            "timeout_mins": request.timeout_mins,
+            "tags": request.tags or (),
+        }
+        content = _creation(request, disable_rollback=disable_rollback)
+        operation = ports.operation_on(
+            replace(stack, timeout_mins=request.timeout_mins),
+            Action.CREATE,
+            replace(content, settings=settings),
+            given.id,
+            caller=caller,
+        )
+        change = PublicChange(
+            stack.id,
+            inputs=(given,),
+            operations=(operation,),
+            change_sets=ChangeSetChange(executed=(change_set_id, operation.id)),
+            protections=protections,
+            guards=checks,
+        )
+        ports.kept.put(given.id, evaluation)
+        await ports.store.commit(change)
 
     async def update(
         self,
@@ -129,45 +181,37 @@ class Operations:
         *,
         executes: str | None = None,
     ) -> None:
-        """Record an update; whatever is under way on the stack gives way to it.
+        """Record an update, which supersedes the operation in progress.
 
-        ``executes`` is the id of the change set that it carries out. Raises PlanOutdatedError
-        where the plan that is accepted does not hold any more.
+        ``executes`` is the id of the change set that it executes. Raises PlanOutdatedError if the
+        plan that the request accepts does not hold any more.
         """
+        ports = self._ports
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
-        given, evaluation = await evaluated_update(self._ports, caller, stack, request)
-        if request.must_change:
-            await require_change(self._ports, stack, given, request)
-        rules = await rules_for(self._ports, stack, request, (given, evaluation))
-        agreement = await agreed_update(self._ports, stack, given, evaluation, request)
-        disable_rollback = stack.disable_rollback
-        if request.disable_rollback is not None:
-            disable_rollback = request.disable_rollback
-        settings: dict[str, Any] = {
-            "description": description_of(evaluation),
-            "disable_rollback": disable_rollback,
-        }
-        if request.timeout_mins is not None:
-            settings["timeout_mins"] = request.timeout_mins
-        if request.tags is not None or not request.existing:
-            settings["tags"] = request.tags or ()
-        stack = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
-        asked = ChangeRequest(
-            rollback=not disable_rollback,
+        given, evaluation = await evaluated_update(ports, caller, stack, request)
+        await require_change(ports, stack, given, request)
+        exports = await export_names(ports, evaluation)
+        rules = await rules_for(ports, stack, request)
+        agreement = await agreed_update(ports, stack, given, evaluation, request)
+        checks = (
+            partial(require_new_token, caller=caller),
+            partial(require_still_updatable, stack=stack),
+            partial(require_agreed, agreement=agreement),
+            partial(require_same_protection, before=rules.before),
+            partial(require_shared, stack=stack, given=given, names=exports),
+        )
+        settings = _changed_settings(stack, request, description_of(evaluation))
+        content = ChangeRequest(
+            rollback=not settings["disable_rollback"],
             settings=settings,
             accepted=None if agreement is None else agreement.accepted,
             converge=request.converge,
             policy=rules.of_update,
         )
-        operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id, caller=caller)
-        self._ports.kept.put(given.id, evaluation)
-
-        def guard(inside: TransactionReader) -> None:
-            require_updatable(live(inside, stack))
-            require_agreed(inside, agreement)
-            rules.require(inside)
-
+        # The time limit of the request counts for its own operation already.
+        limited = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
+        operation = ports.operation_on(limited, Action.UPDATE, content, given.id, caller=caller)
         executed = None if executes is None else (executes, operation.id)
         change = PublicChange(
             stack.id,
@@ -175,38 +219,36 @@ class Operations:
             operations=(operation,),
             change_sets=ChangeSetChange(executed=executed) if executed else NO_CHANGE_SETS,
             protections=rules.new,
-            guards=(token_is_unused(caller), guard),
+            guards=checks,
         )
-        await self._ports.store.commit(change)
+        ports.kept.put(given.id, evaluation)
+        await ports.store.commit(change)
 
     async def delete(
         self, caller: Caller, address: StackAddress, plan_fingerprint: str | None = None
     ) -> None:
-        """Record a delete; whatever is under way on the stack gives way to it.
+        """Record a delete, which supersedes the operation in progress. A second one has no effect.
 
-        Raises NotFoundError when the stack is gone, PlanOutdatedError where the plan that is
-        accepted does not hold any more.
+        Raises NotFoundError for a deleted stack, and PlanOutdatedError if the plan that the request
+        accepts does not hold any more.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
         agreement = await agreed_delete(self._ports, stack, plan_fingerprint)
-
-        def guard(inside: TransactionReader) -> None:
-            refuse_second_delete(live(inside, stack))
-            require_deletable(inside, stack)
-            require_agreed(inside, agreement)
-
-        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
-        change = PublicChange(
-            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
+        checks = (
+            partial(require_new_token, caller=caller),
+            partial(require_deletable, stack=stack),
+            partial(require_agreed, agreement=agreement),
         )
+        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
+        change = PublicChange(stack.id, operations=(operation,), guards=checks)
         try:
             await self._ports.store.commit(change)
         except AlreadyDoneError:
             self._dispatcher.wake(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
-        """An action on the whole stack. Raises NotSupportedError for one that there is not."""
+        """Record an action on the whole stack. Raises NotSupportedError for an unknown action."""
         stack = await self._finder.at(caller, address)
         if action in _WALKS:
             await self._walk(stack, _WALKS[action])
@@ -216,73 +258,72 @@ class Operations:
             raise NotSupportedError(f'the action "{action}" is not available in this release')
 
     async def _walk(self, stack: Stack, action: Action) -> None:
-        """Have one thing done to each resource; nothing where that was done last."""
+        """Record an action on every resource. It has no effect if it was the last one."""
         operation = self._ports.operation_on(stack, action, WalkRequest())
-
-        def guard(inside: TransactionReader) -> None:
-            now = live(inside, stack)
-            require_rest(now, inside.queue(stack.id))
-            if action is Action.CHECK:
-                require_awake(now)
-            if is_walked(now, action):
-                raise AlreadyDoneError
-
-        change = PublicChange(stack.id, operations=(operation,), guards=(guard,))
+        check = partial(require_walkable, stack=stack, action=action)
+        change = PublicChange(stack.id, operations=(operation,), guards=(check,))
         with contextlib.suppress(AlreadyDoneError):
             await self._ports.store.commit(change)
 
     async def _cancel(self, caller: Caller, stack: Stack, *, back: bool) -> None:
         """Cancel the update or create in progress. With ``back``, roll the update back."""
         require_there(stack)
-        given_up = cancellable(stack, await self._ports.store.queue(stack.id), back=back)
-        action = Action.ROLLBACK if back else given_up.action
-        request = ChangeRequest() if back else CancelRequest()
+        cancelled = cancellable(stack, await self._ports.store.queue(stack.id), back=back)
+        action = Action.ROLLBACK if back else cancelled.action
+        content = ChangeRequest() if back else CancelRequest()
         operation = self._ports.operation_on(
-            stack, action, request, cancels=given_up.id, caller=caller
+            stack, action, content, cancels=cancelled.id, caller=caller
         )
-
-        def guard(inside: TransactionReader) -> None:
-            newest = cancellable(live(inside, stack), inside.queue(stack.id), back=back)
-            if newest.id != given_up.id:
-                raise ActionInProgressError(
-                    f"another update of the stack {stack.name} was accepted in the meantime;"
-                    " cancel again"
-                )
-
-        change = PublicChange(
-            stack.id, operations=(operation,), guards=(token_is_unused(caller), guard)
+        checks = (
+            partial(require_new_token, caller=caller),
+            partial(require_same_cancellable, stack=stack, expected=cancelled.id, back=back),
         )
+        change = PublicChange(stack.id, operations=(operation,), guards=checks)
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str
     ) -> None:
-        """Mark a resource so that the next update replaces it, or take the mark back.
+        """Mark a resource so that the next update replaces it, or remove the mark.
 
         ``name`` may also be the id of its object. Returns when that is done. Raises
-        ActionInProgressError while anything else is under way.
+        ActionInProgressError while any other operation is in progress.
         """
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._ports.store.resources(stack.id))
         row = row_by_any_id(rows, name, stack)
         if unhealthy == row.unhealthy:
             return
-        request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
-        operation = self._ports.operation_on(stack, Action.SIGNAL, request)
-
-        def guard(inside: TransactionReader) -> None:
-            now = live(inside, stack)
-            if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
-                raise ActionInProgressError(
-                    f"Stack {now.name} already has an action ({now.action}) in progress; wait for"
-                    " its end"
-                )
-
-        change = PublicChange(stack.id, operations=(operation,), guards=(guard,))
-        await self._ports.store.commit(change)
+        content = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
+        operation = self._ports.operation_on(stack, Action.SIGNAL, content)
+        check = partial(require_markable, stack=stack)
+        await self._ports.store.commit(
+            PublicChange(stack.id, operations=(operation,), guards=(check,))
+        )
         # The engine of the stack may be another process, which does not notify this one.
         for pause in _MARK_PAUSES:
             found = await self._ports.store.operation_status(operation.id)
             if found is None or found[0].final:
                 return
             await asyncio.sleep(pause)
+
+
+def _creation(request: StackRequest, *, disable_rollback: bool) -> ChangeRequest:
+    """Return the content of the operation that creates a stack."""
+    deletes = request.deletes_on_failure
+    return ChangeRequest(rollback=not disable_rollback and not deletes, deletes=deletes)
+
+
+def _changed_settings(stack: Stack, request: StackRequest, description: str) -> dict[str, Any]:
+    """Return the columns of the stack that change when an update starts."""
+    settings: dict[str, Any] = {
+        "description": description,
+        "disable_rollback": stack.disable_rollback,
+    }
+    if request.disable_rollback is not None:
+        settings["disable_rollback"] = request.disable_rollback
+    if request.timeout_mins is not None:
+        settings["timeout_mins"] = request.timeout_mins
+    if request.tags is not None or not request.existing:
+        settings["tags"] = request.tags or ()
+    return settings

@@ -1,8 +1,19 @@
-"""From a request to its input and its evaluation, with everything checked that can be known."""
+"""Evaluates requests: from a request to an input and its evaluation, fully checked.
+
+Takes what a client sent and, for an update, the input of the stack. Returns an input that can be
+stored, the evaluation of its template and, for a create, the row of the stack. Nothing is written.
+Everything that can be known before the first call to a cloud is checked here: the documents, quotas
+of resources, permissions on types, availability of services, and constraints on values.
+
+Called by operations and previews, so that a preview fails wherever the request would. Tested by
+tests/operations/test_requests.py and test_fetching.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Input, Stack, Status
@@ -21,8 +32,13 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 
-NewStack = tuple[Stack, Input, Evaluation]
-"""A stack that is not recorded, what it is to be, and what that means."""
+
+class NewStack(Struct, frozen=True):
+    """A stack that is not recorded yet, with its input and the evaluation of that."""
+
+    stack: Stack
+    given: Input
+    evaluation: Evaluation
 
 
 async def evaluated(
@@ -54,27 +70,25 @@ async def evaluated_new(
     stack_id: str | None = None,
     old: Input | None = None,
 ) -> NewStack:
-    """The stack that a create would make, its input and its evaluation, fully checked.
-
-    ``old`` is the input of another stack that this one replaces.
-    """
+    """Evaluate a create. ``old`` is the input of another stack that this one replaces."""
     name = _check_name(request.name)
     stack = new_stack(ports, caller, name, request, stack_id)
     found = await evaluated(ports, stack, request, old)
     try:
         await _check(ports, caller, stack, found)
     except Exception:
-        # the first thing to say of a name that is taken, whatever else is wrong
+        # A name that is taken is reported first, whatever else is wrong.
         await require_free(ports, caller, name)
         raise
-    stack = replace(stack, description=description_of(found.evaluation))
-    return stack, found.given, found.evaluation
+    description = description_of(found.evaluation)
+    stack = replace(stack, description=description, input_id=found.given.id)
+    return NewStack(stack, found.given, found.evaluation)
 
 
 async def evaluated_in_review(
     ports: Ports, caller: Caller, stack: Stack, request: StackRequest
 ) -> tuple[Input, Evaluation]:
-    """The input and the evaluation of a stack that is recorded and not made, fully checked."""
+    """Evaluate a create of a stack that is recorded, but has only had change sets so far."""
     found = await evaluated(ports, stack, request)
     await _check(ports, caller, stack, found)
     return found.given, found.evaluation
@@ -83,18 +97,16 @@ async def evaluated_in_review(
 async def evaluated_adopt(
     ports: Ports, caller: Caller, request: StackRequest, document: str
 ) -> NewStack:
-    """Return the same for a stack from a document, for all that the request does not say."""
+    """Evaluate an adoption. What the request leaves open is read from the document."""
     stack_id = ports.ids.uuid()
     old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
     over = replace(request, existing=True, tags=request.tags or tags)
-    stack, given, evaluation = await evaluated_new(ports, caller, over, stack_id, old)
-    return stack, replace(given, adopted=old.adopted), evaluation
+    new = await evaluated_new(ports, caller, over, stack_id, old)
+    return replace(new, given=replace(new.given, adopted=old.adopted))
 
 
 async def require_free(ports: Ports, caller: Caller, name: str) -> None:
-    """Raise AlreadyExistsError for the name of a live stack; the transaction that records one does
-    so, too.
-    """
+    """Raise AlreadyExistsError for the name of a live stack. The store checks that again."""
     if await ports.store.find_stack(caller.project_id, name) is not None:
         raise name_taken(name)
 
@@ -102,7 +114,7 @@ async def require_free(ports: Ports, caller: Caller, name: str) -> None:
 async def evaluated_update(
     ports: Ports, caller: Caller, stack: Stack, request: StackRequest
 ) -> tuple[Input, Evaluation]:
-    """The input that an update would give the stack, and its evaluation, fully checked."""
+    """Evaluate an update."""
     try:
         old, earlier = await _before(ports, stack, request)
     except NotFoundError:
@@ -151,7 +163,7 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: EvaluatedInp
 def new_stack(
     ports: Ports, caller: Caller, name: str, request: StackRequest, stack_id: str | None = None
 ) -> Stack:
-    """A stack as a create request asks for it, not recorded."""
+    """Return the row of a stack that a create makes."""
     now = ports.clock.now()
     return Stack(
         id=ports.ids.uuid() if stack_id is None else stack_id,
@@ -172,7 +184,7 @@ def new_stack(
 
 
 def description_of(evaluation: Evaluation) -> str:
-    """The description of a template, as it is shown."""
+    """Return the description of a template for clients."""
     return str(evaluation.template.description or "No description")
 
 

@@ -46,8 +46,8 @@ class Agreement(Struct, frozen=True):
     """What an update may do."""
 
 
-def require_agreed(inside: TransactionReader, agreement: Agreement | None) -> None:
-    """Raise PlanOutdatedError if anybody has driven the stack, or one below it, since."""
+def require_agreed(inside: TransactionReader, *, agreement: Agreement | None) -> None:
+    """Raise PlanOutdatedError if the stack, or one nested in it, was driven since the plan."""
     if agreement is not None and inside.tree(agreement.stack_id) != agreement.tree:
         raise _outdated(_OTHER_STATE)
 
@@ -78,7 +78,12 @@ def same_input(one: Input, other: Input) -> bool:
 
 
 async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
-    """Raise ValidationError for an update that changes nothing in a stack that is COMPLETE."""
+    """Raise ValidationError for an update that must change something and does not.
+
+    A stack that is not COMPLETE is always updated.
+    """
+    if not request.must_change:
+        return
     if stack.status is not Status.COMPLETE or stack.requested is not None:
         return
     has_policy = (request.stack_policy, request.policy_meanwhile) != (None, None)
@@ -124,9 +129,13 @@ async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> 
     return Agreement(stack.id, tree)
 
 
-def require_create(fingerprint: str, given: Input, evaluation: Evaluation) -> None:
-    """Raise PlanOutdatedError unless the fingerprint is that of this create."""
-    _require_same(fingerprint, of_create(given, evaluation))
+async def require_agreed_create(
+    ports: Ports, request: StackRequest, given: Input, evaluation: Evaluation
+) -> None:
+    """Raise PlanOutdatedError if a create accepts a plan, and that is not the plan now."""
+    if (fingerprint := request.plan_fingerprint) is not None:
+        found = await ports.workers.compute(lambda: of_create(given, evaluation))
+        _require_same(fingerprint, found)
 
 
 def _require_same(accepted: str, found: str | None) -> None:

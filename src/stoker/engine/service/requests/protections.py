@@ -1,4 +1,4 @@
-"""Protections that users set on their stacks."""
+"""Protections that users set on their stacks: against deletion, and against kinds of updates."""
 
 from __future__ import annotations
 
@@ -9,59 +9,56 @@ from msgspec import Struct
 
 from stoker.engine.model.change_sets import Protection
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
-from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.stack_policy import read_policy
 from stoker.engine.service.stack_access.guards import live
 from stoker.engine.service.stack_access.lookup import Finder
-from stoker.engine.service.stack_access.shared_values import export_names, require_shared
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError, NotSupportedError
 from stoker.kernel.values import replace
-from stoker.template.evaluate.evaluation import Evaluation
 
 
-class Rules(Struct, frozen=True):
-    """What an update of a stack is bound by."""
+class UpdateRules(Struct, frozen=True):
+    """The stack policy that an update obeys, and the protection that it leaves behind."""
 
     of_update: Mapping[str, Any]
     """The policy for the update itself."""
     before: Protection
-    stack: Stack
-    given: Input
-    exported: frozenset[str]
-    """The names under which it exports values."""
     new: tuple[Protection, ...] = ()
-    """What protects the stack from now on, if the update changes that."""
-
-    def require(self, inside: TransactionReader) -> None:
-        """Raise ActionInProgressError if somebody has set another protection meanwhile,
-        NotSupportedError for
-        exports that are not to be made, or to go.
-        """
-        if inside.protection(self.before.stack_id) != self.before:
-            raise _changed()
-        require_shared(inside, self.stack, self.given, self.exported)
+    """The protection from now on, if the update changes it."""
 
 
-async def rules_for(
-    ports: Ports, stack: Stack, request: StackRequest, wanted: tuple[Input, Evaluation]
-) -> Rules:
-    """The rules of an update to what is wanted. Raises Invalid for what is no policy."""
-    given, evaluation = wanted
-    exported = await export_names(ports, evaluation)
+def protection_of(stack: Stack, request: StackRequest) -> tuple[Protection, ...]:
+    """Return the protection that a create sets. Raises ValidationError for a malformed policy."""
+    if not request.keeps and request.stack_policy is None:
+        return ()
+    policy = {} if request.stack_policy is None else read_policy(request.stack_policy)
+    return (Protection(stack.id, request.keeps, policy),)
+
+
+async def rules_for(ports: Ports, stack: Stack, request: StackRequest) -> UpdateRules:
+    """Return the rules of an update. Raises ValidationError for a malformed policy."""
     before = await ports.store.protections.protection(stack.id)
 
     def read(text: str | None, other: Mapping[str, Any]) -> Mapping[str, Any]:
         return other if text is None else read_policy(text)
 
-    def rules() -> Rules:
+    def rules() -> UpdateRules:
         of_update = read(request.policy_meanwhile, before.policy)
         after = replace(before, policy=read(request.stack_policy, before.policy))
         new = () if after == before else (after,)
-        return Rules(of_update, before, stack, given, exported, new)
+        return UpdateRules(of_update, before, new)
 
     return await ports.workers.compute(rules)
+
+
+def require_same_protection(inside: TransactionReader, *, before: Protection) -> None:
+    """Raise ActionInProgressError if the protection of a stack was changed since it was read."""
+    if inside.protection(before.stack_id) != before:
+        raise ActionInProgressError(
+            "the protection of the stack has been changed in the meantime; try again"
+        )
 
 
 class Protections:
@@ -72,14 +69,14 @@ class Protections:
         self._finder = finder
 
     async def show(self, caller: Caller, address: StackAddress) -> Protection:
-        """What protects a stack."""
+        """Return the protection of a stack."""
         stack = await self._finder.at(caller, address)
         return await self._ports.store.protections.protection(stack.id)
 
     async def keep(self, caller: Caller, address: StackAddress, *, keeps: bool) -> None:
-        """Protect a stack against being deleted, or no longer.
+        """Protect a stack against deletion, or end that.
 
-        Raises NotSupportedError for a nested stack, which goes with the one around it.
+        Raises NotSupportedError for a nested stack, which is deleted with the stack around it.
         """
         stack = await self._finder.at(caller, address)
         if stack.parent_id is not None:
@@ -90,7 +87,7 @@ class Protections:
         await self._set(stack, before, replace(before, keeps=keeps))
 
     async def set_policy(self, caller: Caller, address: StackAddress, text: str) -> None:
-        """Say what updates may do to the resources of a stack. Raises Invalid for no policy."""
+        """Set the stack policy. Raises ValidationError for a malformed one."""
         stack = await self._finder.at(caller, address)
         policy = await self._ports.workers.compute(lambda: read_policy(text))
         before = await self._ports.store.protections.protection(stack.id)
@@ -99,14 +96,7 @@ class Protections:
     async def _set(self, stack: Stack, before: Protection, protection: Protection) -> None:
         def guard(inside: TransactionReader) -> None:
             live(inside, stack)
-            if inside.protection(stack.id) != before:
-                raise _changed()
+            require_same_protection(inside, before=before)
 
         change = PublicChange(stack.id, protections=(protection,), guards=(guard,))
         await self._ports.store.commit(change)
-
-
-def _changed() -> ActionInProgressError:
-    return ActionInProgressError(
-        "the protection of the stack has been changed in the meantime; try again"
-    )

@@ -41,8 +41,7 @@ from stoker.engine.service.stack_access.guards import (
     require_room_for_signal,
     signal_size,
 )
-from stoker.engine.service.stack_access.lookup import Finder, require_own, row_of
-from stoker.engine.service.stack_access.presenters import current_rows
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, require_own, row_of
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,

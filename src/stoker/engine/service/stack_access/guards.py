@@ -1,7 +1,14 @@
-"""Conditions on a stack in the transaction that records a request about it.
+"""Checks that a request must pass, most of them inside the transaction that records it.
 
-The evaluation of a request takes a while, and others are accepted meanwhile, by this process or by
-another. So the conditions are checked again inside the transaction.
+The evaluation of a request takes a while, and other requests are accepted meanwhile, by this
+process or by another. So what the request was evaluated by is checked again inside the transaction.
+
+A check is a function whose first argument is the reader of that transaction; its other arguments
+are bound with ``partial``. It returns nothing, or raises the error that the client receives. The
+first failed check decides, so their order is part of the API.
+
+Called by the services of this package. Tested by tests/operations/test_requests.py,
+test_client_tokens.py, test_cancel.py and test_walks.py.
 """
 
 from __future__ import annotations
@@ -10,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.model.client_tokens import Asked, ClientToken
-from stoker.engine.model.interfaces import Guard, TransactionReader
+from stoker.engine.model.interfaces import TransactionReader
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import (
     CANCELLABLE,
@@ -19,6 +27,7 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
+    is_walked,
     under_way,
 )
 from stoker.engine.model.requests import Caller
@@ -30,16 +39,17 @@ from stoker.kernel.errors import (
     LimitExceededError,
     NotFoundError,
     NotSupportedError,
+    PlanOutdatedError,
 )
 from stoker.kernel.json_text import dumps
 
 
 class AlreadyDoneError(Exception):
-    """The stack is, or is being brought, where a request wants it."""
+    """The stack is in the requested state already, or on the way to it."""
 
 
 def live(inside: TransactionReader, stack: Stack) -> Stack:
-    """The stack as it is now. Raises NotFoundError if it has been deleted."""
+    """Return the stack as it is now. Raises NotFoundError if it has been deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
         raise _gone(stack)
@@ -57,14 +67,15 @@ def _gone(stack: Stack) -> NotFoundError:
 
 
 def is_deleting(stack: Stack) -> bool:
-    """Return whether a delete is under way, has been asked for, or is done."""
+    """Return whether a delete is queued, in progress or done."""
     deleting = stack.action is Action.DELETE and stack.status is not Status.FAILED
     return deleting or stack.requested is Action.DELETE
 
 
 def require_updatable(stack: Stack) -> None:
-    """Raise NotSupportedError for a stack that is being deleted or rests, ActionInProgressError
-    while it wakes.
+    """Raise NotSupportedError for a stack that is being deleted or is suspended.
+
+    Raises ActionInProgressError while it is resumed or adopted.
     """
     require_made(stack)
     if is_deleting(stack):
@@ -79,10 +90,25 @@ def require_updatable(stack: Stack) -> None:
         raise ActionInProgressError(_busy(stack, action))
 
 
-def require_deletable(inside: TransactionReader, stack: Stack) -> None:
-    """Raise NotSupportedError for a stack that is, or is nested in one that is, protected, and
-    for one
-    whose exports others import.
+def require_still_updatable(inside: TransactionReader, *, stack: Stack) -> None:
+    """Raise as :func:`require_updatable`, for the stack as it is now."""
+    require_updatable(live(inside, stack))
+
+
+def require_deletable(inside: TransactionReader, *, stack: Stack) -> None:
+    """Raise AlreadyDoneError for a stack that is being deleted.
+
+    Raises as :func:`require_disposable`, too.
+    """
+    if is_deleting(live(inside, stack)):
+        raise AlreadyDoneError
+    require_disposable(inside, stack)
+
+
+def require_disposable(inside: TransactionReader, stack: Stack) -> None:
+    """Raise NotSupportedError for a stack that must be kept.
+
+    It is protected, nested in a protected one, or others import its exports.
     """
     require_not_imported(inside, stack)
     if inside.protection(stack.root_id or stack.id).keeps:
@@ -105,13 +131,19 @@ def require_made(stack: Stack) -> None:
         )
 
 
+def require_in_review(inside: TransactionReader, *, stack: Stack) -> None:
+    """Raise PlanOutdatedError for a stack that has more than change sets by now."""
+    if not is_in_review(live(inside, stack)):
+        raise PlanOutdatedError(f"the stack {stack.name} has been created in the meantime")
+
+
 def is_suspended(stack: Stack) -> bool:
-    """Return whether some of its resources rest, or are about to."""
+    """Return whether some of its resources are suspended, or are about to be."""
     return (stack.requested or stack.action) is Action.SUSPEND
 
 
 def require_awake(stack: Stack) -> None:
-    """Raise NotSupportedError for a stack that rests: its resources are not as they should be."""
+    """Raise NotSupportedError for a suspended stack: its resources are not in their usual state."""
     if is_suspended(stack):
         raise NotSupportedError(
             f"Checking a stack when it is suspended is not supported. Resume {stack.name} first"
@@ -126,18 +158,32 @@ def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
         raise ActionInProgressError(_busy(stack, changes[-1].action))
 
 
+def require_walkable(inside: TransactionReader, *, stack: Stack, action: Action) -> None:
+    """Raise an error if a suspend, resume or check cannot start now.
+
+    That is AlreadyDoneError if the action was the stack's last one.
+    """
+    now = live(inside, stack)
+    require_rest(now, inside.queue(stack.id))
+    if action is Action.CHECK:
+        require_awake(now)
+    if is_walked(now, action):
+        raise AlreadyDoneError
+
+
+def require_markable(inside: TransactionReader, *, stack: Stack) -> None:
+    """Raise ActionInProgressError if anything but marks is in progress or queued."""
+    now = live(inside, stack)
+    if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
+        raise ActionInProgressError(_busy(now, now.action))
+
+
 def _busy(stack: Stack, action: Action) -> str:
     return f"Stack {stack.name} already has an action ({action}) in progress; wait for its end"
 
 
-def refuse_second_delete(stack: Stack) -> None:
-    """Raise AlreadyDoneError for a stack that is being deleted."""
-    if is_deleting(stack):
-        raise AlreadyDoneError
-
-
 def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
-    """The update, or create, that is in progress. Raises NotSupportedError where there is none.
+    """Return the update or create in progress. Raises NotSupportedError if there is none.
 
     A create is not rolled back on request (``back``), since that deletes the stack's resources.
     """
@@ -155,6 +201,16 @@ def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
     return change
 
 
+def require_same_cancellable(
+    inside: TransactionReader, *, stack: Stack, expected: str, back: bool
+) -> None:
+    """Raise ActionInProgressError if the operation to cancel is not the expected one by now."""
+    if cancellable(live(inside, stack), inside.queue(stack.id), back=back).id != expected:
+        raise ActionInProgressError(
+            f"another update of the stack {stack.name} was accepted in the meantime; cancel again"
+        )
+
+
 def most_stacks(limits: Limits, caller: Caller) -> int | None:
     """Return the most stacks that the caller's project may have; None for any number."""
     most = limits.stacks_per_project
@@ -169,22 +225,23 @@ def require_room(count: int, most: int) -> None:
         )
 
 
-def token_is_unused(caller: Caller) -> Guard:
-    """Return a guard that raises AlreadyExistsError if a request has the caller's client token."""
-    client = caller.client
+def require_room_for_stack(inside: TransactionReader, *, limits: Limits, caller: Caller) -> None:
+    """Raise LimitExceededError if the caller's project may not have one more stack."""
+    if (most := most_stacks(limits, caller)) is not None:
+        require_room(inside.count_stacks(caller.project_id), most)
 
-    def guard(inside: TransactionReader) -> None:
-        if client is None:
-            return
-        found = inside.asked(caller.project_id, client.text)
-        if found is not None:
-            raise token_taken(client, found)
 
-    return guard
+def require_new_token(inside: TransactionReader, *, caller: Caller) -> None:
+    """Raise AlreadyExistsError if a request with the client's token is recorded already."""
+    if (client := caller.client) is None:
+        return
+    found = inside.asked(caller.project_id, client.text)
+    if found is not None:
+        raise token_taken(client, found)
 
 
 def token_taken(client: ClientToken, found: Asked) -> AlreadyExistsError:
-    """The refusal of a token that was used before."""
+    """Return the error for a token that was used before."""
     return AlreadyExistsError(
         f"The client request token {client.text} belongs to another request, about the stack"
         f" {found.stack.name}; choose a new one for each request",
@@ -196,7 +253,7 @@ _LESS_DATA = "Send less data, or keep it in the object store and send its addres
 
 
 def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
-    """The bytes of a signal as JSON. Raises LimitExceededError beyond the limit of one signal."""
+    """Return the bytes of a signal as JSON. Raises LimitExceededError above ``max_signal_size``."""
     size = len(dumps(details).encode(errors="replace"))
     if size > limits.signal_bytes:
         raise LimitExceededError(
@@ -209,9 +266,7 @@ def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
 def require_room_for_signal(
     inside: TransactionReader, limits: Limits, row: Resource, size: int
 ) -> None:
-    """Raise LimitExceededError if a signal of ``size`` bytes exceeds a limit of resource or
-    stack.
-    """
+    """Raise LimitExceededError if ``size`` more bytes exceed a limit of the resource or stack."""
     known = inside.signals_of(row.id)
     if known.count >= limits.signals_per_resource:
         raise LimitExceededError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from stoker.engine.execution.steps.hooks import hook_of
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
@@ -15,6 +16,7 @@ from stoker.kernel.errors import (
     NotFoundError,
     ValidationError,
 )
+from stoker.kernel.values import replace
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFoundError:
@@ -53,6 +55,22 @@ def row_by_any_id(rows: Iterable[Resource], name_or_id: str, stack: Stack) -> Re
             PHYSICAL_ID_AMBIGUITY,
         )
     return found[0]
+
+
+def current_rows(rows: Sequence[Resource]) -> list[Resource]:
+    """Return the rows of current resources, without those that wait for their removal.
+
+    If one of those waits at a hook, the row that has replaced it shows the hook. If the new row is
+    removed first, as in a delete, the old one represents the resource until its own removal.
+    """
+    leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
+    names = {row.name for row in rows if row.replaced_by is None}
+    ids = {row.id for row in rows}
+    return [
+        replace(row, hook=leaving[row.name].hook) if row.name in leaving else row
+        for row in rows
+        if row.replaced_by is None or (row.name not in names and row.replaced_by not in ids)
+    ]
 
 
 class Finder:

@@ -12,7 +12,6 @@ from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.values import replace
 from stoker.schema.resource_type import Foresees, ResourceType, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, Output
@@ -65,22 +64,6 @@ def is_emptied(stack: Stack) -> bool:
     """Return whether the stack was rolled back to nothing after its creation failed."""
     rolled_back = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
     return rolled_back and stack.good_input_id is None
-
-
-def current_rows(rows: Sequence[Resource]) -> list[Resource]:
-    """Return the rows of current resources, without those that wait for their removal.
-
-    If one of those waits at a hook, the row that has replaced it shows the hook. If the new row is
-    removed first, as in a delete, the old one represents the resource until its own removal.
-    """
-    leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
-    names = {row.name for row in rows if row.replaced_by is None}
-    ids = {row.id for row in rows}
-    return [
-        replace(row, hook=leaving[row.name].hook) if row.name in leaving else row
-        for row in rows
-        if row.replaced_by is None or (row.name not in names and row.replaced_by not in ids)
-    ]
 
 
 def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:

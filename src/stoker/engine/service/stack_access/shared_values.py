@@ -1,4 +1,4 @@
-"""Values that stacks share by exports: who may export what, and what may no longer go."""
+"""Values that stacks share by exports, and the checks of their names and use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
 async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
-    """The names under which a stack exports outputs."""
+    """Return the names under which a stack exports outputs."""
     if not any(body.export is not None for body in evaluation.template.outputs.values()):
         return frozenset()
     facts = RecordedReferences()
@@ -23,10 +23,13 @@ async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
 
 
 def require_shared(
-    inside: TransactionReader, stack: Stack, given: Input, names: frozenset[str]
+    inside: TransactionReader, *, stack: Stack, given: Input, names: frozenset[str]
 ) -> None:
-    """Raise NotSupportedError where a stack would export what another one does, or would no longer
-    export what others import; ActionInProgressError where what it imports is another value by now.
+    """Check the exports and imports of an input; ``names`` are those that it exports.
+
+    Raises NotSupportedError for a name that another stack exports, and ExportInUseError for a name
+    that is no longer exported while others import it. Raises ActionInProgressError if an imported
+    value has changed since the input was evaluated.
     """
     if stack.parent_id is not None or not (names or given.imports or _may_export(stack)):
         return
@@ -49,7 +52,7 @@ def _may_export(stack: Stack) -> bool:
 
 
 def require_not_imported(inside: TransactionReader, stack: Stack) -> None:
-    """Raise NotSupportedError for a stack whose exports others import: it cannot be deleted."""
+    """Raise ExportInUseError for a stack whose exports others import: it cannot be deleted."""
     if stack.parent_id is not None:
         return
     known = inside.exports(stack.project_id)
@@ -76,11 +79,11 @@ class SharedValues:
         self._store = ports.store
 
     async def exports(self, caller: Caller) -> Sequence[Export]:
-        """What the stacks of the caller's project export, by name."""
+        """Return the exports of the caller's project, by name."""
         return await self._store.exports.exports(caller.project_id)
 
     async def importers(self, caller: Caller, name: str) -> Sequence[str]:
-        """The names of the stacks that use an export."""
+        """Return the names of the stacks that import an export."""
         used: Mapping[str, list[str]] = await self._store.exports.importers(
             caller.project_id, [name]
         )

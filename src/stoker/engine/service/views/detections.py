@@ -14,8 +14,7 @@ from stoker.engine.model.interfaces import Ports, PublicChange
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.views import DriftView
 from stoker.engine.service.stack_access.guards import require_rest, require_there
-from stoker.engine.service.stack_access.lookup import Finder, row_of
-from stoker.engine.service.stack_access.presenters import current_rows
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
 from stoker.engine.service.views.drift_reports import LONGEST, DriftReports
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError, NotFoundError, RequestError, fault_reason

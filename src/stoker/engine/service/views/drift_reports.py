@@ -17,8 +17,8 @@ from stoker.engine.model.records import Action, Resource, Stack, is_nested
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.views import DriftedProperty, DriftView
 from stoker.engine.service.stack_access.guards import require_there
-from stoker.engine.service.stack_access.lookup import Finder, row_of
-from stoker.engine.service.stack_access.presenters import current_rows, resource_view
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
+from stoker.engine.service.stack_access.presenters import resource_view
 from stoker.engine.service.views.property_changes import masking_over
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError

@@ -26,8 +26,8 @@ from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import Cause, CauseKind, Explanation
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.service.mentioned_objects import with_mentioned_objects
-from stoker.engine.service.stack_access.lookup import Finder, row_of
-from stoker.engine.service.stack_access.presenters import current_rows, stack_view
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
+from stoker.engine.service.stack_access.presenters import stack_view
 from stoker.engine.service.stack_access.resource_positions import positions_of
 from stoker.engine.service.views.waits import Waiting, waits
 from stoker.kernel.addresses import StackAddress

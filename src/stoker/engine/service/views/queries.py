@@ -13,9 +13,8 @@ from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, Stac
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.service.stack_access.access import require_readable
-from stoker.engine.service.stack_access.lookup import Finder, row_of
+from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
 from stoker.engine.service.stack_access.presenters import (
-    current_rows,
     environment_view,
     event_view,
     is_emptied,
