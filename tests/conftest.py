@@ -1,4 +1,4 @@
-"""Which files of tests are run first: those that take long, lest one core works on them alone."""
+"""Runs files of slow tests first, so that no core is left with them at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the files; the tests of a file stay as they stand."""
+    """Order the files; the tests of a file keep their order."""
     items.sort(key=_place)
 
 

@@ -1,4 +1,4 @@
-"""A stack in the simulated world without trouble: what tests of single rules are written with."""
+"""A stack in the simulated world without trouble, for tests of single rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Seen(Finder):
 
 
 class Deaf(Dispatcher):
-    """Starts and wakes nobody."""
+    """Starts and wakes no driver."""
 
     def wake(self, stack_id: str) -> None:
         """Nothing."""
@@ -104,7 +104,7 @@ class Lab:
         return found
 
     async def status(self) -> str:
-        """As the API joins it."""
+        """Return the status of the stack, as the API joins it."""
         stack = await self.stack()
         return f"{stack.action}_{stack.status}"
 
@@ -150,8 +150,8 @@ class Lab:
 
 
 def in_lab(story: Any, seed: int = 1, *, notifies: bool = False) -> Any:
-    """Run ``async story(lab)`` in a fresh world and return what it returns."""
+    """Run ``async story(lab)`` in a fresh world and return its result."""
     world = World(seed, notifies=notifies)
     world.cloud.trouble = 0.0
-    world.mailbox = None  # notifications stay where tests look at them
+    world.mailbox = None  # notifications stay where tests read them
     return world.live(lambda engine: story(Lab(engine, world)))

@@ -1,4 +1,4 @@
-"""What evaluates templates in tests as the service does, with helpers."""
+"""Helpers that evaluate templates in tests as the service does."""
 
 from __future__ import annotations
 

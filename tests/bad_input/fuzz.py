@@ -262,8 +262,7 @@ class Fuzzer:
 
     seed: int
     project: str
-    others: Sequence[str]
-    """Ids, names and paths of things: own and of other projects."""
+    others: Sequence[str]  # ids, names and paths of objects, own and of other projects
     random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -380,12 +379,11 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass
 class Sender:
-    """Sends requests over one connection; notes what must not be."""
+    """Sends requests over one connection; records forbidden answers."""
 
     url: str
     tokens: dict[str, str]
-    secret: str
-    """What only its owner and admins may see."""
+    secret: str  # texts that only their owner and admins may see
     slowest: float = 2.0
     faults: list[str] = field(default_factory=list)
     _connection: http.client.HTTPConnection | None = None

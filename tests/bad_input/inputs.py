@@ -35,6 +35,7 @@ ODD: Mapping[str, Any] = {
     "beyond 64 bits": 2**64,
 }
 _HALF = "a\ud800b".encode("utf-8", "surrogatepass")
+# Values for members of a typed protocol.
 TYPED: Mapping[str, Any] = {
     **ODD,
     "a number": 7,
@@ -52,12 +53,11 @@ TYPED: Mapping[str, Any] = {
     "an empty map": {},
     "a map": {"member": {"1": {"Name": {}}}},
 }
-"""What members of a protocol with types get."""
+# Actions that the CloudFormation API answers, although botocore has them in another service.
 OF_STS = {"GetCallerIdentity"}
-"""Actions that the CloudFormation API answers, and botocore knows of another service."""
-UNMADE = ("DeleteAlarms", "PutMetricAlarm")
-"""Actions of CloudWatch that are refused whatever they are asked."""
+UNMADE = ("DeleteAlarms", "PutMetricAlarm")  # actions of CloudWatch that are refused with any input
 REFUSALS = (400, 409, 413, 501)
+# Further inputs of an action; each uses those that it knows.
 ACTION_INPUT: Mapping[str, str] = {
     "LogicalResourceId": "handle",
     "Status": "SUCCESS",
@@ -79,14 +79,13 @@ ACTION_INPUT: Mapping[str, str] = {
     "MetricData.member.1.MetricName": "metric",
     "MetricData.member.1.Value": "1",
 }
-"""What an action is given besides; each takes what it knows."""
+# The same where members have types.
 TYPED_INPUT: Mapping[str, Any] = {
     "Period": 60,
     "StartTime": 1_767_225_600,
     "EndTime": 1_767_229_200.0,
     "MetricData.member.1.Value": 1.0,
 }
-"""The same where members have types."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +93,12 @@ class Asked:
     """An input that got an odd value, and how it was answered."""
 
     where: str
-    name: str
-    """Of the input."""
+    name: str  # value of the input
     odd: str
     answer: httpx.Response
-    words: Collection[str] = ()
-    """What a refusal may call the input; none where it need not say."""
-    shown: str | None = None
-    """All that is shown of what was made, if something was."""
-    given: Collection[Any] = ()
-    """What has to be in it."""
+    words: Collection[str] = ()  # words for the input in a refusal; none where it need not be named
+    shown: str | None = None  # the shown form of a created object, if one was created
+    given: Collection[Any] = ()  # value that it must contain
 
     def __str__(self) -> str:
         told = self.answer.text[:300]
@@ -111,7 +106,7 @@ class Asked:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with the answer."""
+        """Return the fault of the answer, if any."""
         if self.answer.status_code >= 500:
             return "a fault of the service"
         if self.answer.status_code in REFUSALS and self.words and not self._is_named:
@@ -130,8 +125,8 @@ class Asked:
         return any(each in told for each in self.words)
 
 
+# Further fields that a field of a body needs.
 _ALSO: Mapping[str, Any] = {"resource_status_reason": {"mark_unhealthy": True}}
-"""What a field of a body needs beside it."""
 
 
 class Asker:
@@ -194,11 +189,11 @@ class Asker:
                     yield Asked(f"{row.method} {row.path}", name, odd, answer, _words(name), shown)
 
     def _shown(self, row: Row, name: str, answer: httpx.Response) -> str | None:
-        """What a config, a deployment, a snapshot or a mark shows of a field that it keeps."""
+        """Return the stored form of a field of a config, a deployment, a snapshot or a mark."""
         if answer.status_code >= 300 or name in ("stack_user_project_id", "mark_unhealthy"):
             return None
         if name == "output_values" and row.method == "POST":
-            return None  # nobody has any yet
+            return None  # no row exists yet
         if name == "resource_status_reason":
             self.scene.settled()
             return self._rest("GET", _filled(row.path, self.scene.names), None).text
@@ -404,7 +399,7 @@ class Asker:
 
 
 def _besides(name: str) -> dict[str, str]:
-    """What stands beside a member of a structure."""
+    """Return the partner of a member of a structure."""
     begin, _, last = name.rpartition(".")
     partner = {
         "ParameterKey": "ParameterValue", "ParameterValue": "ParameterKey", "Key": "Value",
@@ -414,8 +409,9 @@ def _besides(name: str) -> dict[str, str]:
 
 
 def _measured(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What is given beside a member of a datum: one of the forms that it has, the largest of its
-    kind.
+    """Return the further input for a member of a datum:
+
+    one of its forms, with the largest values.
     """
     begin, found, _ = name.partition("MetricData.member.1.")
     forms = {
@@ -434,7 +430,7 @@ def _measured(given: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _words(name: str) -> list[str]:
-    """What a refusal may call an input: by any of the words of its name."""
+    """Return words that a refusal may use for an input: any word of its name."""
     found = re.findall(r"[A-Z]?[a-z]{2,}", re.sub(r"[_.]|member", " ", name))
     return [word.lower().removesuffix("s") for word in found]
 

@@ -125,7 +125,7 @@ _SHARED: dict[str, Any] = {
 
 
 def _places(body: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each name, and the way to a place where it stands, as a key or as a value."""
+    """Yield each name, and a path to it, as a key or as a value."""
     if isinstance(body, str) and body.startswith("$"):
         yield body, path
     elif isinstance(body, Mapping):
@@ -138,7 +138,7 @@ def _places(body: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[
 
 
 def _words(body: Any) -> Mapping[str, set[str]]:
-    """By name, what a refusal may call it: itself, and what it stands in."""
+    """Return by name the words that a refusal may use: the name, and its parents."""
     found: dict[str, set[str]] = {}
     for name, path in _places(body):
         found.setdefault(name, {name.removeprefix("$")}).add(path[-1])
@@ -156,5 +156,5 @@ def with_texts(body: Any, values: Mapping[str, Any]) -> Any:
     return [with_texts(inner, values) for inner in body] if isinstance(body, list) else body
 
 
+# Bodies, each with words that a refusal may use for the named texts in it.
 STACKS = [(body, _words(body)) for body in (_TEXTS, _OTHERS, _SHARED)]
-"""Bodies, each with what a refusal may call the texts that have names in it."""

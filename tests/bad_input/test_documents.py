@@ -19,7 +19,7 @@ RANDOM = {"type": "OS::Heat::RandomString"}
 
 @dataclass(frozen=True)
 class Bad:
-    """A body that is refused: with which error, and what the message must name."""
+    """A refused body: the error type, and the words that its message must contain."""
 
     claim: str
     error: str
@@ -198,7 +198,7 @@ def user(service: Service) -> Person:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.claim)
-def test_a_bad_request_is_refused_with_its_place_and_leaves_nothing(
+def test_bad_request_is_refused_with_its_position(
     service: Service, user: Person, case: Bad
 ) -> None:
     before = left(service)
@@ -225,7 +225,7 @@ def test_a_bad_request_is_refused_with_its_place_and_leaves_nothing(
         ("nothing", b""),
     ],
 )
-def test_a_body_that_is_no_json_object_within_the_limit_is_refused(
+def test_body_without_json_object_is_refused(
     service: Service, user: Person, claim: str, content: bytes
 ) -> None:
     before = left(service)
@@ -240,7 +240,7 @@ def test_a_body_that_is_no_json_object_within_the_limit_is_refused(
     assert left(service) == before
 
 
-def test_a_body_over_the_limit_is_refused_before_it_is_read(service: Service) -> None:
+def test_oversized_body_is_refused_unread(service: Service) -> None:
     user = demo(service)
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
     connection.putrequest("POST", f"/v1/{user.project}/stacks")
@@ -254,7 +254,7 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(service: Service) ->
     connection.close()
 
 
-def test_without_a_token_or_with_a_wrong_one_nothing_is_done(service: Service) -> None:
+def test_missing_or_wrong_token_is_refused(service: Service) -> None:
     before = left(service)
     user = demo(service)
     for token in ("", "wrong", "x" * 5000):
@@ -278,7 +278,7 @@ def test_a_token_that_was_revoked_is_refused(service: Service) -> None:
     assert answer.status_code in (401, 403), answer.text
 
 
-def test_ten_thousand_mistakes_are_told_in_a_bounded_answer(user: Person) -> None:
+def test_ten_thousand_mistakes_have_bounded_answer(user: Person) -> None:
     declared = {f"p{i}": {"type": "string"} for i in range(10_000)}
     body = {"stack_name": "bad", "template": {**VERSION, "parameters": declared}}
     answer = user.ask("POST", "/stacks", body)
@@ -302,7 +302,7 @@ LONG = "x" * 500_000
     ],
     ids=["parameter", "section", "type", "timeout", "tag", "name"],
 )
-def test_a_long_mistake_is_told_in_a_bounded_answer(user: Person, body: dict[str, Any]) -> None:
+def test_long_mistake_has_bounded_answer(user: Person, body: dict[str, Any]) -> None:
     answer = user.ask("POST", "/stacks", {"stack_name": "bad", **body})
     assert answer.status_code == 400
     assert len(answer.content) < 50_000

@@ -1,4 +1,4 @@
-"""Requests that nobody means well: never a fault of the service, never slow, never indiscreet."""
+"""Random malformed requests: no fault of the service, no slow answer, no leaked secret."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ TEMPLATE = {
     },
     "outputs": {"o": {"value": {"get_attr": ["a", "value"]}}},
 }
-MEBIBYTES = 600
-"""That the service may take, whatever it is asked."""
+MEBIBYTES = 600  # seconds that the service may take for any request
 SEED = int(os.environ.get("FUZZ_SEED", "7"))
 
 

@@ -17,7 +17,7 @@ from tests.rest.scene import set_scene
 def asker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Asker]:
-    """Who asks a service with a database of each kind."""
+    """Yield a client of a service with a database of each kind."""
     if request.param == "sqlite":
         with closing(Asker(set_scene(request.getfixturevalue("service")))) as asker:
             yield asker
@@ -46,9 +46,7 @@ def asker(
         ("actions", 1200),  # the last: they change the stack
     ],
 )
-def test_odd_values_are_refused_by_name_or_kept_as_they_are(
-    asker: Asker, part: str, least: int
-) -> None:
+def test_odd_values_are_refused_by_name_or_kept(asker: Asker, part: str, least: int) -> None:
     answers = list(getattr(asker, part)())
     assert len(answers) >= least
     faults = [f"{asked.fault}: {asked}" for asked in answers if asked.fault]

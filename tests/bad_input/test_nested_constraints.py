@@ -27,7 +27,7 @@ TEMPLATE = {
 }
 
 
-def test_a_nested_stack_makes_nothing_of_what_the_cloud_does_not_have(service: Service) -> None:
+def test_nested_stack_refuses_values_absent_in_cloud(service: Service) -> None:
     person = demo(service)
     body = {"stack_name": "keys", "template": TEMPLATE, "files": {"nested.yaml": NESTED}}
     answer = person.ask("POST", "/stacks", body)

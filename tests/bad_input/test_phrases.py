@@ -1,4 +1,4 @@
-"""Phrases in replies that clients and test suites look for. Ours may stand around them."""
+"""Phrases in replies that clients and test suites search for. Further text may surround them."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ FAILURES: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def test_failures_name_their_kind_and_the_way_to_their_cause(person: Person) -> None:
+def test_failures_name_kind_and_path_to_cause(person: Person) -> None:
     stacks = []
     for number, (body, _, _) in enumerate(FAILURES):
         name = f"failing{number}"
@@ -265,7 +265,7 @@ outputs: {broken: {value: {get_param: foo}}}
 """
 
 
-def test_an_output_tells_of_the_error_in_the_output_that_it_shows(person: Person) -> None:
+def test_output_shows_error_of_nested_output(person: Person) -> None:
     template = {
         **VERSION,
         "resources": {"parent": {"type": "one.yaml"}},
@@ -280,7 +280,7 @@ def test_an_output_tells_of_the_error_in_the_output_that_it_shows(person: Person
     person.ask("DELETE", path)
 
 
-def test_functions_are_described_in_the_words_that_clients_compare(person: Person) -> None:
+def test_functions_have_descriptions_that_clients_compare(person: Person) -> None:
     address = "/template_versions/heat_template_version.2021-04-16/functions"
     functions = person.ask("GET", address).json()["template_functions"]
     words = {each["functions"]: each["description"] for each in functions}

@@ -1,4 +1,4 @@
-"""A change that cannot be written fails alone, whatever shares its transaction."""
+"""A change that cannot be written fails without affecting others in its transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None
     return await asyncio.gather(*commits, return_exceptions=True)
 
 
-async def test_of_two_new_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
+async def test_one_of_two_equal_names_in_transaction_wins(store: SqlStore) -> None:
     first, second = await outcomes(store, STACK, replace(STACK, id="2"))
     assert first is None
     assert isinstance(second, AlreadyExistsError)
@@ -37,7 +37,7 @@ async def test_of_two_new_stacks_of_one_name_in_one_transaction_one_wins(store: 
     assert await store.stack("2") is None
 
 
-async def test_text_that_the_database_refuses_fails_its_own_change_alone(store: SqlStore) -> None:
+async def test_refused_text_fails_its_own_change_only(store: SqlStore) -> None:
     bad = replace(STACK, id="2", name="other", reason="\ud800")
     first, second = await outcomes(store, STACK, bad)
     assert first is None

@@ -1,4 +1,4 @@
-"""What operators and their scripts do to a database beside the service."""
+"""Maintenance of a database beside the service, by operators and their scripts."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_deleted_stacks_are_purged_by_age_and_project(data_dir: Path) -> None:
     assert names(data_dir) == {"app1"}
 
 
-def test_a_key_is_rotated_and_the_earlier_one_goes_when_nothing_needs_it(data_dir: Path) -> None:
+def test_key_is_rotated_and_unused_ones_are_removed(data_dir: Path) -> None:
     assert "Earlier keys may go" in stoker(data_dir, "db", "keys").output
     assert stoker(data_dir, "db", "rotate-key").exit_code == 0
     assert len(keys_in(data_dir)) == 2
@@ -164,7 +164,7 @@ def test_scripts_purge_as_with_heat(heat_conf: Path, data_dir: Path) -> None:
     assert heat(heat_conf, "purge_deleted", "-g", "weeks", "1").exit_code == 2
 
 
-def test_a_stack_that_is_in_progress_is_set_to_failed(heat_conf: Path, data_dir: Path) -> None:
+def test_reset_sets_stack_in_progress_to_failed(heat_conf: Path, data_dir: Path) -> None:
     assert heat(heat_conf, "reset_stack_status", "s1", input="n\n").exit_code == 0
     assert heat(heat_conf, "reset_stack_status", "nosuch", input="y\n").exit_code == 1
     assert "1 stacks set" in heat(heat_conf, "reset_stack_status", "s1", input="y\n").output
@@ -212,7 +212,7 @@ def test_heats_own_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
         assert "geheim" not in done.output
 
 
-def test_without_a_data_directory_the_configuration_of_the_machine_is_read(
+def test_machine_configuration_is_read_without_data_directory(
     tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nothing"))

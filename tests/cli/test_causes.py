@@ -49,7 +49,7 @@ def screen(
     return [click.unstyle(line) for line in [*lines_of(found, NOW), *after]]
 
 
-def test_a_stack_that_waits_says_since_when_how_long_yet_and_for_what() -> None:
+def test_waiting_stack_shows_durations_and_causes() -> None:
     shown = screen(
         "CREATE_IN_PROGRESS",
         cause("cloud", "a"),
@@ -71,7 +71,7 @@ def test_a_stack_that_waits_says_since_when_how_long_yet_and_for_what() -> None:
     ]
 
 
-def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
+def test_failure_shows_position_and_remedy() -> None:
     position = {"file": "member.yaml", "line": 4, "column": 3}
     shown = screen(
         "CREATE_FAILED", cause("failed", "g", "0", "x", position=position, request_id="req-1")
@@ -95,7 +95,7 @@ def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
     assert screen("DELETE_FAILED", cause("failed", "x"))[-1].startswith("  stoker destroy shop")
 
 
-def test_a_failed_deployment_names_the_files_as_the_user_does() -> None:
+def test_failed_deployment_names_files_as_given() -> None:
     position = {"file": None, "line": 4, "column": 3}
     inner = "nested/web.yaml:29:7: there is no flavor 'm1.nope'"
     shown = screen(
@@ -134,7 +134,7 @@ BY_B = [{"id": "i", "path": None, "used_by": [["n", "b"]]}]
         ),
     ],
 )
-def test_known_failures_have_remedies_instead_of_a_request_id(
+def test_known_failures_have_remedies_without_request_id(
     text: str, objects: list[Any], advice: str
 ) -> None:
     failed = cause("failed", "a", text=text, objects=objects, request_id="req-1")
@@ -153,7 +153,7 @@ def test_known_failures_have_remedies_instead_of_a_request_id(
         ("busy (HTTP 503)", "it is retried until the cloud accepts it or the operation times out"),
     ],
 )
-def test_a_repeated_call_says_for_how_long_it_is_repeated(text: str, advice: str) -> None:
+def test_retried_call_shows_its_duration(text: str, advice: str) -> None:
     shown = screen("CREATE_IN_PROGRESS", cause("retry", "a", text=text))
     assert f"    -> {advice}" in shown
 
@@ -170,7 +170,7 @@ def test_a_hook_says_how_it_is_cleared(path: tuple[str, ...], command: str) -> N
     assert shown[-1] == f"    -> {command}"
 
 
-def test_one_screen_is_enough_and_says_how_much_is_left_out() -> None:
+def test_causes_fit_one_screen() -> None:
     many = [cause("cloud", f"r{number}") for number in range(30)]
     shown = screen("CREATE_IN_PROGRESS", *many, complete=False)
     assert len(shown) < 40

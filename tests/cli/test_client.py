@@ -35,7 +35,7 @@ def client(answer: Callable[[httpx.Request], httpx.Response], url: str | None = 
     return Client(CREDENTIALS, url, httpx.MockTransport(handle))
 
 
-def test_requests_go_to_the_address_in_the_catalog_with_the_token() -> None:
+def test_requests_go_to_catalog_address_with_token() -> None:
     seen: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -47,7 +47,7 @@ def test_requests_go_to_the_address_in_the_catalog_with_the_token() -> None:
     assert seen[0].headers["X-Auth-Token"] == "t"
 
 
-def test_an_address_on_the_command_line_goes_before_the_catalog() -> None:
+def test_url_option_takes_precedence_over_catalog() -> None:
     seen: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -79,12 +79,12 @@ def test_refusals_of_all_services_are_understood(body: object) -> None:
     assert caught.value.status == 400
 
 
-def test_an_answer_that_is_no_json_is_one_sentence() -> None:
+def test_answer_without_json_is_reported_in_one_sentence() -> None:
     with pytest.raises(RefusedError, match="answers 502"):
         client(lambda _: httpx.Response(502, text="<html>")).get("orchestration", "/x")
 
 
-def test_a_service_that_is_not_in_the_catalog_is_named() -> None:
+def test_service_missing_in_catalog_is_named() -> None:
     with pytest.raises(CommandError, match="no compute service"):
         client(lambda _: httpx.Response(200)).get("compute", "/servers")
 

@@ -42,7 +42,7 @@ def completed(data_dir: Path, *words: str) -> list[str]:
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
-def test_names_of_stacks_resources_servers_and_parameters_are_completed(
+def test_stacks_resources_servers_and_parameters_are_completed(
     service: Served, tmp_path: Path
 ) -> None:
     template = tmp_path / "completed.yaml"
@@ -59,6 +59,6 @@ def test_names_of_stacks_resources_servers_and_parameters_are_completed(
     assert service.run("destroy", "completed", "--yes").exit_code == 0
 
 
-def test_without_a_service_nothing_is_completed_and_nothing_is_said(tmp_path: Path) -> None:
+def test_completion_without_service_is_silent(tmp_path: Path) -> None:
     assert completed(tmp_path, "status", "") == []
     assert completed(tmp_path, "deploy", "absent.yaml", "-P", "") == []

@@ -39,9 +39,7 @@ def deployed(service: Served, template: Path, text: str) -> None:
     assert done.exit_code == 0, done.output
 
 
-def test_deploy_asks_before_an_interruption_and_shows_the_whole_plan(
-    service: Served, tmp_path: Path
-) -> None:
+def test_deploy_confirms_interruption_and_shows_plan(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "interrupted.yaml"
     deployed(service, template, SERVER)
     change = ("deploy", str(template), "-P", "flavor=m1.small", "-P", "word=two")
@@ -57,9 +55,7 @@ def test_deploy_asks_before_an_interruption_and_shows_the_whole_plan(
     assert service.run("destroy", "interrupted", "--yes").exit_code == 0
 
 
-def test_loss_of_data_is_marked_counted_and_confirmed_separately(
-    service: Served, tmp_path: Path
-) -> None:
+def test_data_loss_is_marked_and_confirmed_separately(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "data.yaml"
     deployed(service, template, DATA)
     template.write_text(NOTHING)
@@ -79,7 +75,7 @@ def test_loss_of_data_is_marked_counted_and_confirmed_separately(
     assert "Delete the data?" not in harmless.output
 
 
-def test_a_cloud_of_the_environment_is_named_first_and_in_questions(
+def test_cloud_of_environment_is_named_in_questions(
     service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     template = tmp_path / "elsewhere.yaml"
@@ -94,6 +90,6 @@ def test_a_cloud_of_the_environment_is_named_first_and_in_questions(
     assert cloud not in own.output
 
 
-def test_an_unknown_cloud_names_the_files_that_were_searched() -> None:
+def test_unknown_cloud_names_searched_files() -> None:
     with pytest.raises(InputError, match=r"none of /no/file, clouds\.yaml, .*exists"):
         in_environment({"OS_CLOUD": "nocloud", "OS_CLIENT_CONFIG_FILE": "/no/file"})

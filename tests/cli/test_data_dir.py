@@ -14,12 +14,12 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_new_directory_is_its_owners_alone(tmp_path: Path) -> None:
+def test_new_directory_is_private(tmp_path: Path) -> None:
     make_data_dir(tmp_path / "a/b")
     assert mode(tmp_path / "a/b") == 0o700
 
 
-def test_directory_of_an_older_release_becomes_its_owners_alone(tmp_path: Path) -> None:
+def test_directory_of_older_release_becomes_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     (tmp_path / "serve.lock").touch()
     make_data_dir(tmp_path)

@@ -15,7 +15,7 @@ def given(template: Path, name: str | None = None) -> DeployArguments:
     return DeployArguments(template, (), {}, {}, name, converge=False, existing=False)
 
 
-def test_a_stack_is_called_as_its_file_or_as_it_is_said(tmp_path: Path) -> None:
+def test_stack_name_comes_from_file_or_option(tmp_path: Path) -> None:
     assert given(tmp_path / "web-app.yaml").wanted().name == "web-app"
     assert given(tmp_path / "01_master.yaml", "main").wanted().name == "main"
 
@@ -29,7 +29,7 @@ def test_a_stack_is_called_as_its_file_or_as_it_is_said(tmp_path: Path) -> None:
         ("2024.yaml", "my-stack"),
     ],
 )
-def test_a_file_that_lends_no_name_is_refused_with_one_that_would_do(
+def test_unusable_file_name_is_refused_with_suggestion(
     tmp_path: Path, file: str, name: str
 ) -> None:
     with pytest.raises(InputError) as refused:

@@ -29,9 +29,7 @@ resources:
 """
 
 
-def test_drift_shows_list_items_and_paths_of_nested_resources(
-    service: Served, tmp_path: Path
-) -> None:
+def test_drift_shows_list_items_and_nested_paths(service: Served, tmp_path: Path) -> None:
     (tmp_path / "inner.yaml").write_text(INNER)
     template = tmp_path / "drifting.yaml"
     template.write_text(OUTER)

@@ -1,4 +1,4 @@
-"""``stoker`` hears of events where the service tells them, and asks where it does not."""
+"""``stoker`` reads the event stream if the service has one, and polls otherwise."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_it_waits_for_an_event_and_no_longer() -> None:
     assert len(seen) == 1
 
 
-def test_a_service_without_streams_is_asked_after_a_while() -> None:
+def test_service_without_streams_is_polled() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"events": []})
 
@@ -63,7 +63,7 @@ def test_a_service_without_streams_is_asked_after_a_while() -> None:
     news.close()
 
 
-def test_a_service_that_refuses_is_asked_after_a_while() -> None:
+def test_refusing_service_is_polled() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
@@ -73,7 +73,7 @@ def test_a_service_that_refuses_is_asked_after_a_while() -> None:
     news.close()
 
 
-def test_a_stream_that_falls_silent_or_breaks_is_followed_on_from_the_last_event() -> None:
+def test_broken_stream_resumes_after_last_event() -> None:
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -113,7 +113,7 @@ def test_a_stream_that_falls_silent_or_breaks_is_followed_on_from_the_last_event
 
 
 class Both(httpx.BaseTransport):
-    """Answers what the identity service is asked; the rest goes over the network."""
+    """Answers identity requests; the others go over the network."""
 
     def __init__(self, identity: httpx.MockTransport) -> None:
         self._identity = identity

@@ -60,20 +60,20 @@ def failure(service: Served, tmp_path: Path, name: str, text: str) -> str:
     return done.output
 
 
-def test_a_taken_address_names_the_resource_that_has_it(service: Served, tmp_path: Path) -> None:
+def test_taken_address_names_resource_that_has_it(service: Served, tmp_path: Path) -> None:
     said = failure(service, tmp_path, "taken", PORTS)
     assert "✗ b  OS::Neutron::Port" in said
     assert "-> a has the address" in said
     assert f"fix {tmp_path}/taken.yaml:6," in said
 
 
-def test_a_subnet_without_a_route_is_named_with_the_remedy(service: Served, tmp_path: Path) -> None:
+def test_subnet_without_route_is_named_with_remedy(service: Served, tmp_path: Path) -> None:
     said = failure(service, tmp_path, "routeless", NO_ROUTE)
     assert " is the resource sub\n" in said
     assert "OS::Neutron::RouterInterface" in said
 
 
-def test_a_wait_condition_without_servers_does_not_point_to_consoles(
+def test_wait_condition_without_servers_suggests_no_consoles(
     service: Served, tmp_path: Path
 ) -> None:
     said = failure(service, tmp_path, "nobody", NOBODY)

@@ -1,4 +1,4 @@
-"""What is sent with a template: files, nested templates, environments."""
+"""Files that are sent with a template: files, nested templates, environments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_template_is_sent_as_it_was_written(tmp_path: Path) -> None:
     assert bundle(tmp_path / "main.yaml").template == text
 
 
-def test_files_go_under_the_names_that_the_template_uses(tmp_path: Path) -> None:
+def test_files_have_names_used_in_template(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -67,7 +67,7 @@ def test_templates_that_include_each_other_are_read_once(tmp_path: Path) -> None
     assert list(bundle(tmp_path / "main.yaml").files) == ["other.yaml"]
 
 
-def test_types_of_an_environment_are_found_beside_it_and_its_lines_stay(tmp_path: Path) -> None:
+def test_environment_types_resolve_beside_it_keeping_lines(tmp_path: Path) -> None:
     environment = "# types\nresource_registry:\n  My::Type: mine.yaml\n  Your::Type: Other::Type\n"
     write(
         tmp_path,
@@ -83,14 +83,14 @@ def test_types_of_an_environment_are_found_beside_it_and_its_lines_stay(tmp_path
     assert found.files["envs/types.yaml"] == environment.replace("mine.yaml", '"envs/mine.yaml"')
 
 
-def test_an_environment_beside_the_template_is_sent_as_it_was_written(tmp_path: Path) -> None:
+def test_environment_beside_template_is_sent_unchanged(tmp_path: Path) -> None:
     environment = "resource_registry: {My::Type: mine.yaml}\n"
     write(tmp_path, {"main.yaml": VERSION, "env.yaml": environment, "mine.yaml": VERSION})
     found = bundle(tmp_path / "main.yaml", [tmp_path / "env.yaml"])
     assert found.files == {"env.yaml": environment, "mine.yaml": VERSION}
 
 
-def test_files_that_are_not_there_are_all_reported_with_their_places(tmp_path: Path) -> None:
+def test_missing_files_are_reported_with_positions(tmp_path: Path) -> None:
     write(
         tmp_path,
         {"main.yaml": f"{VERSION}resources:\n  a: {{get_file: x}}\n  b: {{type: y.yaml}}\n"},
@@ -100,12 +100,12 @@ def test_files_that_are_not_there_are_all_reported_with_their_places(tmp_path: P
     assert str(tmp_path / "x") in missing[0].message
 
 
-def test_a_template_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+def test_missing_template_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         bundle(tmp_path / "nothing.yaml")
 
 
-def test_a_template_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
+def test_binary_template_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_bytes("a\nb: Größe".encode("latin-1"))
     with pytest.raises(InputError, match="not UTF-8 text: line 2 has the byte 0xf6"):
         bundle(tmp_path / "main.yaml")
@@ -127,7 +127,7 @@ def test_odd_environments_are_left_to_the_service(tmp_path: Path, environment: s
     assert found.files == {"env.yaml": environment}
 
 
-def test_why_a_file_cannot_be_fetched_is_told_in_one_line(tmp_path: Path) -> None:
+def test_failed_fetch_is_reported_in_one_line(tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         here = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""What the command says about itself and about the machine."""
+"""Output of the command about itself and about the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.cli.main import COMMANDS
 from tests.cli.conftest import EXAMPLES, free_port, stoker
 
 
-def test_help_lists_every_command_and_how_to_begin() -> None:
+def test_help_lists_commands_and_first_step() -> None:
     done = stoker("--help")
     assert done.exit_code == 0
     assert "stoker deploy examples/web-app.yaml" in done.output
@@ -52,7 +52,7 @@ def ports() -> list[str]:
     return ["--port", str(free_port()), "--cloud-port", str(free_port())]
 
 
-def test_doctor_as_json_tells_what_is_good_and_what_is_needed() -> None:
+def test_doctor_json_shows_good_and_needed_checks() -> None:
     done = stoker("doctor", "--json", *ports())
     checks = {check["name"]: check for check in json.loads(done.output)}
     assert checks["memory"]["detail"]

@@ -27,9 +27,7 @@ _NO_MORE = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
 
 
 @pytest.mark.parametrize("asked", [(), ("STOKER_WITHOUT_ISOLATION=1",)], ids=["default", "asked"])
-def test_user_data_does_not_run_as_root_without_isolation(
-    tmp_path: Path, asked: tuple[str, ...]
-) -> None:
+def test_root_runs_no_user_data_without_isolation(tmp_path: Path, asked: tuple[str, ...]) -> None:
     """The caller is root within the namespace, so the option makes no difference."""
     # Where there are namespaces, one in which there are no more.
     may = subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False)

@@ -15,7 +15,7 @@ from stoker.cli.console.failures import CommandError
 from stoker.cli.local.serve_options import ServeOptions, port_of
 
 
-def test_a_port_that_becomes_free_at_once_is_waited_for() -> None:
+def test_port_that_becomes_free_soon_is_awaited() -> None:
     with socket.create_server(("127.0.0.1", 0)) as dying:
         port = dying.getsockname()[1]
         end = threading.Timer(0.2, dying.close)
@@ -33,7 +33,7 @@ def test_a_port_that_stays_taken_is_named() -> None:
 
 
 @pytest.mark.parametrize("local_cloud", [True, False])
-def test_only_a_service_of_a_local_cloud_moves_to_another_port(
+def test_only_local_cloud_service_changes_its_port(
     local_cloud: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, ExitStack() as closing:

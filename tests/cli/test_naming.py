@@ -48,7 +48,7 @@ def test_servers_in_nested_stacks_are_named_by_paths(service: Served, tmp_path: 
     assert service.run("destroy", "paths", "--yes").exit_code == 0
 
 
-def test_a_long_list_is_left_out_beside_a_suggestion() -> None:
+def test_long_list_is_cut_beside_suggestion() -> None:
     many = [f"web/{n}/server" for n in range(30)]
     assert candidates("web/3/serve", many) == ' (did you mean "web/3/server"?)'
     listed = candidates("nothing like it", many).splitlines()

@@ -86,7 +86,7 @@ def nested(*path: str, step: int = 0, **told: Any) -> dict[str, Any]:
     return {"resource_name": path[-1], "path": list(path), "step": step, **told}
 
 
-def test_changes_stand_in_the_order_in_which_they_happen_nested_ones_below() -> None:
+def test_changes_are_shown_in_order_with_nested_ones() -> None:
     plan = plan_of(
         ("updated", nested("g", step=2, change_reason="nested", inside="changes")),
         ("updated", nested("same", step=1, change_reason="nested", inside="same")),
@@ -106,7 +106,7 @@ def test_changes_stand_in_the_order_in_which_they_happen_nested_ones_below() -> 
     assert summary(plan.changes) == counts
 
 
-def test_a_stack_to_be_names_its_resources_with_their_paths() -> None:
+def test_create_plan_shows_resources_with_paths() -> None:
     item = {"resource_type": "T", "stack_name": "s"}
     resources = [
         {**item, "resource_name": "a", "path": ["a"]},
@@ -117,7 +117,7 @@ def test_a_stack_to_be_names_its_resources_with_their_paths() -> None:
     assert plan.fingerprint == "p"
 
 
-def test_what_may_be_replaced_counts_as_a_loss_and_what_is_kept_does_not() -> None:
+def test_possible_replacement_is_loss_retained_object_is_not() -> None:
     may = {"change_reason": "unknown", "may_force": ["uses"]}
     kept = {"change_reason": "not wanted", "keeps_object": True}
     losses = [c.is_loss for c in plan_of(("updated", may), ("deleted", kept)).changes]

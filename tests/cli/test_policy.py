@@ -1,4 +1,4 @@
-"""Policy files: what could stand in them, and what is wrong in them."""
+"""Policy files: possible rules, and errors in them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def file(tmp_path: Path, rules: object) -> str:
     return str(path)
 
 
-def test_the_sample_changes_nothing_and_has_the_defaults_when_it_is_uncommented() -> None:
+def test_sample_is_inert_and_has_defaults_when_uncommented() -> None:
     printed = run("sample").output
     assert yaml.safe_load(printed) is None
     lines = [line[1:] for line in printed.splitlines() if line.startswith('#"')]
     assert yaml.safe_load("\n".join(lines)) == {rule.name: rule.check for rule in DEFAULTS}
 
 
-def test_the_sample_says_which_requests_ask_for_a_rule() -> None:
+def test_sample_names_requests_of_each_rule() -> None:
     before = run("sample").output.partition('#"stacks:create"')[0].splitlines()[-3:]
     assert before[:2] == ["# Start making a stack.", "# POST  /v1/{project_id}/stacks"]
 
 
-def test_every_rule_that_an_address_asks_for_has_a_default() -> None:
+def test_every_rule_of_an_address_has_a_default() -> None:
     names = {rule.name for rule in DEFAULTS}
     assert {name for route in ROUTES for name in route.rules} <= names
 
@@ -78,7 +78,7 @@ def test_policy_check_prints_json(tmp_path: Path) -> None:
     assert (bad.exit_code, len(json.loads(bad.stdout)["findings"])) == (1, 1)
 
 
-def test_what_a_role_may_do_with_a_file_is_listed(tmp_path: Path) -> None:
+def test_check_lists_permissions_of_a_role(tmp_path: Path) -> None:
     rules = {"stacks:show": "role:auditor"}
     allowed = run("check", file(tmp_path, rules), "--role", "auditor").output.split()
     assert allowed == ["stacks:show", "resource_types:OS::default"]

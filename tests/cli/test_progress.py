@@ -1,4 +1,4 @@
-"""What is shown while an operation runs and when it has failed."""
+"""The display during an operation and after its failure."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def shown(stack: Stack, resources: list[Resource], most: int | None = None) -> s
     return output.getvalue()
 
 
-def test_a_resource_that_has_not_begun_waits_for_what_it_needs() -> None:
+def test_unstarted_resource_waits_for_its_dependency() -> None:
     network = resource("network", "CREATE_IN_PROGRESS", required_by=("server",))
     key = resource("key", "CREATE_COMPLETE", required_by=("server",))
     server = resource("server", "INIT_COMPLETE")
     assert why(server, [network, key, server], "CREATE") == "waits for network"
 
 
-def test_on_deletion_a_resource_waits_for_what_needs_it() -> None:
+def test_deleted_resource_waits_for_its_dependents() -> None:
     network = resource("network", "CREATE_COMPLETE", required_by=("server",))
     server = resource("server", "DELETE_IN_PROGRESS")
     assert why(network, [network, server], "DELETE") == "waits for server"
 
 
-def test_a_resource_in_progress_says_what_the_service_says() -> None:
+def test_resource_in_progress_shows_reason_of_service() -> None:
     ready = resource("ready", "CREATE_IN_PROGRESS", waiting_for="0 of 1 signals received")
     assert why(ready, [ready], "CREATE") == "0 of 1 signals received"
 
 
-def test_a_resource_at_a_hook_says_how_to_let_it_go_on() -> None:
+def test_resource_at_hook_shows_command_to_clear_it() -> None:
     def paused(hook: str, state: str, **changes: object) -> Resource:
         words = f"CREATE paused until Hook {hook} is cleared"
         return resource("server", state, waiting_for=words, **changes)
@@ -91,7 +91,7 @@ def test_the_tree_holds_nested_stacks_below_their_resources() -> None:
     assert lines[2].startswith("    └── ✓ inner")
 
 
-def test_a_tree_that_is_too_long_shows_what_tells_most() -> None:
+def test_long_tree_shows_most_important_resources() -> None:
     many = [resource(f"r{number}", "CREATE_COMPLETE") for number in range(100)]
     text = shown(STACK, [*many, resource("bad", "CREATE_FAILED")], most=5)
     assert "bad" in text
@@ -102,7 +102,7 @@ def test_names_are_never_taken_for_markup() -> None:
     assert "[red]x" in shown(STACK, [resource("[red]x", "CREATE_COMPLETE")])
 
 
-def test_times_are_counted_from_the_first_sight_of_an_action() -> None:
+def test_durations_count_from_first_sight_of_action() -> None:
     now = [10.0]
     clocks = Clocks(lambda: now[0])
     busy = resource("a", "CREATE_IN_PROGRESS")
@@ -119,7 +119,7 @@ def test_durations_are_for_people() -> None:
     assert [elapsed(s) for s in (0.42, 61, 7300)] == ["0.4 s", "1 min 1 s", "2 h 1 min"]
 
 
-def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
+def test_silence_is_followed_by_what_is_awaited() -> None:
     now = [0.0]
     console = Console(file=io.StringIO(), width=200)
     display = PlainDisplay(console, lambda: now[0])
@@ -137,7 +137,7 @@ def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
     assert f"still {STACK.state}  {asks}" in console.file.getvalue()
 
 
-def test_what_is_planned_is_shown_until_it_begins() -> None:
+def test_planned_resources_are_shown_until_they_start() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, height=30)
     network = resource("network", "CREATE_IN_PROGRESS")
     planned = [
@@ -153,7 +153,7 @@ def test_what_is_planned_is_shown_until_it_begins() -> None:
     assert "0 of 2 done" in text
 
 
-def test_a_tree_in_which_nothing_is_done_says_who_knows_why() -> None:
+def test_idle_tree_suggests_the_why_command() -> None:
     now = [0.0]
     console = Console(file=io.StringIO(), width=200, force_terminal=True, height=30)
     display = LiveDisplay(console, now=lambda: now[0])
@@ -167,7 +167,7 @@ def test_a_tree_in_which_nothing_is_done_says_who_knows_why() -> None:
     assert f'"stoker why {STACK.name}" says what it waits for' in console.file.getvalue()
 
 
-def test_a_reason_is_cut_only_where_it_must_fit_a_screen() -> None:
+def test_reason_is_cut_only_to_fit_the_screen() -> None:
     failed = resource("a", "CREATE_FAILED", reason="x" * 500)
     console = Console(file=io.StringIO(), width=80)
     print_tree(console, as_tree(STACK, [failed], Clocks(lambda: 0.0)))

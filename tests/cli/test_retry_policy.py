@@ -1,4 +1,4 @@
-"""A command that waits goes on while its service does not answer, and says so once."""
+"""A waiting command continues while its service is unavailable, and reports that once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STATUSES = (502, 503, 504)
 
 
 class Clock:
-    """Time that passes by sleeping alone."""
+    """A clock whose time passes by sleeping only."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -70,7 +70,7 @@ def asking(*answers: int | Exception) -> Callable[[], Any]:
     return lambda: asked.get("orchestration", "/stacks")
 
 
-def test_whoever_waits_is_told_once_and_gets_the_answer(
+def test_waiting_is_reported_once_and_ends_with_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     clock = Clock()
@@ -92,7 +92,7 @@ def test_a_refusal_is_an_answer(status: int) -> None:
     assert clock.time == 0
 
 
-def test_patience_ends_with_the_last_reason_and_how_long_it_was() -> None:
+def test_retries_end_with_last_reason_and_duration() -> None:
     clock = Clock()
     with pytest.raises(CommandError, match="not now; it was not there for 300 seconds"):
         patience(clock).ask(asking(*[503] * 1000))
@@ -100,7 +100,7 @@ def test_patience_ends_with_the_last_reason_and_how_long_it_was() -> None:
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_an_identity_service_that_is_away_is_waited_for_too(status: int) -> None:
+def test_unavailable_identity_service_is_retried(status: int) -> None:
     left = [status]
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -114,7 +114,7 @@ def test_an_identity_service_that_is_away_is_waited_for_too(status: int) -> None
 
 
 class Shown:
-    """What a display is told."""
+    """Records the messages of a display."""
 
     def __init__(self) -> None:
         self.events: list[str] = []
@@ -198,7 +198,7 @@ def _killed_and_started(served: Served) -> Served:
     return start(served.data_dir, served.port, served.cloud_port)
 
 
-def test_who_is_not_there_at_first_is_not_waited_for() -> None:
+def test_unreachable_service_is_not_retried_at_first() -> None:
     clock = Clock()
     with pytest.raises(CommandError, match="nothing answers"):
         patience(clock).ask(asking(httpx.ConnectError("refused")), first=True)
@@ -207,7 +207,7 @@ def test_who_is_not_there_at_first_is_not_waited_for() -> None:
 
 
 class Begun:
-    """A request that is answered so, and what has come of it."""
+    """A request with these answers, and its effect."""
 
     def __init__(self, *answers: int | Exception, accepted: bool) -> None:
         self.ask = asking(*answers)
@@ -228,13 +228,13 @@ def test_a_request_that_got_lost_is_made_again() -> None:
     assert begun.sent == 3
 
 
-def test_a_request_whose_answer_got_lost_is_not_made_again() -> None:
+def test_request_with_lost_response_is_not_repeated() -> None:
     begun = Begun(httpx.ReadTimeout("silent"), 409, accepted=True)
     patience(Clock()).begin(begun.request, begun.has_begun)
     assert begun.sent == 1
 
 
-def test_a_request_that_is_refused_since_an_earlier_one_was_accepted_has_begun() -> None:
+def test_refusal_after_accepted_request_counts_as_started() -> None:
     begun = Begun(504, 409, accepted=False)
 
     def late() -> bool:
@@ -244,15 +244,16 @@ def test_a_request_that_is_refused_since_an_earlier_one_was_accepted_has_begun()
     assert begun.sent == 2
 
 
-def test_what_others_have_begun_does_not_count_for_a_request_that_is_refused() -> None:
+def test_operation_of_others_does_not_count_as_started() -> None:
     begun = Begun(409, accepted=True)
     with pytest.raises(RefusedError, match="not now"):
         patience(Clock()).begin(begun.request, begun.has_begun)
 
 
 class Between(ThreadingHTTPServer):
-    """Stands between a command and its service, and loses the first request of each method that
-    changes something, or its answer.
+    """A proxy between a command and its service.
+
+    It loses the first request of each method that changes state, or its response.
     """
 
     daemon_threads = True
@@ -301,7 +302,7 @@ class _Between(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("forwards", [False, True])
-def test_what_a_command_begins_is_begun_once_whatever_gets_lost(
+def test_operation_is_started_once_despite_lost_messages(
     service: Served, tmp_path: Path, forwards: bool
 ) -> None:
     name, template = f"lossy-{forwards}", tmp_path / "lossy.yaml"

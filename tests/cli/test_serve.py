@@ -24,7 +24,7 @@ from tests.cli.conftest import (
 )
 
 
-def test_a_ready_service_has_files_for_the_clients_of_openstack(service: Served) -> None:
+def test_ready_service_writes_openstack_client_files(service: Served) -> None:
     clouds = yaml.safe_load((service.data_dir / "clouds.yaml").read_text())["clouds"]
     auth = clouds["stoker"]["auth"]
     assert auth["auth_url"] == f"http://127.0.0.1:{service.cloud_port}/identity/v3"
@@ -33,7 +33,7 @@ def test_a_ready_service_has_files_for_the_clients_of_openstack(service: Served)
         assert stat.S_IMODE((service.data_dir / name).stat().st_mode) == 0o600
 
 
-def test_a_second_service_in_the_same_directory_is_refused_and_told_which_runs(
+def test_second_service_in_directory_is_refused(
     service: Served,
 ) -> None:
     command = serve_command(service.data_dir, free_port(), free_port())
@@ -44,7 +44,7 @@ def test_a_second_service_in_the_same_directory_is_refused_and_told_which_runs(
 
 
 @pytest.mark.parametrize("option", ["--port", "--cloud-port"])
-def test_a_busy_port_is_named_with_the_option_that_changes_it(tmp_path: Path, option: str) -> None:
+def test_busy_port_is_named_with_its_option(tmp_path: Path, option: str) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -58,12 +58,12 @@ def test_a_busy_port_is_named_with_the_option_that_changes_it(tmp_path: Path, op
     assert "Traceback" not in done.stderr
 
 
-def test_a_service_whose_usual_ports_are_taken_finds_others_and_keeps_them(tmp_path: Path) -> None:
+def test_service_with_taken_ports_finds_and_keeps_others(tmp_path: Path) -> None:
     with socket.socket() as api, socket.socket() as cloud:
         taken = []
         for other, port in ((api, 8004), (cloud, 35357)):
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with contextlib.suppress(OSError):  # someone else's: taken, too
+            with contextlib.suppress(OSError):  # a port of another process is taken, too
                 other.bind(("127.0.0.1", port))
                 other.listen()
             taken.append(port)
@@ -81,7 +81,7 @@ def test_a_service_whose_usual_ports_are_taken_finds_others_and_keeps_them(tmp_p
     assert urls[0] == urls[1]
 
 
-def test_a_killed_service_starts_again_at_once_with_its_stacks(tmp_path: Path) -> None:
+def test_killed_service_restarts_immediately_with_its_stacks(tmp_path: Path) -> None:
     template = tmp_path / "one.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
@@ -99,7 +99,7 @@ def test_a_killed_service_starts_again_at_once_with_its_stacks(tmp_path: Path) -
     assert running_in(first.data_dir) is None
 
 
-def test_stop_ends_a_service_and_says_when_there_is_none(tmp_path: Path) -> None:
+def test_stop_ends_service_or_reports_none(tmp_path: Path) -> None:
     served = start(tmp_path, free_port(), free_port())
     assert served.run("stop").exit_code == 0
     assert served.process.wait(10) == 0
@@ -108,7 +108,7 @@ def test_stop_ends_a_service_and_says_when_there_is_none(tmp_path: Path) -> None
     assert served.run("stop").output.startswith("No service runs in ")
 
 
-def test_a_wrong_configuration_file_is_refused_without_a_traceback(tmp_path: Path) -> None:
+def test_wrong_configuration_file_is_refused_without_traceback(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.conf"
     wrong.write_text("[DEFAULT]\nmax_template_size = many\n")
     command = serve_command(tmp_path / "data", free_port(), free_port())
@@ -119,13 +119,13 @@ def test_a_wrong_configuration_file_is_refused_without_a_traceback(tmp_path: Pat
     assert "Traceback" not in done.stderr
 
 
-def test_commands_say_how_to_start_a_service_where_none_runs() -> None:
+def test_commands_without_service_suggest_starting_one() -> None:
     done = stoker("status")
     assert done.exit_code == 1
     assert "stoker serve" in done.output
 
 
-def test_who_follows_an_operation_sees_its_end_although_the_service_is_killed_meanwhile(
+def test_followed_operation_survives_a_killed_service(
     tmp_path: Path,
 ) -> None:
     template = tmp_path / "slow.yaml"
@@ -169,7 +169,7 @@ def test_who_follows_an_operation_sees_its_end_although_the_service_is_killed_me
         ("[DEFAULT]\nenvironment_dir = BAD\n", "resource_registry"),
     ],
 )
-def test_bad_configuration_is_told_in_one_line(tmp_path: Path, content: str, said: str) -> None:
+def test_bad_configuration_is_reported_in_one_line(tmp_path: Path, content: str, said: str) -> None:
     identity = "[keystone_authtoken]\nauth_url = http://127.0.0.1:9/v3\nusername = stoker\n"
     (tmp_path / "environment.d").mkdir()
     (tmp_path / "environment.d/bad.yaml").write_text("resource_registry: [1]\n")
@@ -187,14 +187,14 @@ def test_bad_configuration_is_told_in_one_line(tmp_path: Path, content: str, sai
     assert "hidden" not in done.stderr
 
 
-def test_only_the_owner_can_look_into_the_data_directory(service: Served) -> None:
+def test_only_the_owner_can_read_data_directory(service: Served) -> None:
     assert stat.S_IMODE(service.data_dir.stat().st_mode) == 0o700
     for path in service.data_dir.iterdir():
         if path.is_file():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
 
 
-def test_a_service_that_is_starting_is_not_ready_because_the_last_one_was(tmp_path: Path) -> None:
+def test_starting_service_is_not_ready_like_its_predecessor(tmp_path: Path) -> None:
     last = DataDirLock(tmp_path)
     last.acquire()
     last.write(Running(1, "http://127.0.0.1:8004", ready=True))

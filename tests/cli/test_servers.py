@@ -90,9 +90,7 @@ def run(service: Served, *arguments: str, **options: object) -> subprocess.Compl
     os.geteuid() != 0 and identities.subordinate_mapper("0") is None,
     reason="sshd needs several user ids: subordinate ids and newuidmap",
 )
-def test_ssh_logs_in_as_the_default_user_and_passes_words_and_the_exit_code_on(
-    service: Served, ways_in: str, key: Path
-) -> None:
+def test_ssh_passes_command_and_exit_code(service: Served, ways_in: str, key: Path) -> None:
     words = ("-o", "BatchMode=yes", "whoami; cat; exit 3")
     done = run(service, "ssh", ways_in, "open", "-i", str(key), "--", *words, input="typed\n")
     assert done.stdout == "stoker\ntyped\n", done.stderr
@@ -133,9 +131,7 @@ def isolated() -> None:
 
 
 @pytest.mark.usefixtures("isolated")
-def test_exec_connects_standard_descriptors_and_passes_the_exit_code_on(
-    service: Served, ways_in: str
-) -> None:
+def test_exec_passes_descriptors_and_exit_code(service: Served, ways_in: str) -> None:
     script = "id -u; cat; echo bad >&2; exit 5"
     done = run(service, "exec", ways_in, "closed", "--", "sh", "-c", script, input="typed\n")
     assert done.stdout == "0\ntyped\n", done.stderr
@@ -144,7 +140,7 @@ def test_exec_connects_standard_descriptors_and_passes_the_exit_code_on(
 
 
 @pytest.mark.usefixtures("isolated")
-def test_what_exec_runs_is_in_the_server_and_has_nothing_of_the_host(
+def test_exec_runs_in_server_without_host_environment(
     service: Served, ways_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOST_SECRET", "known to the host")
@@ -202,9 +198,7 @@ def begin(service: Served, stack: str, script: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.usefixtures("isolated")
-def test_ctrl_c_is_for_the_command_and_the_second_one_ends_it(
-    service: Served, ways_in: str
-) -> None:
+def test_first_interrupt_reaches_command_second_ends_it(service: Served, ways_in: str) -> None:
     script = "trap 'echo caught' INT; echo ready; while :; do sleep 0.05; done"
     with begin(service, ways_in, script) as process:
         assert process.stdout is not None
@@ -215,7 +209,7 @@ def test_ctrl_c_is_for_the_command_and_the_second_one_ends_it(
 
 
 @pytest.mark.usefixtures("isolated")
-def test_a_command_is_hung_up_when_exec_is_killed(service: Served, ways_in: str) -> None:
+def test_killed_exec_hangs_up_its_command(service: Served, ways_in: str) -> None:
     with begin(service, ways_in, "echo $$ > /tmp/mine; echo ready; sleep 1000") as process:
         process.kill()
     looking = "while kill -0 $(cat /tmp/mine); do sleep 0.05; done 2>/dev/null"
@@ -224,9 +218,7 @@ def test_a_command_is_hung_up_when_exec_is_killed(service: Served, ways_in: str)
 
 
 @pytest.mark.usefixtures("isolated")
-def test_servers_are_given_pipes_and_nothing_else_of_the_host(
-    service: Served, ways_in: str
-) -> None:
+def test_server_accepts_only_pipes_from_host(service: Served, ways_in: str) -> None:
     path = service.data_dir / "cloud" / "exec.sock"
     assert path.stat().st_mode & 0o777 == 0o600
     directory = os.open("/", os.O_RDONLY)
@@ -243,7 +235,7 @@ def test_servers_are_given_pipes_and_nothing_else_of_the_host(
         os.close(descriptor)
 
 
-def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
+def test_exec_needs_local_cloud_and_running_server() -> None:
     elsewhere = Server("1", "web", "ACTIVE", "")
     with pytest.raises(CommandError, match='local cloud; "stoker ssh web"'):
         check_is_within_reach(elsewhere)

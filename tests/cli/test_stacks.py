@@ -23,7 +23,7 @@ outputs:
 """
 
 
-# another cloud on this machine has the same floating IPs: a port of our own tells the two apart
+# Another cloud on this machine has the same floating IPs: our own port distinguishes the two.
 WEB_APP = ("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
 PORT = ("-P", f"port={free_port()}")
 
@@ -35,7 +35,7 @@ def web_app(service: Served) -> str:
     return done.output
 
 
-def test_deploy_shows_events_and_outputs_and_the_page_is_there(web_app: str) -> None:
+def test_deploy_shows_events_outputs_and_serves_page(web_app: str) -> None:
     lines = web_app.splitlines()
     assert any("CREATE_COMPLETE" in line and "router_interface" in line for line in lines)
     url = next(line.split()[1] for line in lines if line.startswith("  url"))
@@ -50,9 +50,7 @@ def test_deploy_of_a_stack_that_exists_updates_it(service: Served, web_app: str)
     assert "UPDATE_COMPLETE" in done.output
 
 
-def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
-    service: Served, web_app: str
-) -> None:
+def test_plan_names_changes_and_causes_without_changing(service: Served, web_app: str) -> None:
     same = service.run("plan", *WEB_APP[1:], *PORT)
     assert (same.output, same.exit_code) == ("web-app: nothing changes\n", 0)
     other = service.run("plan", WEB_APP[1], "-P", "title=Good evening", *PORT)
@@ -65,9 +63,7 @@ def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
     assert service.run("status", "another").exit_code == 2
 
 
-def test_an_update_asks_before_it_replaces_or_deletes_what_works(
-    service: Served, tmp_path: Path
-) -> None:
+def test_update_confirms_replacement_and_deletion(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "asks.yaml"
     text = (
         "heat_template_version: 2018-08-31\n"
@@ -100,9 +96,7 @@ resources:
 """
 
 
-def test_a_saved_plan_is_carried_out_once_and_only_its_owner_can_read_it(
-    service: Served, tmp_path: Path
-) -> None:
+def test_saved_plan_is_private_and_carried_out_once(service: Served, tmp_path: Path) -> None:
     template, plan = tmp_path / "planned.yaml", tmp_path / "next.plan"
     template.write_text(PLANNED)
     made = service.run("plan", str(template), "--out", str(plan))
@@ -136,7 +130,7 @@ def test_a_destroy_is_planned_and_carried_out(service: Served, tmp_path: Path) -
     assert service.run("status", "ends").exit_code == 2
 
 
-def test_why_says_what_is_waited_for_and_why_it_failed(service: Served, tmp_path: Path) -> None:
+def test_why_shows_causes_of_waits_and_failures(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "waits.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\n"
@@ -168,7 +162,7 @@ def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app
     assert "web-app" in done.output
 
 
-def test_status_of_a_stack_has_resources_outputs_and_events(service: Served, web_app: str) -> None:
+def test_status_shows_resources_outputs_and_events(service: Served, web_app: str) -> None:
     done = service.run("status", "web-app")
     assert "✓ server  OS::Nova::Server" in done.output
     assert "http://127." in done.output
@@ -244,21 +238,19 @@ def test_logs_finds_a_server_by_its_stack(
     assert "finished at" in done.output
 
 
-def test_logs_finds_a_server_by_name_and_gives_only_its_last_lines(
-    service: Served, web_app: str
-) -> None:
+def test_logs_finds_server_by_name_with_last_lines(service: Served, web_app: str) -> None:
     outputs = json.loads(service.run("status", "web-app", "--json").output)["outputs"]
     done = service.run("logs", outputs["name"], "-n", "1")
     assert len(done.output.strip().splitlines()) == 1
 
 
-def test_logs_of_unknown_server_name_those_of_the_stack(service: Served, web_app: str) -> None:
+def test_logs_of_unknown_server_suggests_names(service: Served, web_app: str) -> None:
     done = service.run("logs", "web-app/serverr")
     assert done.exit_code == 2
     assert 'did you mean "server"?' in done.output
 
 
-def test_a_failing_stack_shows_cause_console_and_next_steps_and_exits_with_1(
+def test_failing_stack_shows_cause_console_and_next_steps(
     service: Served,
 ) -> None:
     done = service.run("deploy", str(EXAMPLES / "failing-app.yaml"))
@@ -273,7 +265,7 @@ def test_a_failing_stack_shows_cause_console_and_next_steps_and_exits_with_1(
     assert "there is no licence" in again.output
 
 
-def test_a_corrected_stack_comes_up_although_its_server_has_reported_a_failure(
+def test_corrected_stack_deploys_after_failure_signal(
     service: Served,
 ) -> None:
     example = str(EXAMPLES / "failing-app.yaml")
@@ -285,9 +277,7 @@ def test_a_corrected_stack_comes_up_although_its_server_has_reported_a_failure(
     assert "ready_handle still holds the failure of an earlier attempt" in done.output
 
 
-def test_a_failure_in_a_nested_stack_is_shown_down_to_its_cause(
-    service: Served, tmp_path: Path
-) -> None:
+def test_nested_failure_is_shown_with_its_cause(service: Served, tmp_path: Path) -> None:
     (tmp_path / "inner.yaml").write_text(
         "heat_template_version: 2018-08-31\n"
         "resources: {deep: {type: OS::Heat::TestResource, properties: {fail: true}}}\n"
@@ -301,7 +291,7 @@ def test_a_failure_in_a_nested_stack_is_shown_down_to_its_cause(
     assert "Test Resource failed deep" in report[3]
 
 
-def test_a_rolled_back_stack_still_tells_what_failed(service: Served, tmp_path: Path) -> None:
+def test_rolled_back_stack_still_shows_its_failure(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "back.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\n"
@@ -315,9 +305,7 @@ def test_a_rolled_back_stack_still_tells_what_failed(service: Served, tmp_path: 
     assert "stoker deploy --no-rollback" in report
 
 
-def test_a_bad_template_is_refused_with_all_places_and_exit_code_2(
-    service: Served, tmp_path: Path
-) -> None:
+def test_bad_template_is_refused_with_all_positions(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "bad.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\n"
@@ -337,7 +325,7 @@ def test_a_bad_template_is_refused_with_all_places_and_exit_code_2(
     assert service.run("status", "bad").exit_code == 2
 
 
-def test_a_finding_in_a_nested_template_names_that_file(service: Served, tmp_path: Path) -> None:
+def test_finding_in_nested_template_names_its_file(service: Served, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "inner.yaml").write_text(
         "heat_template_version: 2018-08-31\nresources:\n  x: {type: OS::Heat::Nothing}\n"
@@ -351,9 +339,7 @@ def test_a_finding_in_a_nested_template_names_that_file(service: Served, tmp_pat
     assert f"{tmp_path}/sub/inner.yaml:3:" in done.output
 
 
-def test_after_ctrl_c_the_work_goes_on_and_can_be_followed_again(
-    service: Served, tmp_path: Path
-) -> None:
+def test_interrupted_deploy_continues_and_can_be_followed(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "slow.yaml"
     template.write_text(SLOW)
     process = subprocess.Popen(
@@ -377,7 +363,7 @@ def test_after_ctrl_c_the_work_goes_on_and_can_be_followed_again(
     assert "CREATE_COMPLETE      slow" in followed.output
 
 
-def test_without_waiting_deploy_returns_at_once(service: Served, tmp_path: Path) -> None:
+def test_deploy_without_wait_returns_immediately(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "later.yaml"
     template.write_text(SLOW)
     done = service.run("deploy", str(template), "--no-wait")
@@ -406,9 +392,7 @@ def test_destroy_asks_first_and_then_deletes(service: Served, tmp_path: Path) ->
     assert 'there is no stack "brief"' in gone.output
 
 
-def test_deploy_starts_a_service_that_stays_where_none_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deploy_starts_a_lasting_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template = tmp_path / "own.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"

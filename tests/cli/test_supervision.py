@@ -1,4 +1,4 @@
-"""The service under a service manager: it tells when it answers, and no reload ends it."""
+"""The service under a service manager: it reports readiness, and no reload ends it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ tell_ready("here")
 
 
 @pytest.mark.parametrize("form", ["{}/notify", "@{}/notify"])
-def test_systemd_is_told_when_everything_answers(tmp_path: Path, form: str) -> None:
+def test_systemd_is_notified_when_ready(tmp_path: Path, form: str) -> None:
     address = form.format(tmp_path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(f"\0{address[1:]}" if address.startswith("@") else address)
@@ -30,14 +30,14 @@ def test_systemd_is_told_when_everything_answers(tmp_path: Path, form: str) -> N
         assert manager.recv(100) == b"READY=1"
 
 
-def test_nobody_has_to_listen(tmp_path: Path) -> None:
+def test_absent_service_manager_is_ignored(tmp_path: Path) -> None:
     for address in ("", str(tmp_path / "nobody")):
         done = _run(address)
         assert (done.returncode, done.stdout, done.stderr) == (0, "ready here\n", "")
 
 
 def _run(address: str) -> subprocess.CompletedProcess[str]:
-    """A process that is told to reload before it is ready."""
+    """A process that gets a reload signal before it is ready."""
     return subprocess.run(
         [sys.executable, "-c", _PROGRAM],
         stdin=subprocess.DEVNULL,

@@ -11,8 +11,7 @@ from stoker.resources.base.builtin_types import built_in
 from stoker.resources.base.heat_catalog import declarations
 from tests.cli.conftest import EXAMPLES, stoker
 
-HEAT_TYPES = Path(__file__).parent / "heat_types.txt"
-"""The names of all types of Heat 27."""
+HEAT_TYPES = Path(__file__).parent / "heat_types.txt"  # names of all types of Heat 27
 
 BAD = """heat_template_version: 2018-08-31
 parameters:
@@ -71,7 +70,7 @@ def test_several_templates_are_checked_in_one_go(bad: Path) -> None:
     assert done.exit_code == 2
 
 
-def test_a_template_that_cannot_be_fetched_is_found_once(tmp_path: Path) -> None:
+def test_unfetchable_template_is_reported_once(tmp_path: Path) -> None:
     template = tmp_path / "main.yaml"
     nowhere = "http://127.0.0.1:9/nowhere.yaml"
     template.write_text(f"heat_template_version: rocky\nresources: {{a: {{type: {nowhere}}}}}\n")
@@ -94,9 +93,7 @@ def test_a_missing_file_does_not_hide_other_findings(bad: Path) -> None:
         "{type: OS::Heat::Stack, properties: {template: {get_file: nested.yaml}}}",
     ],
 )
-def test_a_nested_template_that_cannot_be_read_is_named_with_its_line(
-    tmp_path: Path, nesting: str
-) -> None:
+def test_unreadable_nested_template_is_named_with_line(tmp_path: Path, nesting: str) -> None:
     template, nested = tmp_path / "main.yaml", tmp_path / "nested.yaml"
     template.write_text(f"heat_template_version: 2018-08-31\nresources:\n  a: {nesting}\n")
     nested.write_text("heat_template_version: 2018-08-31\n\n\n\nresources:\n  - a\n  b\n")
@@ -126,7 +123,7 @@ def test_findings_in_environments_name_the_environment(tmp_path: Path) -> None:
     assert 'did you mean "parameters"?' in done.output
 
 
-def test_what_is_wrong_with_a_value_is_said_where_the_environment_gives_it(tmp_path: Path) -> None:
+def test_wrong_value_is_reported_at_its_environment(tmp_path: Path) -> None:
     template = tmp_path / "main.yaml"
     template.write_text("heat_template_version: 2018-08-31\nparameters: {size: {type: number}}\n")
     first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
@@ -142,7 +139,7 @@ def test_what_is_wrong_with_a_value_is_said_where_the_environment_gives_it(tmp_p
     assert f'{template}:2:14: error: parameters.size: "z" is not a number' in done.output
 
 
-def test_a_broken_output_does_not_hide_references_to_nothing(tmp_path: Path) -> None:
+def test_broken_output_does_not_hide_bad_references(tmp_path: Path) -> None:
     template = tmp_path / "main.yaml"
     template.write_text(
         "heat_template_version: 2018-08-31\n"
@@ -154,7 +151,7 @@ def test_a_broken_output_does_not_hide_references_to_nothing(tmp_path: Path) -> 
     assert 'The specified reference "b" (in a) is incorrect' in output
 
 
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_missing_file_is_reported_in_one_sentence(tmp_path: Path) -> None:
     done = stoker("validate", str(tmp_path / "no.yaml"))
     assert done.exit_code == 2
     assert done.output == f'stoker: there is no file "{tmp_path}/no.yaml"\n'
@@ -207,7 +204,7 @@ outputs:
 """
 
 
-def test_parameters_without_values_are_taken_to_get_valid_ones(tmp_path: Path) -> None:
+def test_missing_parameter_values_are_assumed_valid(tmp_path: Path) -> None:
     assert checked(tmp_path, CONDITIONAL) == (0, [])
 
 
@@ -261,14 +258,14 @@ def test_names_of_the_first_years_are_known(tmp_path: Path) -> None:
     ]
 
 
-def test_a_key_given_twice_is_a_warning_and_with_strict_an_error(tmp_path: Path) -> None:
+def test_duplicate_key_is_a_warning_unless_strict(tmp_path: Path) -> None:
     text = "description: x\ndescription: y\n"
     warned = [("warning", "duplicate-key", 3)]
     assert checked(tmp_path, text) == (0, warned)
     assert checked(tmp_path, text, "--strict") == (2, warned)
 
 
-def test_findings_come_all_at_once_in_the_order_of_lines(tmp_path: Path) -> None:
+def test_findings_are_reported_in_line_order(tmp_path: Path) -> None:
     code, found = checked(
         tmp_path,
         "outputs: {o: {value: {get_resource: nothing}}}\n"
@@ -297,7 +294,7 @@ Resources:
 """
 
 
-def test_what_only_the_service_can_know_is_no_error(tmp_path: Path) -> None:
+def test_template_known_to_service_only_is_no_error(tmp_path: Path) -> None:
     template = tmp_path / "main.yaml"
     template.write_text(ELSEWHERE)
     done = stoker("validate", "--format", "json", str(template))

@@ -54,7 +54,7 @@ def refused(service: Served, template: Path, *environments: str) -> list[str]:
         ("image: host", None),
     ],
 )
-def test_a_wrong_value_is_reported_in_the_environment_that_gives_it(
+def test_wrong_value_is_reported_in_its_environment(
     service: Served, template: Path, environment: str, said: str | None
 ) -> None:
     first, last = "parameters: {size: 2}\n", "parameter_defaults:\n  size: 8\n"
@@ -72,15 +72,13 @@ def test_a_wrong_value_is_reported_in_the_environment_that_gives_it(
     assert found[0].startswith(said)
 
 
-def test_a_wrong_section_of_an_environment_has_a_line(service: Served, template: Path) -> None:
+def test_wrong_section_of_environment_has_a_line(service: Served, template: Path) -> None:
     found = refused(service, template, "# none\nparameter:\n  size: 2\n")
     assert found[0].startswith("0.env:2:1: error: parameter: ")
     assert found[0].endswith('(did you mean "parameters"?)')
 
 
-def test_an_unknown_image_is_reported_once_with_candidates_and_the_description(
-    service: Served, template: Path
-) -> None:
+def test_unknown_image_is_reported_once_with_candidates(service: Served, template: Path) -> None:
     found = refused(service, template, "parameters:\n  image: hostt\n")
     reason = "there is no image 'hostt' (did you mean \"host\"?); make it first"
     assert found == [
@@ -115,7 +113,7 @@ def test_template_from_standard_input_requires_name() -> None:
     assert "give the stack a --name" in refused.output
 
 
-def test_a_dead_identity_service_of_the_environment_is_named(
+def test_unreachable_identity_service_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = {"AUTH_URL": f"http://127.0.0.1:{free_port()}/v3", "USERNAME": "a", "PASSWORD": "b"}
@@ -126,7 +124,7 @@ def test_a_dead_identity_service_of_the_environment_is_named(
     assert "stoker serve" not in said
 
 
-def test_ports_of_a_rule_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
+def test_reversed_ports_of_a_rule_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_text(
         "heat_template_version: 2018-08-31\n"

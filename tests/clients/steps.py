@@ -14,14 +14,12 @@ Run = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Step:
-    """One command; ``{names}`` in it are what earlier steps have found."""
+    """One command; ``{names}`` in it are results of earlier steps."""
 
     command: str
     says: tuple[str, ...] = ()
-    keeps: str = ""
-    """The name under which what it prints is found by later steps."""
-    waits: bool = False
-    """Whether it is repeated until it says these words."""
+    keeps: str = ""  # name under which later steps find its output
+    waits: bool = False  # words until which it is repeated, if any
 
 
 def step(command: str, *says: str, keeps: str = "", waits: bool = False) -> Step:
@@ -30,7 +28,7 @@ def step(command: str, *says: str, keeps: str = "", waits: bool = False) -> Step
 
 @dataclass
 class Walk:
-    """What is found on the way through steps."""
+    """The results of steps."""
 
     run: Run
     known: dict[str, str] = field(default_factory=dict)

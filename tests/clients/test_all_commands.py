@@ -36,8 +36,7 @@ resources:
   bad: {type: "OS::Heat::TestResource", properties: {fail: true, value: x}}
 """
 HOOKS = "resource_registry: {resources: {text: {hooks: pre-create}}}\n"
-NOBODY = "5eb7e7a6-1d5c-4d0b-9b1c-0a3c6b9d1a11"
-"""A server that does not exist."""
+NOBODY = "5eb7e7a6-1d5c-4d0b-9b1c-0a3c6b9d1a11"  # a server that does not exist
 
 TYPES = (
     step("orchestration build info", "api", "engine", "revision"),
@@ -154,7 +153,7 @@ def test_administrators_see_the_engines(admin: Shell, shell: Shell) -> None:
     assert "service:index" in shell.run("orchestration service list")
 
 
-def test_there_is_a_step_for_every_command_of_the_client() -> None:
+def test_every_command_of_the_client_has_a_step() -> None:
     found = entry_points(group="openstack.orchestration.v1")
     names = [entry.name.replace("_", " ") for entry in found]
     assert len(names) > 45

@@ -21,8 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
 ]
-NOBODY = "8ac9ad39-6f7b-4f4c-8a0e-0d3f6d6b4c55"
-"""A server that does not exist."""
+NOBODY = "8ac9ad39-6f7b-4f4c-8a0e-0d3f6d6b4c55"  # a server that does not exist
 
 
 class Calls:

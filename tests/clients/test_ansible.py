@@ -70,7 +70,7 @@ AWS_TASKS = (
 def _played(
     service: Service, place: Path, tasks: Sequence[tuple[str, str, dict[str, Any]]]
 ) -> dict[str, Any]:
-    """What each task of a playbook has given, by its name."""
+    """Return the result of each task of a playbook, by its name."""
     # the collection for OpenStack asks newer ones for a module that they have no more
     programs = installed("ansible", "ansible", "openstacksdk>=4.0,<4.6", "boto3")
     play = {
@@ -102,9 +102,7 @@ def _played(
     return {task["task"]["name"]: task["hosts"]["localhost"] for task in played["tasks"]}
 
 
-def test_a_playbook_makes_changes_reads_and_deletes_a_stack(
-    service: Service, tmp_path: Path
-) -> None:
+def test_playbook_manages_a_stack(service: Service, tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text(TEMPLATE)
     tasks = [
         (name, f"openstack.cloud.{module}", {**given, "cloud": "stoker"})
@@ -131,7 +129,7 @@ def test_a_playbook_makes_changes_reads_and_deletes_a_stack(
     assert results["ask again"]["stacks"] == []
 
 
-def test_a_playbook_for_aws_makes_changes_reads_and_deletes_a_stack(
+def test_playbook_for_aws_manages_a_stack(
     service: Service, tmp_path: Path, keys: dict[str, str]
 ) -> None:
     access = {

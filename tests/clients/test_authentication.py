@@ -58,7 +58,7 @@ def heat(service: Service, password: str | None = None) -> Any:
     )
 
 
-def test_heatclient_makes_and_deletes_a_stack_with_a_password(standalone: Service) -> None:
+def test_heatclient_manages_a_stack_with_a_password(standalone: Service) -> None:
     client = heat(standalone)
     stack_id = client.stacks.create(stack_name="by-password", template=TEMPLATE)["stack"]["id"]
     until(lambda: client.stacks.get(stack_id).stack_status == "CREATE_COMPLETE", "it is made")
@@ -89,7 +89,7 @@ def test_tokens_count_as_well(standalone: Service) -> None:
     assert demo(standalone).ask("GET", "/stacks").status_code == 200
 
 
-def test_a_package_of_the_operator_says_who_sends_a_request(standalone: Service) -> None:
+def test_operator_package_authenticates_a_request(standalone: Service) -> None:
     address = f"{standalone.url}/v1/{demo(standalone).project}/stacks"
     trusted = {"X-Trusted-User": "ann"}
     answer = httpx.get(address, headers=trusted, timeout=30)

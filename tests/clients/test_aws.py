@@ -95,7 +95,7 @@ def test_boto3_makes_changes_and_deletes_a_stack(api: Any) -> None:
     assert made["StackId"] in {each["StackId"] for p in deleted for each in p["StackSummaries"]}
 
 
-def test_boto3_asks_again_with_its_token_and_nothing_is_done_twice(api: Any) -> None:
+def test_boto3_repeats_requests_with_token_safely(api: Any) -> None:
     create = {
         "StackName": "again",
         "TemplateBody": BODY,
@@ -123,7 +123,7 @@ def test_boto3_asks_again_with_its_token_and_nothing_is_done_twice(api: Any) -> 
     assert {each.get("ClientRequestToken") for each in events} == set(tokens)
 
 
-def test_a_stack_that_fails_goes_where_boto3_says_so(api: Any) -> None:
+def test_failed_stack_is_deleted_on_boto3s_request(api: Any) -> None:
     bad = {**TEMPLATE["Resources"], "Bad": {
         "Type": "OS::Heat::TestResource", "DependsOn": "Second", "Properties": {"fail": True}
     }}  # fmt: skip
@@ -139,9 +139,7 @@ def test_a_stack_that_fails_goes_where_boto3_says_so(api: Any) -> None:
     assert told == ["DELETE_COMPLETE", "DELETE_IN_PROGRESS", "CREATE_FAILED", "CREATE_IN_PROGRESS"]
 
 
-def test_templates_lie_in_the_object_store_under_addresses_of_s3(
-    api: Any, service: Service
-) -> None:
+def test_templates_are_read_from_s3_addresses(api: Any, service: Service) -> None:
     token, project = service.authenticate()
     account, headers = (
         f"{service.cloud_url}/v1/AUTH_{project}",
@@ -161,7 +159,7 @@ def test_templates_lie_in_the_object_store_under_addresses_of_s3(
 
 @pytest.fixture(scope="module")
 def steady(api: Any) -> str:
-    """A stack that the tests look at."""
+    """Create a stack that the tests read."""
     api.create_stack(StackName="steady", TemplateBody=BODY)
     api.get_waiter("stack_create_complete").wait(StackName="steady", WaiterConfig=FAST)
     return "steady"
@@ -225,7 +223,7 @@ def test_template_of_aws_needs_no_format_version(api: Any) -> None:
         assert reason in message
 
 
-def test_update_that_changes_nothing_is_rejected_in_the_words_of_aws(api: Any) -> None:
+def test_unchanged_update_is_rejected_in_aws_words(api: Any) -> None:
     given = {"StackName": "idle", "TemplateBody": BODY, "Parameters": parameters(Text="a")}
     tags = [{"Key": "team", "Value": "blue"}]
     api.create_stack(**given, Tags=tags)
@@ -248,7 +246,7 @@ def test_update_that_changes_nothing_is_rejected_in_the_words_of_aws(api: Any) -
     api.delete_stack(StackName="idle")
 
 
-def test_update_of_a_failed_stack_is_carried_out_unchanged(api: Any) -> None:
+def test_unchanged_update_of_failed_stack_is_executed(api: Any) -> None:
     bad = {"Type": "OS::Heat::TestResource", "Properties": {"fail": True}}
     body = json.dumps({**TEMPLATE, "Resources": {**TEMPLATE["Resources"], "Bad": bad}})
     given = {"StackName": "failed", "TemplateBody": body}
@@ -286,7 +284,7 @@ def test_boto3_asks_about_templates(api: Any, steady: str) -> None:
     assert code == "ValidationError"
 
 
-def test_boto3_is_told_by_the_codes_of_aws_what_is_wrong(api: Any, steady: str) -> None:
+def test_boto3_gets_the_error_codes_of_aws(api: Any, steady: str) -> None:
     code, _ = refused(api.create_stack, StackName=steady, TemplateBody=BODY)
     assert code == "AlreadyExistsException"
     code, message = refused(api.create_stack, StackName="r", TemplateBody=BODY, RoleARN="a" * 20)
@@ -333,7 +331,7 @@ def test_boto3_rolls_back_and_waits_for_it(api: Any) -> None:
     assert (code, "ROLLBACK_COMPLETE" in message) == ("ValidationError", True)
 
 
-def test_boto3_shows_a_change_set_and_carries_it_out(api: Any) -> None:
+def test_boto3_executes_a_change_set(api: Any) -> None:
     made = api.create_change_set(
         StackName="sets",
         ChangeSetName="first",
@@ -367,7 +365,7 @@ def test_boto3_shows_a_change_set_and_carries_it_out(api: Any) -> None:
     assert code == "InvalidChangeSetStatus"
 
 
-def test_boto3_is_shown_what_a_change_set_would_change(api: Any, steady: str) -> None:
+def test_boto3_shows_changes_of_a_change_set(api: Any, steady: str) -> None:
     template = {**TEMPLATE, "Resources": {**TEMPLATE["Resources"]}}
     template["Resources"]["Second"] = {
         "Type": "OS::Heat::RandomString",
@@ -409,7 +407,7 @@ def test_boto3_is_shown_what_a_change_set_would_change(api: Any, steady: str) ->
     assert api.list_change_sets(StackName=steady)["Summaries"] == []
 
 
-def test_boto3_is_told_that_a_change_set_changes_nothing_or_is_out_of_date(api: Any) -> None:
+def test_boto3_sees_empty_and_obsolete_change_sets(api: Any) -> None:
     api.create_stack(StackName="void", TemplateBody=BODY)
     api.get_waiter("stack_create_complete").wait(StackName="void", WaiterConfig=FAST)
     api.create_change_set(StackName="void", ChangeSetName="none", TemplateBody=BODY)
@@ -480,9 +478,7 @@ def test_boto3_protects_stacks(api: Any) -> None:
     api.get_waiter("stack_delete_complete").wait(StackName="kept", WaiterConfig=FAST)
 
 
-def test_the_aws_command_deploys_changes_and_shows_change_sets(
-    keys: dict[str, str], tmp_path: Path
-) -> None:
+def test_aws_command_deploys_and_shows_change_sets(keys: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "template.json"
     path.write_text(BODY)
 

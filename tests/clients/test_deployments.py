@@ -50,7 +50,7 @@ def deployed(type_name: str, server: str) -> dict[str, Any]:
         ("OS::Heat::SoftwareDeploymentGroup", "11111111-2222-4333-8444-555555555552"),
     ],
 )
-def test_the_signed_address_of_a_deployment_takes_the_report(
+def test_signed_url_of_deployment_accepts_the_report(
     heat: Any, type_name: str, server: str
 ) -> None:
     template = deployed(type_name, server)
@@ -66,7 +66,7 @@ def test_the_signed_address_of_a_deployment_takes_the_report(
     until(lambda: not list(heat.stacks.list(filters={"name": "reports"})), "it is deleted")
 
 
-def test_a_deployment_that_is_given_up_is_seen_to_be(heat: Any) -> None:
+def test_cancelled_deployment_is_shown_as_cancelled(heat: Any) -> None:
     server = "11111111-2222-4333-8444-555555555553"
     template = deployed("OS::Heat::SoftwareDeployment", server)
     handle = {"type": "OS::Heat::WaitConditionHandle"}
@@ -89,7 +89,7 @@ def test_a_deployment_that_is_given_up_is_seen_to_be(heat: Any) -> None:
     until(lambda: not list(heat.stacks.list(filters={"name": "given-up"})), "it is deleted")
 
 
-def test_a_wait_condition_hears_what_was_written_to_a_temporary_address(heat: Any) -> None:
+def test_wait_condition_receives_temporary_url_signals(heat: Any) -> None:
     handle = {
         "type": "OS::Heat::WaitConditionHandle",
         "properties": {"signal_transport": "TEMP_URL_SIGNAL"},
@@ -112,7 +112,7 @@ def test_a_wait_condition_hears_what_was_written_to_a_temporary_address(heat: An
     until(begun, "it waits")
     shown = heat.resources.get("temporary", "handle").attributes
     url = json.loads(shown["signal"])["alarm_url"]
-    for name in "abc":  # at once: the object store keeps what is written over
+    for name in "abc":  # immediately, because the object store keeps the overwritten version
         signal = {"id": name, "data": name.upper()}
         assert httpx.put(url, json=signal, timeout=30).status_code == 201
     until(lambda: heat.stacks.get("temporary").stack_status == "CREATE_COMPLETE", "it is made")

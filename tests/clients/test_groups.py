@@ -68,9 +68,7 @@ TEMPLATE: dict[str, Any] = {
 
 
 @pytest.mark.long
-def test_a_group_grows_and_rolls_and_a_killed_server_is_replaced(
-    shell: Shell, tmp_path: Path
-) -> None:
+def test_group_scales_rolls_and_replaces_killed_server(shell: Shell, tmp_path: Path) -> None:
     template = tmp_path / "app.template"
     template.write_text(json.dumps(TEMPLATE))
 

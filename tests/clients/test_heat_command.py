@@ -105,7 +105,7 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 @pytest.fixture
 def heat(service: Service) -> Iterator[list[str]]:
-    """The words by which the command finds the service."""
+    """Return the options with the address of the service."""
     auth = service.credentials("stoker")
     names = {"os-auth-url": "auth_url", "os-username": "username", "os-password": "password",
              "os-project-name": "project_name", "os-user-domain-name": "user_domain_name",
@@ -118,7 +118,7 @@ def heat(service: Service) -> Iterator[list[str]]:
 
 
 def run(words: list[str], command: str) -> str:
-    """What the command prints, refusals included."""
+    """Return the output of the command, including refusals."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
         try:
@@ -129,7 +129,7 @@ def run(words: list[str], command: str) -> str:
 
 
 class Words(Walk):
-    """Finds ids in what is printed: this client has no other form."""
+    """Find ids in printed text: this client has no other form."""
 
     def through(self, steps: tuple[Step, ...]) -> None:
         """Run all steps, one by one."""

@@ -100,7 +100,7 @@ def delete(shell: Shell, stack: str) -> None:
 
 
 def page(service: Service, floating_ip: str) -> str:
-    """What the application shows, or nothing while it does not answer."""
+    """Return the page of the application, or nothing while it does not answer."""
     found = service.cloud(f"/network/v2.0/floatingips/{floating_ip}")["floatingip"]
     for forwarding in found["stoker:forwardings"]:
         try:
@@ -141,7 +141,7 @@ def test_the_web_application_is_deployed_changed_and_deleted(
     assert shell.data("server list") == []
 
 
-def test_a_stack_is_made_of_files_in_a_container(shell: Shell, files: Path) -> None:
+def test_stack_is_created_from_files_in_container(shell: Shell, files: Path) -> None:
     shell.run("container create parts")
     for name in ("part.yaml", "env.yaml"):
         shell.run(f"object create parts {files}/{name} --name {name}")
@@ -223,7 +223,7 @@ def test_a_signal_completes_a_waiting_stack(shell: Shell, files: Path) -> None:
     delete(shell, "waiting")
 
 
-def test_the_service_tells_of_itself(shell: Shell) -> None:
+def test_service_describes_itself(shell: Shell) -> None:
     types = [entry["Resource Type"] for entry in shell.data("orchestration resource type list")]
     assert {"OS::Nova::Server", "OS::Heat::RandomString"} <= set(types)
     found = shell.data("orchestration resource type list --filter name=OS::Neutron::Router")
@@ -241,9 +241,7 @@ def test_the_service_tells_of_itself(shell: Shell) -> None:
     assert set(shell.data("orchestration build info")) == {"api", "engine"}
 
 
-def test_a_failure_is_said_and_is_the_exit_code(
-    shell: Shell, service: Service, files: Path
-) -> None:
+def test_failure_is_printed_and_sets_exit_code(shell: Shell, service: Service, files: Path) -> None:
     ended = openstack(
         service, "stack", "create", "--wait", "--poll", "1", "-t", f"{files}/bad.yaml", "bad"
     )
@@ -296,7 +294,7 @@ def test_events_are_followed_as_they_happen(shell: Shell, service: Service, file
     )
     assert following.stdout is not None
     try:
-        for line in following.stdout:  # it ends with the tests' patience, not by itself
+        for line in following.stdout:  # it ends with the tests' timeout, not on its own
             if "[followed.ready]: CREATE_IN_PROGRESS" in line:
                 shell.run("stack resource signal followed handle")
             if "[followed]: CREATE_COMPLETE" in line:
@@ -309,7 +307,7 @@ def test_events_are_followed_as_they_happen(shell: Shell, service: Service, file
     delete(shell, "followed")
 
 
-def test_other_projects_do_not_see_a_stack_and_the_administrator_does(
+def test_stack_is_visible_to_owner_and_admin_only(
     shell: Shell, admin: Shell, service: Service, files: Path
 ) -> None:
     shell.run(f"stack create -t {files}/part.yaml --parameter word=w --wait --poll 1 mine")

@@ -94,7 +94,7 @@ def secret(cloud: Connection, text: str) -> str:
 
 
 def lived(cloud: Connection, name: str, context: dict[str, Any], place: Connection) -> None:
-    """A stack is made, changed and removed, and what it has made at its place with it."""
+    """Create, change and delete a stack, and check its object in the other cloud each time."""
     api = cloud.orchestration
     made = api.create_stack(name=name, template=outer(context))
     ended = {"failures": ["CREATE_FAILED", "UPDATE_FAILED"], "interval": 0.1, "wait": 60}
@@ -166,7 +166,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_credentials_that_cannot_be_used_are_told_at_once(cloud: Connection, case: str) -> None:
+def test_unusable_credentials_are_refused_immediately(cloud: Connection, case: str) -> None:
     held, told = REFUSED[case]
     key = str(uuid.uuid4()) if held is None else secret(cloud, held)
     template = outer({"credential_secret_id": key})
@@ -176,7 +176,7 @@ def test_credentials_that_cannot_be_used_are_told_at_once(cloud: Connection, cas
     assert not list(cloud.orchestration.stacks(name="refused"))
 
 
-def test_a_region_without_the_service_is_told_at_once(cloud: Connection) -> None:
+def test_region_without_service_is_refused_immediately(cloud: Connection) -> None:
     with pytest.raises(openstack.exceptions.BadRequestException) as refusal:
         cloud.orchestration.create_stack(name="dark", template=outer({"region_name": "DARKHOLE"}))
     assert (

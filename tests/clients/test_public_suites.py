@@ -25,6 +25,7 @@ PACKAGES = (
     "gabbi", "stestr", "pytest", "hacking", "oslotest", "requests-mock", "python-subunit",
 )  # fmt: skip
 _SECONDS = 1800
+# Tests that are left out, by a part of their names, and the reason.
 NOT_PASSED = {
     "test_stack_create_minimal_from_url": "the template lies in the internet",
     "test_stack_create_bad_region": "the message begins with the place in the template",
@@ -35,7 +36,6 @@ NOT_PASSED = {
     "SoftwareConfigIntegrationTest": "the image has no hook for Puppet",
     "VolumeBackupRestoreIntegrationTest": "it makes a file system on a device in the server",
 }
-"""Tests that are left out, by a part of their names, and why."""
 LEFT_OUT = "|".join(NOT_PASSED)
 TEMPEST = """
 [DEFAULT]
@@ -86,7 +86,7 @@ multi_cloud = true
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service with what the suites take for granted of a Heat."""
+    """A service with the objects that the suites expect of a Heat."""
     running = Service(
         tmp_path_factory.mktemp("suites") / "data",
         configuration="[DEFAULT]\nenable_stack_abandon = true\nenable_stack_adopt = true\n"
@@ -103,7 +103,7 @@ def programs() -> Path:
 
 
 def run(command: list[Any], place: Path, **environment: str) -> str:
-    """What a suite prints; fails with the end of that unless it passes."""
+    """Return the output of a suite; fail with the end of it unless it passes."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
     done = subprocess.run(
         command, cwd=place, env={**kept, **environment}, stdin=subprocess.DEVNULL,

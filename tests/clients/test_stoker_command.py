@@ -19,9 +19,7 @@ def stoker(service: Service, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_snapshot_is_taken_listed_shown_restored_and_deleted(
-    service: Service, tmp_path: Path
-) -> None:
+def test_snapshot_commands_manage_a_snapshot(service: Service, tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text(TEMPLATE)
     template = ["deploy", str(tmp_path / "main.yaml"), "--name", "pictured", "--yes"]
     assert stoker(service, *template).returncode == 0

@@ -57,7 +57,7 @@ class Terraform:
         assert self.run("init")[0] == 0
 
     def write(self, **stacks: dict[str, Any]) -> None:
-        """What there should be, by the stacks' names."""
+        """Return the desired stacks by name."""
         wanted = {
             name: {"name": f"tf-{name}", "on_failure": "ROLLBACK", **given}
             for name, given in stacks.items()
@@ -66,7 +66,7 @@ class Terraform:
         (self._place / "stacks.tf.json").write_text(json.dumps(resources))
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """The exit code, and what is printed."""
+        """Return exit code and output."""
         environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(self._place / "rc")}
         done = subprocess.run(
             ["terraform", f"-chdir={self._place}", *arguments, "-no-color"],
@@ -81,7 +81,7 @@ class Terraform:
         return done.returncode, done.stdout
 
     def stacks(self) -> dict[str, Any]:
-        """What it knows of the stacks, by their names."""
+        """Return the stacks in its state by name."""
         code, shown = self.run("show", "-json")
         assert code == 0, shown
         root = json.loads(shown)["values"]["root_module"]

@@ -1,4 +1,4 @@
-"""Workflows of stacks: begun by signals and messages, and what they make in the cloud."""
+"""Workflows of stacks: started by signals and messages, with their effects in the cloud."""
 
 from __future__ import annotations
 

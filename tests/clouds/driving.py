@@ -1,4 +1,4 @@
-"""Drives a resource type as the engine does: calls it again after each Wait, keeps what it says."""
+"""Drives a resource type as the engine does: calls it again after each Wait, stores its results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOKEN = "abcdefgh2345"
 
 @dataclass
 class Row:
-    """What the engine keeps of a resource."""
+    """The state that the engine stores of a resource."""
 
     type: ResourceType
     cloud: Any

@@ -89,14 +89,11 @@ class FakeCloud:
     tables: dict[str, dict[str, Object]] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     build_polls: int = 1
-    actions: list[Object] = field(default_factory=list)
-    """What has been done to servers, the newest first."""
-    detach_polls: int = 2
-    """How often ports are looked at before a detached one is nobody's."""
+    actions: list[Object] = field(default_factory=list)  # actions on servers, the newest first
+    detach_polls: int = 2  # reads of the ports until a detached one has no owner
+    # Ports that the compute service had to detach, one entry per request.
     detached: list[str] = field(default_factory=list)
-    """Ports that the compute service was asked to detach, as often as it was asked."""
-    missing: set[str] = field(default_factory=set)
-    """Services that the catalog does not have."""
+    missing: set[str] = field(default_factory=set)  # services that are missing in the catalog
     lost: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str, int, str]] = field(default_factory=list)
     _numbers: Any = field(default_factory=lambda: itertools.count(10))

@@ -1,8 +1,8 @@
-"""Services in memory that keep objects as their API references say, and refuse what these refuse.
+"""Services in memory that keep and refuse objects as their API references say.
 
-A :class:`Kind` is one collection: which fields a create must and may have, which an update may
-have, what the service adds, and the states that an object goes through in the background. Each
-request to a service moves everything that is under way there by one step.
+A :class:`Kind` is one collection: the fields that a create must and may have, those of an update,
+those that the service adds, and the states that an object passes in the background. Each request to
+a service advances every object by one step.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from urllib.parse import unquote
 from tests.clouds.fake_cloud import FakeEndpoint, FakeResponse, RefusalError
 
 Object = dict[str, Any]
+# Called with the service, the match of the path, and the body; answers with a body.
 Handler = Callable[["Service", Any, Any], Any]
-"""Called with the service, the match of the path, and the body; answers with a body."""
 
 
 @dataclass(frozen=True)
 class States:
-    """What the status of an object says while the service works on it."""
+    """The status of an object while the service works on it."""
 
     creating: str
     ready: str
@@ -38,8 +38,7 @@ class States:
 class Kind:
     """A collection. ``create`` and ``update`` are names of fields; ``!`` marks required ones."""
 
-    path: str
-    """With ``{}`` for the id of the object that a collection belongs to."""
+    path: str  # with ``{}`` for the id of the object that a collection belongs to
     key: str
     plural: str
     create: str
@@ -47,15 +46,13 @@ class Kind:
     method: str = "PUT"
     id_field: str = "id"
     bare: bool = False
+    # Fields that the service adds to a new object.
     made: Callable[[Object], Object] = lambda body: {}
-    """What the service adds to a new object."""
     states: States | None = None
-    unique: tuple[str, ...] = ()
-    """Fields in which two objects cannot be alike."""
-    named_ids: bool = False
-    """The id is what the body says it is."""
+    unique: tuple[str, ...] = ()  # fields in which no two objects may be equal
+    named_ids: bool = False  # whether the id is that of the body
+    # Converts an object to its form in an answer.
     told: Callable[[Object], Object] = lambda item: item
-    """An object as an answer has it."""
 
     @property
     def required(self) -> set[str]:
@@ -75,10 +72,10 @@ class Service:
     """One service; ``proxy`` is the attribute of a connection under which it is met."""
 
     kinds: tuple[Kind, ...]
+    # Method, pattern of the path, and handler: requests beside the collections.
     actions: tuple[tuple[str, str, Handler], ...] = ()
-    """Method, pattern of the path, and what is done: requests beside the collections."""
+    # Text of the refusal of changes while any object is in transition, if they are refused.
     exclusive: str = ""
-    """Words of the refusal of changes while anything is under way, if they are refused."""
     tables: dict[str, dict[str, Object]] = field(default_factory=dict)
     under_way: dict[str, tuple[Kind, Object, int, str]] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
@@ -86,7 +83,7 @@ class Service:
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def request(self, path: str, method: str, **arguments: Any) -> FakeResponse:
-        """As a keystoneauth adapter answers."""
+        """Answers as a keystoneauth adapter does."""
         self.calls.append((method, path))
         self._step()
         path, _, query = path.partition("?")
@@ -223,7 +220,7 @@ class Service:
 
 
 class FakeConnection:
-    """A connection whose services are in memory; what they do not have is asked elsewhere."""
+    """A connection whose services are in memory; other services are requested elsewhere."""
 
     def __init__(self, services: Mapping[str, Service], beside: Any = None) -> None:
         self._services = services

@@ -15,7 +15,7 @@ AGE = 0.5
 
 
 class Cloud:
-    """Volumes behind a connection; counts what is asked."""
+    """Volumes behind a connection; records the requests."""
 
     def __init__(self, count: int) -> None:
         self.volumes = {str(n): {"id": str(n), "status": "creating"} for n in range(count)}
@@ -47,7 +47,7 @@ class Cloud:
         return self.asked.count("/volumes/detail")
 
 
-def test_many_are_looked_at_with_one_list() -> None:
+def test_many_objects_are_polled_with_one_list() -> None:
     cloud = Cloud(50)
     found = [cloud.look(number, 10.0) for number in range(50)]
     assert [each and each["id"] for each in found] == list(cloud.volumes)
@@ -60,7 +60,7 @@ def test_many_are_looked_at_with_one_list() -> None:
     assert cloud.asked == ["/volumes/detail"]
 
 
-def test_few_are_looked_at_one_by_one() -> None:
+def test_few_objects_are_polled_one_by_one() -> None:
     cloud = Cloud(4)
     for now in (10.0, 11.0):
         for number in range(4):
@@ -68,7 +68,7 @@ def test_few_are_looked_at_one_by_one() -> None:
     assert cloud.lists_asked() == 0
 
 
-def test_nobody_is_told_what_is_too_old() -> None:
+def test_outdated_list_is_not_used() -> None:
     cloud = Cloud(10)
     for number in range(10):
         cloud.look(number, 10.0)
@@ -79,7 +79,7 @@ def test_nobody_is_told_what_is_too_old() -> None:
 
 
 @pytest.mark.parametrize("jump", [-100.0, 100.0])
-def test_a_clock_that_jumps_makes_nothing_old_look_new(jump: float) -> None:
+def test_clock_jump_makes_no_old_list_valid(jump: float) -> None:
     cloud = Cloud(10)
     for number in range(10):
         cloud.look(number, 1000.0)
@@ -99,7 +99,7 @@ def test_what_the_list_lacks_is_asked_for() -> None:
     assert cloud.look(5, 12.0) is None
 
 
-def test_a_list_that_is_refused_stands_in_nobodys_way() -> None:
+def test_refused_list_falls_back_to_single_polls() -> None:
     cloud = Cloud(10)
     cloud.lists = False
     for number in range(10):
@@ -116,14 +116,14 @@ def test_users_share_no_lists() -> None:
         assert other.look(number, 10.1) == other.volumes[str(number)]
 
 
-def test_a_kind_without_such_a_list_is_asked_one_by_one() -> None:
+def test_kind_without_list_is_polled_one_by_one() -> None:
     cloud = Cloud(10)
     for number in range(10):
         assert look(cloud, NETWORKS, str(number), 10.0, AGE) is not None
     assert len(cloud.asked) == 10
 
 
-def test_a_fault_of_a_single_look_is_told() -> None:
+def test_failure_of_single_poll_is_raised() -> None:
     cloud = Cloud(1)
     cloud.block_storage.request = lambda *_, **__: SimpleNamespace(
         status_code=503, content=b"", text="", headers={}

@@ -30,14 +30,14 @@ def filled(limit: ConcurrencyLimit) -> int:
     return places
 
 
-def test_a_limit_admits_as_many_calls_as_its_size(clock: ManualClock) -> None:
+def test_limit_admits_its_number_of_calls(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=3))
     assert filled(limit) == 3
     limit.leave()
     assert limit.enter()
 
 
-def test_a_full_limit_doubles_with_each_round_until_it_is_cut(clock: ManualClock) -> None:
+def test_full_limit_doubles_until_first_cut(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=4))
     for _ in range(4):
         filled(limit)
@@ -45,7 +45,7 @@ def test_a_full_limit_doubles_with_each_round_until_it_is_cut(clock: ManualClock
     assert limit.size == 8
 
 
-def test_a_limit_that_was_cut_grows_by_one_per_round(clock: ManualClock) -> None:
+def test_limit_after_cut_grows_by_one_per_round(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=8))
     limit.observe(503, 0.01)
     filled(limit)
@@ -54,7 +54,7 @@ def test_a_limit_that_was_cut_grows_by_one_per_round(clock: ManualClock) -> None
     assert 4.8 < limit.size < 5.2
 
 
-def test_a_limit_that_is_not_used_does_not_grow(clock: ManualClock) -> None:
+def test_unused_limit_does_not_grow(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=4))
     for _ in range(100):
         limit.observe(200, 0.01)
@@ -80,7 +80,7 @@ def test_a_limit_never_falls_to_nothing(clock: ManualClock) -> None:
     assert filled(limit) == 1
 
 
-def test_the_pause_that_a_service_asks_for_is_kept(clock: ManualClock) -> None:
+def test_requested_pause_is_kept(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=2))
     limit.observe(429, 0.01, retry_after=7)
     assert limit.pause() == 7
@@ -98,7 +98,7 @@ def test_rising_latency_of_one_kind_lowers_the_limit(clock: ManualClock) -> None
     assert limit.size == 8
 
 
-def test_calls_of_kinds_that_differ_in_speed_leave_the_limit_as_it_is(clock: ManualClock) -> None:
+def test_kinds_of_different_speed_keep_the_limit(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(100):
         clock.time += 1
@@ -107,7 +107,7 @@ def test_calls_of_kinds_that_differ_in_speed_leave_the_limit_as_it_is(clock: Man
     assert limit.size == 16
 
 
-def test_a_kind_whose_calls_take_now_long_now_short_leaves_the_limit_as_it_is(
+def test_kind_of_varying_speed_keeps_the_limit(
     clock: ManualClock,
 ) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=16))
@@ -117,7 +117,7 @@ def test_a_kind_whose_calls_take_now_long_now_short_leaves_the_limit_as_it_is(
     assert limit.size == 16
 
 
-def test_quick_refusals_do_not_make_what_works_seem_slow(clock: ManualClock) -> None:
+def test_fast_refusals_do_not_count_as_speed(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(100):
         clock.time += 1
@@ -126,7 +126,7 @@ def test_quick_refusals_do_not_make_what_works_seem_slow(clock: ManualClock) -> 
     assert limit.size == 16
 
 
-def test_slowness_alone_never_makes_a_limit_low_and_is_got_used_to(clock: ManualClock) -> None:
+def test_slowness_lowers_limit_only_for_a_while(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=16))
     limit.observe(200, 0.1, kind="POST /ports")
     sizes = []
@@ -141,7 +141,7 @@ def test_slowness_alone_never_makes_a_limit_low_and_is_got_used_to(clock: Manual
     assert sizes[-1] > 16
 
 
-def test_a_conflict_is_overload_only_where_it_asks_for_a_pause(clock: ManualClock) -> None:
+def test_conflict_is_overload_only_with_retry_after(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(clock, Bounds(start=16))
     limit.observe(409, 0.01)
     assert limit.size == 16
@@ -158,11 +158,11 @@ def test_a_conflict_is_overload_only_where_it_asks_for_a_pause(clock: ManualCloc
         ("http://cloud:9696/v2.0/ports", "POST /*/ports"),
     ],
 )
-def test_calls_are_told_apart_by_method_and_collection(url: str, kind: str) -> None:
+def test_call_kind_is_method_and_collection(url: str, kind: str) -> None:
     assert kind_of("POST", url) == kind
 
 
-async def test_no_more_calls_run_at_once_than_the_limit_admits(clock: ManualClock) -> None:
+async def test_running_calls_never_exceed_the_limit(clock: ManualClock) -> None:
     workers = Workers(clock, bounds=Bounds(start=2, ceiling=2))
     lock, running, most = threading.Lock(), 0, 0
     gate = threading.Event()
@@ -181,7 +181,7 @@ async def test_no_more_calls_run_at_once_than_the_limit_admits(clock: ManualCloc
     workers.close()
 
 
-async def test_what_a_call_raises_reaches_the_caller_and_frees_its_place(
+async def test_failed_call_frees_its_place(
     clock: ManualClock,
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1))
@@ -196,7 +196,7 @@ async def test_what_a_call_raises_reaches_the_caller_and_frees_its_place(
     workers.close()
 
 
-async def test_a_caller_that_gives_up_while_its_call_is_under_way_gives_the_place_back_at_its_end(
+async def test_cancelled_call_frees_its_place_when_it_ends(
     clock: ManualClock,
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
@@ -218,7 +218,7 @@ async def test_a_caller_that_gives_up_while_its_call_is_under_way_gives_the_plac
     workers.close()
 
 
-async def test_a_caller_that_gives_up_at_the_moment_of_its_turn_passes_the_place_on(
+async def test_caller_cancelled_on_admission_passes_place_on(
     clock: ManualClock,
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
@@ -235,7 +235,7 @@ async def test_a_caller_that_gives_up_at_the_moment_of_its_turn_passes_the_place
     workers.close()
 
 
-async def test_a_call_that_fails_between_its_turn_and_its_start_gives_the_place_back(
+async def test_call_that_fails_before_start_frees_place(
     clock: ManualClock,
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
@@ -256,7 +256,7 @@ async def test_a_call_that_fails_between_its_turn_and_its_start_gives_the_place_
     workers.close()
 
 
-async def test_a_call_without_a_service_runs_where_it_is(clock: ManualClock) -> None:
+async def test_call_without_service_runs_in_its_thread(clock: ManualClock) -> None:
     workers = Workers(clock)
     here = threading.get_ident()
     assert await workers.run(None, threading.get_ident) == here
@@ -264,7 +264,7 @@ async def test_a_call_without_a_service_runs_where_it_is(clock: ManualClock) -> 
     workers.close()
 
 
-async def test_a_caller_that_gives_up_in_the_queue_takes_no_place(clock: ManualClock) -> None:
+async def test_caller_cancelled_in_queue_takes_no_place(clock: ManualClock) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
     gate = threading.Event()
     first = asyncio.ensure_future(workers.run("compute", gate.wait))
@@ -278,7 +278,7 @@ async def test_a_caller_that_gives_up_in_the_queue_takes_no_place(clock: ManualC
     workers.close()
 
 
-async def test_a_caller_that_gives_up_when_its_turn_has_come_gives_its_place_back(
+async def test_caller_cancelled_after_admission_frees_place(
     clock: ManualClock,
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))

@@ -52,7 +52,7 @@ def test_exceptions_of_the_sdk_are_understood() -> None:
     assert faults.describe(sdk_errors.SDKException("odd")) == "odd"
 
 
-def test_a_broken_connection_is_worth_a_retry_and_its_outcome_unknown() -> None:
+def test_broken_connection_is_retried_with_unknown_outcome() -> None:
     broken = ConnectFailure("refused")
     assert faults.lands_within(broken) == 15
     assert faults.retry_after(broken, 0) == 0.5
@@ -64,7 +64,7 @@ def test_the_pause_that_a_service_asks_for_wins() -> None:
 
 
 @pytest.mark.parametrize("status", [408, 429, 502, 503, 504])
-def test_what_passes_is_tried_again_after_bounded_pauses_for_ever(status: int) -> None:
+def test_passing_fault_is_retried_with_bounded_pauses(status: int) -> None:
     pauses = [faults.retry_after(CloudError(status, "busy"), attempt) or 0 for attempt in range(99)]
     assert sorted(pauses) == pauses
     assert pauses[:3] == [0.5, 1, 2]
@@ -72,7 +72,7 @@ def test_what_passes_is_tried_again_after_bounded_pauses_for_ever(status: int) -
 
 
 @pytest.mark.parametrize("status", [409, 500])
-def test_what_may_be_so_for_ever_is_tried_for_minutes(status: int) -> None:
+def test_possibly_permanent_fault_is_retried_for_minutes(status: int) -> None:
     pauses = []
     while pause := faults.retry_after(CloudError(status, "in use"), len(pauses)):
         pauses.append(pause)
@@ -80,16 +80,14 @@ def test_what_may_be_so_for_ever_is_tried_for_minutes(status: int) -> None:
 
 
 def reached_at(url: str, **arguments: Any) -> BaseException:
-    """What keystoneauth raises for such a request."""
+    """Return the exception that keystoneauth raises for such a request."""
     with pytest.raises(Exception) as caught:
         session.Session().get(url, authenticated=False, **arguments)
     return caught.value
 
 
 @pytest.mark.parametrize(("status", "least"), [(408, 10), (500, 1), (502, 10), (504, 60)])
-def test_an_answer_of_a_gateway_or_a_broken_service_says_not_what_was_done(
-    status: int, least: float
-) -> None:
+def test_gateway_error_leaves_outcome_unknown(status: int, least: float) -> None:
     assert faults.lands_within(CloudError(status, "?")) >= least
 
 
@@ -98,7 +96,7 @@ def test_a_refusal_says_that_nothing_was_done(status: int) -> None:
     assert faults.lands_within(CloudError(status, "no")) == 0
 
 
-def test_a_request_that_found_nobody_was_not_carried_out() -> None:
+def test_refused_connection_means_not_carried_out() -> None:
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         refused = reached_at(f"http://127.0.0.1:{nobody.getsockname()[1]}")
@@ -107,7 +105,7 @@ def test_a_request_that_found_nobody_was_not_carried_out() -> None:
 
 
 @pytest.mark.parametrize(("hangs_up", "least"), [(True, 10), (False, 60)])
-def test_a_request_without_an_answer_may_still_be_carried_out(hangs_up: bool, least: float) -> None:
+def test_unanswered_request_may_still_be_carried_out(hangs_up: bool, least: float) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def accept() -> None:
@@ -124,7 +122,7 @@ def test_a_request_without_an_answer_may_still_be_carried_out(hangs_up: bool, le
     assert faults.lands_within(lost) >= least
 
 
-def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
+def test_unreadable_answer_counts_as_lost() -> None:
     unreadable = UnreadableAnswerError(201, "a body that is not JSON")
     assert faults.lands_within(unreadable) > 0
     assert faults.retry_after(unreadable, 0) is not None
@@ -149,7 +147,7 @@ def test_plain_refusals_are_final(status: int, words: str) -> None:
     assert faults.retry_after(CloudError(status, words), 0) is None
 
 
-def test_exceeded_quota_is_final_despite_retry_after_of_zero() -> None:
+def test_exceeded_quota_is_final_despite_zero_retry_after() -> None:
     # Cinder and Manila send "Retry-After: 0" with each refusal of this kind.
     exceeded = CloudError(413, "VolumeSizeExceedsAvailableQuota", retry_after=0.0)
     assert faults.retry_after(exceeded, 0) is None
@@ -166,7 +164,7 @@ def test_a_conflict_with_an_object_in_use_passes() -> None:
     assert faults.retry_after(CloudError(409, "ports are still in use"), 0) is not None
 
 
-def test_faults_of_ours_are_told_from_faults_of_clouds() -> None:
+def test_service_faults_differ_from_cloud_faults() -> None:
     assert not faults.is_cloud_fault(KeyError("x"))
     assert faults.is_cloud_fault(ConnectFailure("x"))
     assert faults.is_cloud_fault(CloudError(500, "x"))

@@ -32,7 +32,7 @@ def lookups(clock: ManualClock) -> Lookups:
     return Lookups(clock)
 
 
-def test_a_name_and_an_id_lead_to_the_same_object(lookups: Lookups) -> None:
+def test_name_and_id_find_same_object(lookups: Lookups) -> None:
     cloud = FakeCloud()
     made = cloud.put("networks", name="blue")
     assert lookups.find(cloud.connection, NETWORK, "blue") == made
@@ -52,14 +52,14 @@ def test_a_name_that_none_has_is_refused(lookups: Lookups) -> None:
         lookups.find(FakeCloud().connection, NETWORK, "blue")
 
 
-def test_an_object_whose_id_is_no_uuid_is_found(lookups: Lookups) -> None:
+def test_object_without_uuid_is_found(lookups: Lookups) -> None:
     cloud = FakeCloud()
     cloud.tables["flavors"]["42"] = {"id": "42", "name": "small"}
     assert lookups.find(cloud.connection, Finder("compute", "flavor"), "42") == "42"
     assert lookups.find(cloud.connection, Finder("nova", "flavor"), "small") == "42"
 
 
-def test_a_queue_is_found_on_any_page_and_none_is_made_by_asking(lookups: Lookups) -> None:
+def test_queue_is_found_on_any_page(lookups: Lookups) -> None:
     messages = zaqar.service()
     cloud = FakeConnection({"message": messages})
     for number in range(25):
@@ -83,7 +83,7 @@ def test_answers_are_kept_for_a_while(lookups: Lookups, clock: ManualClock) -> N
     assert len(cloud.calls) > asked
 
 
-def test_many_are_found_in_order_and_each_is_asked_once(lookups: Lookups) -> None:
+def test_many_lookups_are_ordered_and_requested_once(lookups: Lookups) -> None:
     cloud = FakeCloud()
     ids = {name: cloud.put("networks", name=name) for name in "abc"}
     wanted = [(NETWORK, name) for name in "abcabc"]
@@ -133,7 +133,7 @@ def test_empty_name_is_accepted_for_key_pairs_only(lookups: Lookups) -> None:
     assert cloud.calls == []
 
 
-def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> None:
+def test_failing_service_is_reported_as_reason(lookups: Lookups) -> None:
     cloud = FakeCloud()
     cloud.refuse("GET", "/networks", 503, "maintenance")
     [reason] = lookups.check_many(cloud.connection, [("neutron.network", "blue")])
@@ -171,7 +171,7 @@ def identity() -> FakeConnection:
 
 
 @pytest.mark.parametrize("kind", ["user", "project", "group", "role"])
-def test_name_with_domain_leads_to_the_object_of_that_domain(lookups: Lookups, kind: str) -> None:
+def test_name_with_domain_finds_object_of_domain(lookups: Lookups, kind: str) -> None:
     cloud, finder = identity(), Finder("keystone", kind)
     assert lookups.find(cloud, finder, "demo{Default}") == "default-demo"
     assert lookups.find(cloud, finder, "demo{other}") == "other-demo"
@@ -186,7 +186,7 @@ def test_name_with_domain_leads_to_the_object_of_that_domain(lookups: Lookups, k
             lookups.find(cloud, finder, value)
 
 
-def test_name_in_braces_never_leads_to_a_lookalike_in_another_domain(lookups: Lookups) -> None:
+def test_name_in_braces_finds_no_other_domain(lookups: Lookups) -> None:
     with pytest.raises(LookupFailedError, match="there is no user 'root' in the domain 'Default'"):
         lookups.find(identity(), Finder("keystone", "user"), "root{Default}")
     assert lookups.find(identity(), Finder("keystone", "user"), "imposter") == "imposter"

@@ -31,6 +31,6 @@ def test_pages_are_read_to_the_empty_one() -> None:
     assert listed(pages) == (["a", "b", "c"], ["", "b", "c"])
 
 
-def test_a_page_that_leads_to_itself_is_the_last_one() -> None:
+def test_page_that_links_to_itself_is_last() -> None:
     pages = {"": (["a"], "a"), "a": (["a"], "a")}
     assert listed(pages) == (["a"], ["", "a"])

@@ -111,7 +111,7 @@ def test_a_service_that_is_added_later_is_found(local: LocalCloud, clock: Manual
         url=admin.endpoint_for("network", region_name=local.credentials["region"]),
         region_id=region.id,
     )
-    with pytest.raises(Exception, match="not found"):  # the catalog was looked at a moment ago
+    with pytest.raises(Exception, match="not found"):  # the catalog was read a moment ago
         NETWORKS.select(cloud)
     clock.time += 61.0
     assert NETWORKS.select(cloud)
@@ -120,9 +120,7 @@ def test_a_service_that_is_added_later_is_found(local: LocalCloud, clock: Manual
     sessions.close()
 
 
-def test_a_service_is_reached_in_its_own_region_and_with_its_own_certificates(
-    local: LocalCloud, clock: ManualClock
-) -> None:
+def test_service_has_its_own_region_and_certificates(local: LocalCloud, clock: ManualClock) -> None:
     own = {
         "network": ServiceAccess(region="elsewhere"),
         "image": ServiceAccess(interface="nosuch"),
@@ -150,9 +148,7 @@ def test_a_service_is_reached_in_its_own_region_and_with_its_own_certificates(
     made.close()
 
 
-def test_calls_name_the_request_in_whose_course_they_are_made(
-    local: LocalCloud, clock: ManualClock
-) -> None:
+def test_calls_carry_id_of_current_request(local: LocalCloud, clock: ManualClock) -> None:
     asked: list[Any] = []
 
     class Noting(HTTPAdapter):
@@ -190,7 +186,7 @@ def test_the_service_acts_by_a_trust(local: LocalCloud, sessions: Sessions) -> N
     assert NETWORKS.create(acting, {"name": "by trust"})["project_id"] == project
 
 
-def test_a_connection_is_kept_while_it_is_in_use(
+def test_connection_is_kept_while_in_use(
     local: LocalCloud, sessions: Sessions, clock: ManualClock
 ) -> None:
     user = local.user("demo")
@@ -202,7 +198,7 @@ def test_a_connection_is_kept_while_it_is_in_use(
     assert sessions.connection(user) is not kept
 
 
-def test_a_wrong_password_is_told_in_words(local: LocalCloud, sessions: Sessions) -> None:
+def test_wrong_password_is_reported_in_words(local: LocalCloud, sessions: Sessions) -> None:
     cloud = sessions.connection(replace(local.user("demo"), password="wrong"))
     with pytest.raises(Exception, match="401") as caught:
         NETWORKS.select(cloud)

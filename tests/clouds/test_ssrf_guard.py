@@ -165,14 +165,14 @@ def test_a_slow_answer_is_refused(served: Serve, answered: Answer) -> None:
         ask(served(answered), seconds=0.3)
 
 
-def test_a_slow_answer_is_refused_where_it_is_encrypted_too(served: Serve, tmp_path: Path) -> None:
+def test_slow_encrypted_answer_is_refused(served: Serve, tmp_path: Path) -> None:
     pem = tmp_path / "own.pem"
     pem.write_bytes(certificate())
     with pytest.raises(ReadTimeout, match="takes longer than 0 s"):
         ask(served(dripping, pem), seconds=0.3, verify=str(pem))
 
 
-def test_an_answer_that_does_not_come_is_not_called_slow(served: Serve) -> None:
+def test_missing_answer_is_not_called_slow(served: Serve) -> None:
     with pytest.raises(ReadTimeout, match="Read timed out"):
         ask(served(lambda _: time.sleep(2)), pause=0.1)
 
@@ -191,7 +191,7 @@ def test_connections_are_used_again(served: Serve) -> None:
     assert len(came) == 1
 
 
-def test_a_broken_answer_is_a_fault_of_the_connection(served: Serve) -> None:
+def test_broken_answer_is_a_connection_error(served: Serve) -> None:
     with pytest.raises(requests.ConnectionError):
         ask(served(broken))
 

@@ -1,4 +1,4 @@
-"""What the service connects to when it is told to fetch a template."""
+"""Addresses that the service connects to when it fetches a template."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ INSIDE = [
 
 
 class Web:
-    """Hosts with addresses, and what they answer; ``asked`` is what was connected to."""
+    """Hosts with addresses and answers; ``asked`` records the connections."""
 
     def __init__(self, hosts: Mapping[str, list[str]], answers: Mapping[str, httpx.Response]):
         self.hosts, self.answers = hosts, answers
@@ -79,7 +79,7 @@ def moved(location: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("address", INSIDE)
-async def test_addresses_that_are_not_public_are_never_connected_to(address: str) -> None:
+async def test_private_addresses_are_never_connected_to(address: str) -> None:
     web = Web({"inside": [address]}, {"inside/t": page()})
     with pytest.raises(ValidationError, match="cannot be fetched"):
         await web.templates()("http://inside/t")
@@ -106,7 +106,7 @@ async def test_other_spellings_of_loopback_are_loopback(host: str) -> None:
     assert not asked
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
+async def test_connection_goes_to_checked_address() -> None:
     web = Web({"web": ["10.0.0.1", PUBLIC]}, {"web:8080/t": page()})
     assert await web.templates()("https://web:8080/t?x=1") == "a template"
     request = web.asked[0]
@@ -173,7 +173,7 @@ async def test_all_refusals_read_alike() -> None:
     assert len(said) == 1
 
 
-async def test_temporary_url_of_the_own_object_store_is_fetched_from_a_private_address() -> None:
+async def test_temporary_url_of_own_store_may_be_private() -> None:
     web = Web({"store": ["10.0.0.1"]}, {"store/v1/AUTH_a/c/t": page(), "store/x": page()})
 
     async def is_own(url: str) -> bool:
@@ -187,7 +187,7 @@ async def test_temporary_url_of_the_own_object_store_is_fetched_from_a_private_a
     assert len(web.asked) == 1
 
 
-async def test_redirect_from_the_own_object_store_leads_to_no_private_address() -> None:
+async def test_redirect_from_own_store_must_be_public() -> None:
     hosts = {"store": ["10.0.0.1"], "inside": ["10.0.0.2"]}
     moves = {"store/v1/AUTH_a/c/t": moved("http://inside/v1/a/b/c?temp_url_sig=1")}
     web = Web(hosts, {**moves, "inside/v1/a/b/c": page()})

@@ -1,7 +1,7 @@
 """``python -m tests.conformance``: replays recorded cases over HTTP and prints a table.
 
 Without ``--credentials`` it starts a service of its own on free ports, with a local cloud and an
-empty data directory. The exit code is 0 when nothing differs but what is listed as meant.
+empty data directory. The exit code is 0 when all differences are listed as deliberate.
 """
 
 from __future__ import annotations

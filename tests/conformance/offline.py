@@ -1,4 +1,4 @@
-"""Replays recorded cases on the evaluator alone: templates in, outputs and error types out.
+"""Replays recorded cases on the evaluator only: templates in, outputs and error types out.
 
 Resources are created in memory by their own types, in dependency order; a nested template is
 evaluated the same way. Texts are not compared, for they are this project's own.
@@ -68,7 +68,7 @@ class Created:
 
 @dataclass
 class Answer:
-    """What one step gave."""
+    """The result of one step."""
 
     http: int
     error: str | None = None
@@ -165,7 +165,7 @@ def environment_of(step: Mapping[str, Any], files: Mapping[str, str], declaratio
 
 
 def run_create(step: Mapping[str, Any], types: Any) -> Answer:
-    """What creating the stack gives."""
+    """Return the result of creating the stack."""
     try:
         evaluation = evaluation_of(step, types)
         findings = evaluation.validate()
@@ -186,7 +186,7 @@ def run_create(step: Mapping[str, Any], types: Any) -> Answer:
 
 
 def run_validate(step: Mapping[str, Any], types: Any) -> Answer:
-    """What validating the template gives."""
+    """Return the result of validating the template."""
     try:
         evaluation = evaluation_of(step, types)
         findings = as_template_diagnostics(evaluation.validate())
@@ -233,7 +233,7 @@ def same(expected: Any, actual: Any) -> bool:
 
 
 def differences(expected: Mapping[str, Any], answer: Answer) -> list[str]:
-    """How an answer differs from the recorded one."""
+    """Yield the differences between an answer and the recorded one."""
     found = []
     if expected.get("http") == 500:
         return [] if answer.http == 400 else [f"a fault of the recorded service: {answer.http}"]

@@ -17,8 +17,8 @@ import offline
 
 KNOWN = known()
 AREAS = frozenset(LANGUAGE) - {"dependencies"}
+# They need an orchestration service, and are replayed over HTTP only.
 NEED_A_CLOUD = frozenset({"nested-034-heat-stack", "nested-035-heat-stack-bad-region"})
-"""They ask an orchestration service: replayed over HTTP only."""
 CASES = [
     path
     for path in sorted(offline.CASES.glob("*/*.yaml"))
@@ -34,7 +34,7 @@ def types() -> Registry:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_recorded_case_gives_the_same_outputs_and_error_types(path: Path, types: Any) -> None:
+def test_recorded_case_gives_same_outputs_and_errors(path: Path, types: Any) -> None:
     case = offline.load(path)
     found = offline.replay(case, types)
     # what is meant to differ must differ, in the steps that are named and in no others

@@ -17,8 +17,8 @@ KNOWN = known()
 CASES = [case for case in cases_in(LANGUAGE) if not KNOWN.is_missing(case)]
 
 
+# One case in this many is replayed with every run of the tests; without HTTP all of them are.
 EVERY = 5
-"""One case of so many is replayed with every run of the tests: without HTTP all of them are."""
 
 
 async def _replayed(cases: Sequence[Case]) -> Mapping[str, Result]:
@@ -48,5 +48,5 @@ def test_the_service_answers_all_as_recorded() -> None:
         _assert_as_recorded(result)
 
 
-def test_the_page_of_differences_is_that_of_the_list() -> None:
+def test_page_of_differences_matches_the_list() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(KNOWN)

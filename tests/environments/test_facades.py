@@ -1,4 +1,4 @@
-"""Templates in the place of types: what they must take and give, and what they may use."""
+"""Templates that replace types: required properties and attributes, and types that they may use."""
 
 from __future__ import annotations
 
@@ -60,16 +60,14 @@ def messages(evaluation: Evaluation) -> list[str]:
         ),
     ],
 )
-def test_a_template_for_one_resource_must_fit_what_stands_for_its_type(
-    old: str, new: str, message: str
-) -> None:
+def test_template_for_one_resource_must_match_its_facade(old: str, new: str, message: str) -> None:
     registry = {THING: "facade.yaml", "resources": {"thing": {THING: "concrete.yaml"}}}
     files = {"facade.yaml": FACADE, "concrete.yaml": FACADE.replace(old, new)}
     assert message in messages(evaluate(registry, files))
     assert messages(evaluate(registry, {**files, "concrete.yaml": FACADE})) == []
 
 
-def test_a_template_of_a_stack_must_fit_what_the_service_has_for_the_type() -> None:
+def test_stack_template_must_match_facade_of_service() -> None:
     files = {"facade.yaml": FACADE, "concrete.yaml": FACADE.replace("here", "there")}
     found = evaluate(
         {THING: "concrete.yaml"},
@@ -98,7 +96,7 @@ outputs: {value: {value: {get_attr: [inner, value]}}, id: {value: {get_resource:
     ],
     ids=["type", "glob", "one resource", "alias"],
 )
-def test_a_template_can_use_the_type_that_it_stands_for(registry: dict[str, Any]) -> None:
+def test_template_can_use_the_type_that_it_replaces(registry: dict[str, Any]) -> None:
     name = "My::Thing" if "My::Thing" in registry else WRAPPED
 
     async def story(lab: Lab) -> None:
@@ -125,7 +123,7 @@ def test_a_template_can_use_the_type_that_it_stands_for(registry: dict[str, Any]
 
 
 @pytest.mark.parametrize("key", ["OS::Heat::None", "OS::Heat::N*"])
-def test_so_it_does_where_the_service_puts_it_in_the_place_of_the_type(key: str) -> None:
+def test_service_template_can_use_the_type_it_replaces(key: str) -> None:
     nested = json.dumps(template({"inner": {"type": "OS::Heat::None"}}))
     given = Inputs(
         files={"nested.yaml": nested},

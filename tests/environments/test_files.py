@@ -68,7 +68,7 @@ def test_deep_merging_unites_maps_inside_maps():
     assert merged(first, second).parameters == {"j": {"k": {"a": 1, "b": 2}}}
 
 
-def test_deep_merging_joins_texts_and_lists_inside_maps_and_null_erases_nothing():
+def test_deep_merge_joins_values_and_null_erases_nothing():
     first = (
         "{parameters: {j: {roles: [web], motd: 'hello ', keep: 1, in: {l: [1], n: 1, t: a}}},"
         " parameter_merge_strategies: {j: deep_merge}}"
@@ -92,7 +92,7 @@ def test_merging_erases_nothing_by_null():
     assert merged(first, second).parameters == {"j": {"a": 1, "b": [2]}}
 
 
-def test_the_first_file_settles_the_strategy_of_a_parameter():
+def test_first_file_decides_merge_strategy_of_parameter():
     second = "{parameters: {j: {y: 2}}, parameter_merge_strategies: {default: merge}}"
     assert merged("{parameters: {j: {x: 1}}}", second).parameters == {"j": {"y": 2}}
     with pytest.raises(DiagnosticError) as caught:
@@ -107,7 +107,7 @@ def test_an_unknown_strategy_is_refused():
         merged("{parameter_merge_strategies: {default: mix}}")
 
 
-def test_values_of_parameters_that_only_nested_templates_declare_are_merged_by_their_kind():
+def test_values_for_nested_parameters_merge_by_kind():
     first = "{parameter_defaults: {m: {a: 1}}, parameter_merge_strategies: {m: merge}}"
     environment = merged(first, "{parameter_defaults: {m: {b: 2}}}")
     assert environment.parameter_defaults == {"m": {"a": 1, "b": 2}}

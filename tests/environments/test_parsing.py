@@ -30,7 +30,7 @@ def test_no_environment_is_an_empty_one(nothing):
 
 
 @pytest.mark.parametrize("given", [{"p": "flat"}, {"Parameters": {}}, "abc", "a: ["])
-def test_what_is_no_environment_is_a_bad_request_and_in_a_file_a_value_error(given):
+def test_invalid_environment_is_a_bad_request(given):
     assert refusal(given).error_type.name == "HTTPBadRequest"
     found = refusal(given, "e1")
     assert (found.error_type.name, found.file) == ("ValueError", "e1")
@@ -69,12 +69,12 @@ def test_an_unknown_restricted_action_is_refused(actions):
     assert refusal(given).error_type.name == "InvalidRestrictedAction"
 
 
-def test_resources_may_be_called_as_what_is_said_of_them():
+def test_resource_may_be_named_like_a_setting():
     given = {"resource_registry": {"resources": {"hooks": {"hooks": "pre-create"}}}}
     assert stored(parse_environment(given))["resource_registry"] == given["resource_registry"]
 
 
-def test_what_is_stored_reads_back_as_the_same_environment():
+def test_stored_environment_round_trips():
     given = {
         "parameters": {"p": "x"},
         "parameter_defaults": {"q": 1},
@@ -87,7 +87,7 @@ def test_what_is_stored_reads_back_as_the_same_environment():
     assert parse_environment(stored(environment)) == environment
 
 
-def test_a_nested_stack_inherits_defaults_and_mappings_and_what_stands_below_its_name():
+def test_nested_stack_inherits_defaults_mappings_and_own_section():
     registry = {
         "A": "B",
         "resources": {"n": {"X": "Y", "inner": {"hooks": "pre-create"}}, "other": {"Z": "W"}},
@@ -104,7 +104,7 @@ def test_a_nested_stack_inherits_defaults_and_mappings_and_what_stands_below_its
 
 
 @pytest.mark.parametrize("strategy", ["mix", {}, [], 5])
-def test_an_unknown_merge_strategy_is_refused_whatever_its_shape(strategy):
+def test_unknown_merge_strategy_of_any_type_is_refused(strategy):
     assert refusal({"parameter_merge_strategies": {"default": strategy}}).code == (
         "unknown-merge-strategy"
     )

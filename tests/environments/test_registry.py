@@ -1,4 +1,4 @@
-"""What type names stand for in an environment."""
+"""Implementations of type names in an environment."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_mappings_lead_to_types_and_templates(own, found):
     assert type_of(own) == found
 
 
-def test_a_glob_keeps_the_rest_of_the_name_if_its_target_ends_with_a_star():
+def test_glob_keeps_rest_of_name_in_target():
     assert type_of({"My::*": "OS::Heat::*"}, "My::Value") == "OS::Heat::Value"
 
 
@@ -55,12 +55,12 @@ def test_built_in_types_can_be_replaced():
     assert type_of(own, "OS::Heat::RandomString") == "OS::Heat::None"
 
 
-def test_an_unmapped_name_is_a_type_or_a_template_file():
+def test_unmapped_name_is_type_or_template_file():
     assert type_of({}, "OS::Heat::Value") == "OS::Heat::Value"
     assert type_of({}, "child.yaml") == "child.yaml"
 
 
-def test_the_users_entries_go_before_those_of_the_service():
+def test_user_entries_take_precedence_over_service():
     service = {"My::*": "OS::Heat::None", "Other": "OS::Heat::Value"}
     assert type_of({"My::Thing": "OS::Heat::Value"}, service=service) == "OS::Heat::Value"
     assert type_of({}, "Other", service=service) == "OS::Heat::Value"
@@ -80,7 +80,7 @@ def test_the_users_entries_go_before_those_of_the_service():
         {"resources": {"r": {"OS::*": "OS::Heat::Value"}}},
     ],
 )
-def test_a_type_that_the_service_removes_cannot_be_brought_back(own, removed):
+def test_type_removed_by_service_stays_removed(own, removed):
     with pytest.raises(DiagnosticError):
         registry(own, service={removed: None}).meaning("OS::Heat::Value", "r")
 
@@ -125,5 +125,5 @@ def test_a_misspelt_type_gets_a_suggestion():
         ({"resources": {"r": {"My::Thing": "child.yaml"}}}, None),
     ],
 )
-def test_what_globs_and_single_resources_lead_to_is_learned(own, learned):
+def test_registry_learns_targets_of_globs_and_resources(own, learned):
     assert registry(own).learned("My::Thing", "r") == learned

@@ -26,7 +26,7 @@ def values(whole: Environment, own: dict[str, Any] | None = None, **given: Any) 
     return {name: evaluation.parameters[name] for name in NAMES}
 
 
-def test_files_are_merged_entry_by_entry_and_other_sections_are_warned_of(
+def test_service_files_merge_and_warn_of_other_sections(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "a.yaml").write_text(
@@ -48,7 +48,7 @@ def test_files_are_merged_entry_by_entry_and_other_sections_are_warned_of(
     assert environment_in(tmp_path / "nosuch") == EMPTY
 
 
-def test_values_for_all_stacks_count_where_a_stack_names_none() -> None:
+def test_service_values_apply_where_stack_has_none() -> None:
     whole = Environment(
         parameters={"key": "all", "of_others": "x"}, parameter_defaults={"size": "all"}
     )
@@ -58,13 +58,13 @@ def test_values_for_all_stacks_count_where_a_stack_names_none() -> None:
     assert values(whole, key="asked", size="asked")["key"] == "asked"
 
 
-def test_a_stack_still_has_to_know_the_parameters_that_it_names_itself() -> None:
+def test_stack_parameters_must_still_be_declared() -> None:
     inputs = Inputs(environment=parse_environment({"parameters": {"other": 1}}))
     evaluation = Evaluation(parse(template({})), inputs, TYPES)
     assert "other" in str(list(evaluation.validate()))
 
 
-def test_defaults_for_all_stacks_reach_nested_ones_and_values_do_not() -> None:
+def test_service_defaults_reach_nested_stacks_values_do_not() -> None:
     declared = {
         "size": {"type": "string", "default": "d"},
         "key": {"type": "string", "default": "d"},
@@ -89,7 +89,7 @@ def test_defaults_for_all_stacks_reach_nested_ones_and_values_do_not() -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"key": "own"}])
-def test_a_declared_default_has_to_fit_unless_the_environment_has_another(
+def test_declared_default_must_fit_unless_replaced(
     given: dict[str, Any],
 ) -> None:
     length = {"length": {"min": 3}}

@@ -1,4 +1,4 @@
-"""What an environment says of single resources, by name and by glob, at every depth."""
+"""Environment sections about single resources, by name and by glob, at every depth."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from stoker.template.environment.single_resources import (
 )
 
 
-def test_hooks_and_restricted_actions_apply_to_names_and_globs():
+def test_hooks_and_restrictions_apply_to_names_and_globs():
     own = {
         "resources": {
             "db_*": {"hooks": ["pre-create", "post-create"]},
@@ -23,7 +23,7 @@ def test_hooks_and_restricted_actions_apply_to_names_and_globs():
     assert restricted_actions_in(own).of("db_1") == {"update"}
 
 
-def test_the_hooks_of_the_service_add_to_those_of_the_stack():
+def test_service_hooks_add_to_stack_hooks():
     own = {"resources": {"db": {"hooks": "pre-create"}}}
     service = {"resources": {"d*": {"hooks": "pre-delete"}}}
     assert hooks_in(own, service).of("db") == {"pre-create", "pre-delete"}
@@ -56,7 +56,7 @@ def test_entries_reach_the_resources_of_nested_stacks(resources):
     assert hooks_below(resources, "0") == frozenset()
 
 
-def test_globs_and_names_that_cover_one_nested_stack_add_up():
+def test_globs_and_names_of_nested_stack_add_up():
     resources = {
         "*": {"0": {"hooks": "pre-create"}, "inner": {"x": {"hooks": "pre-update"}}},
         "group": {"0": {"hooks": "pre-delete"}, "inner": {"x": {"hooks": "pre-delete"}}},
@@ -66,7 +66,7 @@ def test_globs_and_names_that_cover_one_nested_stack_add_up():
     assert hooks_below(resources, "other", "0") == {"pre-create"}
 
 
-def test_the_mapping_below_the_very_name_goes_before_that_below_a_glob():
+def test_mapping_below_name_takes_precedence_over_glob():
     section = {
         "resources": {
             "group": {"0": {"My::Thing": "OS::Heat::Value"}},

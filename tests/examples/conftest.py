@@ -1,4 +1,4 @@
-"""Machines on which an example is tried: who runs it, and what is installed."""
+"""Machines for an example: their user and their installed programs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ import pytest
 from tools.source import SOURCES
 
 ROOT = Path(__file__).parents[2]
-USER = 54321
-"""An ordinary user that no machine has."""
+USER = 54321  # an ordinary user that no machine has
 SITUATIONS = ("as it is", "ordinary user", "without uidmap", "without subordinate ids")
 _PREPARE = """
 set -e
@@ -33,7 +32,7 @@ exec "$@"
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine of one kind, in namespaces of its own: nobody else's ports and files."""
+    """A machine of one kind, in its own namespaces: its ports and files are private."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
@@ -83,7 +82,7 @@ def _python_of_everybody() -> str:
 
 
 def _binds(situation: str, directory: Path) -> list[str]:
-    """What lies where on the machine: pairs of source and target."""
+    """Return the mounts of the machine: pairs of source and target."""
     accounts = directory / "passwd"
     line = f"somebody:x:{USER}:{USER}::{directory}:/bin/sh\n"
     accounts.write_text(Path("/etc/passwd").read_text() + line)
@@ -133,6 +132,6 @@ def machine(request: pytest.FixtureRequest, directory: Path) -> Machine:
 
 
 def outputs(text: str) -> dict[str, str]:
-    """The outputs of a stack, from what ``stoker status --json`` says."""
+    """Return the outputs of a stack from the text of ``stoker status --json``."""
     found: dict[str, str] = json.loads(text)["outputs"]
     return found

@@ -189,7 +189,7 @@ $stoker stop --data-dir $dir/one
     ],
     indirect=True,
 )
-def test_the_web_application_comes_up_and_its_page_is_served(machine: Machine) -> None:
+def test_web_application_serves_its_page(machine: Machine) -> None:
     done = machine.run(_WEB)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "<h1>Hello from Stoker</h1>" in done.stdout
@@ -205,7 +205,7 @@ def test_the_failing_application_fails_with_its_reason(machine: Machine) -> None
 
 @pytest.mark.long
 @pytest.mark.parametrize("machine", ["as it is", "without subordinate ids"], indirect=True)
-def test_two_clouds_at_once_serve_each_its_own_page(machine: Machine) -> None:
+def test_two_clouds_serve_their_own_pages(machine: Machine) -> None:
     done = machine.run(_TWICE)
     assert done.returncode == 0, done.stdout + done.stderr
     pages = dict(re.findall(r"^(one|two): <h1>(.*)</h1>$", done.stdout, re.MULTILINE))
@@ -235,7 +235,7 @@ def test_the_entries_of_the_database_survive_its_server(machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("machine", ["as it is"], indirect=True)
-def test_a_template_of_cloudformation_serves_its_page_and_keeps_its_rules(
+def test_cloudformation_template_serves_page_and_enforces_rules(
     machine: Machine,
 ) -> None:
     done = machine.run(_CLOUDFORMATION + "exit 1")
@@ -278,7 +278,7 @@ def test_a_rolling_update_interrupts_no_client(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("machine", ["without uidmap"], indirect=True)
-def test_the_group_behind_the_load_balancer_grows_shrinks_and_heals(machine: Machine) -> None:
+def test_load_balanced_group_grows_shrinks_and_heals(machine: Machine) -> None:
     done = machine.run(_BALANCED)
     assert done.returncode == 0, done.stdout + done.stderr
     said = re.findall(r"^\d answer$|^taken out$", done.stdout, re.MULTILINE)
@@ -291,7 +291,7 @@ def test_the_group_behind_the_load_balancer_grows_shrinks_and_heals(machine: Mac
     ["as it is", pytest.param("without subordinate ids", marks=pytest.mark.long)],
     indirect=True,
 )
-def test_what_is_put_at_one_server_of_a_share_is_read_at_the_other(machine: Machine) -> None:
+def test_shared_file_is_visible_on_both_servers(machine: Machine) -> None:
     done = machine.run(_SHARED_FILES, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     said = re.findall(r"^(?:shared-files|by-openstack|then): .*$", done.stdout, re.MULTILINE)

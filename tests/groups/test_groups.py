@@ -1,4 +1,4 @@
-"""Groups of resources: members, what is removed from them, their attributes, batches."""
+"""Groups of resources: members, removals, attributes, batches."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def resources(nested: Nested) -> dict[str, Any]:
     return found
 
 
-def test_the_number_of_a_member_stands_in_values_and_not_in_keys() -> None:
+def test_member_index_replaces_values_not_keys() -> None:
     definition = {"type": "T", "properties": {"k%index%": ["%index%", {"a": "x%index%"}]}}
     made = resources(expand(group(2, resource_def=definition)))
     assert made["1"]["properties"] == {"k%index%": ["1", {"a": "x1"}]}
 
 
-def test_a_member_is_removed_by_name_by_number_and_by_reference() -> None:
+def test_member_is_removed_by_name_index_or_reference() -> None:
     members = {"0": "ref-0", "1": "ref-1", "2": "ref-2"}
     for entry in ("1", 1, "ref-1"):
         properties = group(2, removal_policies=[{"resource_list": [entry]}])
@@ -63,14 +63,14 @@ def test_what_was_never_a_member_is_not_removed() -> None:
     assert list(resources(made)) == ["0", "1"]
 
 
-def test_removed_members_stay_removed_until_the_mode_says_otherwise() -> None:
+def test_removed_members_stay_removed_until_mode_changes() -> None:
     kept = expand(group(2), data={"removed": ["1"]})
     assert list(resources(kept)) == ["0", "2"]
     anew = expand(group(2, removal_policies_mode="update"), data={"removed": ["1"]})
     assert list(resources(anew)) == ["0", "1"]
 
 
-def test_new_members_come_in_batches_and_known_ones_are_in_none() -> None:
+def test_new_members_have_batches_known_ones_none() -> None:
     policy = {"batch_create": {"max_batch_size": 2, "pause_time": 5}}
     first = expand(group(3), update_policy=policy)
     assert first.batches == [["0", "1"], ["2"]]
@@ -80,7 +80,7 @@ def test_new_members_come_in_batches_and_known_ones_are_in_none() -> None:
     assert more.batches == [["2", "3"], ["4"]]
 
 
-def test_a_new_definition_reaches_no_more_members_at_once_than_may_be_out_of_service() -> None:
+def test_rolling_update_respects_minimum_in_service() -> None:
     policy = {"rolling_update": {"max_batch_size": 3, "min_in_service": 2}}
     old = group(4, resource_def={"type": "T"})
     rolled = expand(group(4), previous=old, members={"0": "a"}, update_policy=policy)
@@ -119,7 +119,7 @@ def test_a_policy_in_another_form_is_refused(policy: Any) -> None:
 
 
 @pytest.mark.parametrize("part", ["batch_create", "rolling_update"])
-def test_a_policy_may_hang_on_what_a_resource_shows(part: str) -> None:
+def test_update_policy_may_depend_on_an_attribute(part: str) -> None:
     async def story(lab: Lab) -> None:
         policy = {part: {"max_batch_size": SHOWN}}
         await lab.create(with_policy(policy))
@@ -140,7 +140,7 @@ def in_stack(properties: dict[str, Any], **outputs: list[Any]) -> dict[str, Any]
     return template({"g": body}, outputs=shown)
 
 
-def test_what_a_group_shows_is_what_its_members_show() -> None:
+def test_group_attribute_lists_member_attributes() -> None:
     assert ResourceGroup().gathered("show", ["id"]) == ("show", ["id"])
     made = expand(group(2), attributes_used=frozenset({"show"}))
     assert not isinstance(made.template, str)
@@ -152,7 +152,7 @@ async def _outputs(lab: Lab) -> dict[str, Any]:
     return dict((await lab.rows())["g"].attributes)
 
 
-def test_a_group_grows_loses_a_member_for_good_and_shows_who_is_left() -> None:
+def test_resized_group_never_reuses_removed_members() -> None:
     definition = {"type": "Sim::Thing"}
 
     async def story(lab: Lab) -> None:
@@ -177,7 +177,7 @@ def test_a_group_grows_loses_a_member_for_good_and_shows_who_is_left() -> None:
     in_lab(story)
 
 
-def test_attributes_of_members_are_lists_maps_and_single_values() -> None:
+def test_member_attributes_are_lists_maps_or_values() -> None:
     definition = {"type": "Sim::Thing", "properties": {"value": "%index%"}}
 
     async def story(lab: Lab) -> None:
@@ -198,7 +198,7 @@ def test_attributes_of_members_are_lists_maps_and_single_values() -> None:
     in_lab(story)
 
 
-def test_a_group_is_shown_with_the_attributes_of_its_type_and_those_asked_for() -> None:
+def test_group_shows_type_attributes_and_requested_ones() -> None:
     definition = {"type": "Sim::Thing", "properties": {"value": "%index%"}}
     wanted = ("resource.1.value", "nope", "refs")
 

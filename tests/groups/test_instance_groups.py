@@ -75,7 +75,7 @@ def bodies(nested: Nested) -> list[dict[str, Any]]:
     return [nested.template["resources"][name] for name in nested.data["names"]]
 
 
-def test_an_instance_is_made_from_the_launch_configuration_and_its_metadata() -> None:
+def test_instance_has_launch_configuration_and_metadata() -> None:
     tags = [{"Key": "metering.groupname", "Value": "arn:g"}]
     wanted = {
         "type": "OS::Heat::ScaledResource",
@@ -92,7 +92,7 @@ def test_an_instance_is_made_from_the_launch_configuration_and_its_metadata() ->
         ([{"Key": "metering.stack", "Value": "b"}], ["metering.stack"]),
     ],
 )
-def test_tags_for_meters_are_added_unless_the_user_has_some(
+def test_metering_tags_are_added_unless_user_has_some(
     tags: list[dict[str, str]], keys: list[str]
 ) -> None:
     call = replace(CALL, properties={**CALL.properties, "Tags": tags})
@@ -101,7 +101,7 @@ def test_tags_for_meters_are_added_unless_the_user_has_some(
     ] == keys
 
 
-def test_a_group_whose_launch_configuration_is_none_says_so() -> None:
+def test_group_without_launch_configuration_is_refused() -> None:
     for call in (
         replace(CALL, properties={**CALL.properties, "LaunchConfigurationName": "other"}),
         replace(CALL, referred={"launch": Referred("OS::Heat::Value", {}, {})}),
@@ -122,7 +122,7 @@ BALANCED = replace(
 )
 
 
-def test_each_instance_is_a_member_of_each_pool_of_the_load_balancers() -> None:
+def test_instances_join_each_pool_of_load_balancers() -> None:
     nested = InstanceGroup().nested(BALANCED)
     assert nested.data is not None
     assert isinstance(nested.template, dict)
@@ -154,7 +154,7 @@ def test_each_instance_is_a_member_of_each_pool_of_the_load_balancers() -> None:
         ({"web": Referred(BALANCER, {}, {})}, "this stack has not made it"),
     ],
 )
-def test_a_group_whose_load_balancer_is_none_says_so(
+def test_group_with_unknown_load_balancer_is_refused(
     referred: dict[str, Referred], words: str
 ) -> None:
     properties = {**CALL.properties, "LoadBalancerNames": ["web"]}
@@ -172,7 +172,7 @@ def test_a_group_whose_load_balancer_is_none_says_so(
         ({"MinInstancesInService": 9}, [1, 1, 1, 1, 1], 0),
     ],
 )
-def test_instances_change_in_batches_where_a_policy_says_so(
+def test_instances_change_in_batches_by_policy(
     policy: dict[str, Any] | None, sizes: list[int], pause: float
 ) -> None:
     first = replace(CALL, properties={**CALL.properties, "Size": 5})
@@ -222,7 +222,7 @@ SCALED = {
         ({"InstanceId": "server"}, "conflicting-properties"),
     ],
 )
-def test_a_scaling_group_is_checked_before_it_is_made(
+def test_scaling_group_is_validated_before_creation(
     given: dict[str, Any], code: str | None
 ) -> None:
     found = [each.code for each in findings(AutoScalingGroup(), {**SCALED, **given})]
@@ -246,14 +246,14 @@ def test_a_scaling_group_is_checked_before_it_is_made(
         ),
     ],
 )
-def test_a_launch_configuration_is_checked_before_it_is_made(
+def test_launch_configuration_is_validated_before_creation(
     given: dict[str, Any], codes: list[str]
 ) -> None:
     assert [each.code for each in findings(LaunchConfiguration(), given)] == codes
 
 
 @pytest.mark.parametrize("names", [[["a"]], [{"a": "b"}], [5]])
-def test_an_access_policy_names_resources_alone(names: Any) -> None:
+def test_access_policy_names_existing_resources_only(names: Any) -> None:
     wanted = template({"a": {"type": "OS::Heat::AccessPolicy", "properties": {ALLOWED: names}}})
     found = Evaluation(parse(wanted), with_helpers(), Registry()).validate()
     assert [(each.code, each.place) for each in found] == [
@@ -308,7 +308,7 @@ def test_the_list_of_instances_follows_the_group() -> None:
     in_lab(story)
 
 
-def test_a_new_launch_configuration_replaces_the_instances_one_batch_after_another() -> None:
+def test_new_launch_configuration_replaces_instances_in_batches() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(stack())
         before = set(lab.cloud.objects)
@@ -323,7 +323,7 @@ def test_a_new_launch_configuration_replaces_the_instances_one_batch_after_anoth
     in_lab(story)
 
 
-def test_a_group_is_made_like_a_server_and_stays_so_when_that_is_gone() -> None:
+def test_group_modelled_on_server_survives_its_deletion() -> None:
     def like(server: str, **group: Any) -> dict[str, Any]:
         return stack(LaunchConfigurationName=None, InstanceId=server, **group)
 
@@ -344,7 +344,7 @@ def test_a_group_is_made_like_a_server_and_stays_so_when_that_is_gone() -> None:
     in_lab(story)
 
 
-def test_new_metadata_make_a_new_launch_configuration_and_nothing_else_does() -> None:
+def test_only_new_metadata_replaces_launch_configuration() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(stack())
         first = (await lab.rows())["launch"].physical_id
@@ -357,7 +357,7 @@ def test_new_metadata_make_a_new_launch_configuration_and_nothing_else_does() ->
     in_lab(story)
 
 
-def test_a_group_that_names_no_launch_configuration_is_refused_before_anything_is_made() -> None:
+def test_unknown_launch_configuration_is_refused_before_creation() -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises(DiagnosticError, match="not a launch configuration of this stack"):
             await lab.create(stack(LaunchConfigurationName="elsewhere"))
@@ -365,7 +365,7 @@ def test_a_group_that_names_no_launch_configuration_is_refused_before_anything_i
     in_lab(story)
 
 
-def test_a_signal_adds_an_instance_and_the_list_follows() -> None:
+def test_signal_adds_instance_to_the_list() -> None:
     async def story(lab: Lab) -> None:
         policy = {
             "type": "Sim::Policy",
@@ -429,7 +429,7 @@ def test_group_members_can_be_templates_without_all_attributes(kind: str) -> Non
     in_lab(story)
 
 
-def test_template_outside_a_group_needs_all_attributes_of_an_instance() -> None:
+def test_template_outside_group_needs_all_instance_attributes() -> None:
     given = {"ImageId": "cirros", "InstanceType": "m1.small", "Tags": []}
     single = template({"i": {"type": "AWS::EC2::Instance", "properties": given}})
 
@@ -440,7 +440,7 @@ def test_template_outside_a_group_needs_all_attributes_of_an_instance() -> None:
     in_lab(story)
 
 
-def test_facade_fault_found_at_run_time_is_the_reason_of_the_failure() -> None:
+def test_late_facade_fault_is_the_failure_reason() -> None:
     late = template(
         {
             "size": {"type": "Sim::Thing", "properties": {"value": "AWS::EC2::Instance"}},

@@ -35,13 +35,13 @@ VALUE = {"type": "OS::Heat::Value", "properties": {"value": "v"}}
 
 
 @pytest.mark.parametrize("path", [["nope"], ["attributes", "nope"], ["resource.0", "nope"]])
-def test_an_attribute_that_members_do_not_have_is_refused_once(path: list[Any]) -> None:
+def test_unknown_member_attribute_is_refused_once(path: list[Any]) -> None:
     (error,) = _errors(_group(VALUE), path)
     assert "nope) is incorrect" in error
 
 
-def test_so_it_is_where_properties_of_the_members_refer_to_others() -> None:
-    """What a deployment would refuse, validation does, before the others exist."""
+def test_unknown_member_attribute_is_refused_with_references() -> None:
+    """Validation refuses the same as a deployment, before the other resources exist."""
     group = _group({"type": "OS::Heat::Value", "properties": {"value": {"get_resource": "g2"}}})
     template = {
         "heat_template_version": "2021-04-16",
@@ -59,7 +59,7 @@ def test_attributes_that_there_may_be_are_accepted(path: list[Any]) -> None:
     assert _errors(_group(VALUE), path) == []
 
 
-def test_outputs_of_nested_templates_are_looked_for_when_they_are_needed() -> None:
+def test_outputs_of_nested_templates_are_checked_when_needed() -> None:
     assert _errors(_group({"type": "child.yaml"}), ["nope"]) == []
 
 
@@ -81,7 +81,7 @@ def test_an_empty_group_has_any_attribute() -> None:
     assert _errors(_group(VALUE, count=0), ["nope"]) == []
 
 
-def test_a_mistake_in_the_definition_of_members_is_reported_once() -> None:
+def test_fault_in_member_definition_is_reported_once() -> None:
     wrong = {"type": "OS::Heat::Value", "properties": {"value": 1, "wrong": 1}}
     (error,) = _errors(_group(wrong, count=50), ["refs"])
     assert "Unknown Property wrong" in error

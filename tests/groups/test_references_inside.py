@@ -1,4 +1,4 @@
-"""What the outside sees of a nested stack: its reference, its members, and what went wrong."""
+"""The outside view of a nested stack: its reference, its members, and its failures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_output_named_stack_id_is_the_reference() -> None:
     in_lab(story)
 
 
-def test_without_such_an_output_the_reference_is_the_address_of_the_stack() -> None:
+def test_nested_stack_reference_defaults_to_its_address() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"n": {"type": "nested.yaml"}}, outputs=shown(o={"get_resource": "n"}))
         await lab.create(wanted, files=nested("{}"))
@@ -104,7 +104,7 @@ def test_members_are_reached_by_their_number_in_order(type_name: str) -> None:
 FAILING = "{good: {value: yes}, bad: {value: {list_join: [1, {get_attr: [inner, value]}]}}}"
 
 
-def test_an_output_that_reads_a_failing_one_says_why_it_has_no_value() -> None:
+def test_output_reading_failed_output_shows_its_error() -> None:
     async def story(lab: Lab) -> None:
         found = shown(
             bad={"get_attr": ["n", "bad"]},
@@ -126,7 +126,7 @@ def test_an_output_that_reads_a_failing_one_says_why_it_has_no_value() -> None:
     in_lab(story)
 
 
-def test_a_template_may_have_an_output_of_any_name() -> None:
+def test_nested_output_may_have_any_name() -> None:
     async def story(lab: Lab) -> None:
         wanted = template(
             {"n": {"type": "nested.yaml"}}, outputs=shown(found={"get_attr": ["n", "outputs"]})
@@ -139,7 +139,7 @@ def test_a_template_may_have_an_output_of_any_name() -> None:
     in_lab(story)
 
 
-def test_a_resource_that_needs_a_failing_output_fails_with_the_cause() -> None:
+def test_resource_using_failed_output_fails_with_cause() -> None:
     async def story(lab: Lab) -> None:
         user = thing(value={"get_attr": ["n", "bad"]})
         wanted = template({"n": {"type": "nested.yaml"}, "user": user})
@@ -166,7 +166,7 @@ MEMBER = {"count": 2, "resource_def": {"type": "Sim::Thing", "properties": {"x":
         pytest.param({"type": "OS::Heat::ResourceGroup", "properties": MEMBER}, id="group"),
     ],
 )
-def test_an_unknown_property_inside_a_nested_stack_is_for_its_creation_to_refuse(
+def test_unknown_nested_property_is_refused_at_creation(
     body: dict[str, Any],
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -187,7 +187,7 @@ def test_an_unknown_property_inside_a_nested_stack_is_for_its_creation_to_refuse
     in_lab(story)
 
 
-def test_path_through_two_nested_stacks_leads_to_the_value() -> None:
+def test_path_through_two_nested_stacks_is_resolved() -> None:
     middle = """
 heat_template_version: 2021-04-16
 resources: {i: {type: nested.yaml}}
@@ -212,7 +212,7 @@ resources: {i: {type: nested.yaml}}
     in_lab(story)
 
 
-def test_fault_in_a_nested_template_names_the_resources_that_lead_to_it() -> None:
+def test_nested_fault_names_resources_above_it() -> None:
     provider = """
 heat_template_version: 2021-04-16
 resources: {random: {type: OS::Heat::RandomString, properties: {length: BAD}}}

@@ -83,7 +83,7 @@ def call(service: Orchestration, **more: Any) -> Call:
     )
 
 
-def test_a_stack_is_asked_for_and_its_outputs_are_attributes() -> None:
+def test_remote_stack_is_requested_and_has_outputs() -> None:
     service = Orchestration()
     asked = RemoteStack().create(call(service))
     assert isinstance(asked, Wait)
@@ -94,7 +94,7 @@ def test_a_stack_is_asked_for_and_its_outputs_are_attributes() -> None:
     assert done == Done("id", {"stack_name": NAME, "outputs": {"o": 7}})
 
 
-def test_a_stack_that_fails_tells_why() -> None:
+def test_failed_remote_stack_has_its_reason() -> None:
     failed = RemoteStack().create(call(Orchestration("CREATE_FAILED"), physical_id="id"))
     assert failed == Failed(
         'Went to status FAILED due to "because"', physical_id="id", kind="ResourceInError"
@@ -102,7 +102,7 @@ def test_a_stack_that_fails_tells_why() -> None:
 
 
 @pytest.mark.parametrize("action", ["suspend", "resume"])
-def test_a_stack_rests_and_wakes_with_the_stack_around_it(action: str) -> None:
+def test_remote_stack_suspends_and_resumes_with_parent(action: str) -> None:
     service, method = Orchestration("CREATE_COMPLETE"), action.upper()
     method_of = getattr(RemoteStack(), action)
     asked = method_of(call(service, physical_id="id", action=method))
@@ -118,7 +118,7 @@ def test_a_stack_rests_and_wakes_with_the_stack_around_it(action: str) -> None:
     assert isinstance(method_of(again), Failed)
 
 
-def test_a_lost_stack_is_found_again_by_its_name() -> None:
+def test_lost_remote_stack_is_found_by_name() -> None:
     assert RemoteStack().find(call(Orchestration("CREATE_COMPLETE"))) == "id"
     assert RemoteStack().find(call(Orchestration())) is None
 
@@ -138,14 +138,14 @@ def test_the_region_of_the_stack_itself_is_home() -> None:
 
 
 @pytest.mark.parametrize(("region", "replaced"), [("there", True), ("here", False)])
-def test_a_stack_is_replaced_for_another_region_alone(region: str, replaced: bool) -> None:
+def test_remote_stack_is_replaced_for_another_region_only(region: str, replaced: bool) -> None:
     contexts = [{"region_name": "here"}, {"region_name": region, "ca_cert": "other"}]
     before, after = ({"context": context} for context in contexts)
     asked = call(Orchestration(), properties=after, update=Update(before, frozenset({"context"})))
     assert RemoteStack().needs_replacement(asked) is replaced
 
 
-def test_a_stack_is_removed_once_and_waited_for_until_it_is_gone() -> None:
+def test_remote_stack_is_deleted_once_and_awaited() -> None:
     service = Orchestration("CREATE_COMPLETE")
     asked = RemoteStack().delete(call(service, physical_id="id"))
     assert isinstance(asked, Wait)

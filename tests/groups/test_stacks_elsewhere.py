@@ -36,7 +36,7 @@ def elsewhere(inner: Any, **properties: Any) -> dict[str, Any]:
 
 
 class Orchestration:
-    """A service that makes stacks at once, and keeps what it was given."""
+    """A service that completes stacks immediately, and records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[Mapping[str, Any]] = []
@@ -96,7 +96,7 @@ def test_files_and_environment_are_handed_on() -> None:
 
 
 @pytest.mark.parametrize("depth", [0, MOST_DEPTH - 1, MOST_DEPTH])
-def test_stack_hands_on_its_depth_up_to_a_bound(depth: int) -> None:
+def test_remote_stack_passes_bounded_depth_on(depth: int) -> None:
     service = Orchestration()
     environment = {**ENVIRONMENT, "parameter_defaults": {DEPTH: depth} if depth else {}}
 
@@ -115,7 +115,7 @@ def test_stack_hands_on_its_depth_up_to_a_bound(depth: int) -> None:
     lived(service, story)
 
 
-def test_a_file_that_changes_reaches_the_stack_though_its_template_stays() -> None:
+def test_changed_file_updates_remote_stack() -> None:
     service = Orchestration()
 
     async def story(lab: Lab) -> None:
@@ -129,7 +129,7 @@ def test_a_file_that_changes_reaches_the_stack_though_its_template_stays() -> No
     lived(service, story)
 
 
-def test_the_cause_of_a_refusal_is_told() -> None:
+def test_cause_of_remote_refusal_is_shown() -> None:
     service = Orchestration()
     error = {"type": "UserParameterMissing", "message": "p has no value"}
     service.refusal = {"code": 400, "title": "Bad Request", "explanation": "No.", "error": error}
@@ -151,7 +151,7 @@ def test_the_cause_of_a_refusal_is_told() -> None:
         "heat_template_version: 2018-08-31\nresources: {a: {type: Sim::Thing, depends_on: x}}",
     ],
 )
-def test_a_template_that_is_wrong_is_refused_before_anything_is_made(inner: str) -> None:
+def test_invalid_remote_template_is_refused_before_creation(inner: str) -> None:
     service = Orchestration()
 
     async def story(lab: Lab) -> None:
@@ -163,7 +163,7 @@ def test_a_template_that_is_wrong_is_refused_before_anything_is_made(inner: str)
     lived(service, story)
 
 
-def test_a_stack_that_makes_itself_is_looked_at_to_a_bounded_depth() -> None:
+def test_recursive_remote_stack_is_validated_to_bounded_depth() -> None:
     inner = json.dumps(elsewhere({"get_file": "self.yaml"}))
     given = Inputs(files={"self.yaml": inner})
     evaluation = Evaluation(parse(elsewhere({"get_file": "self.yaml"})), given, Registry())

@@ -14,8 +14,7 @@ from tests.guests.stacks import Stacks
 from tests.recovery.service import Service
 
 ROOT = Path(__file__).parents[2]
-_NOT_FETCHED = 3
-"""The exit code of the script where pip cannot get the packages."""
+_NOT_FETCHED = 3  # exit code of the script when pip cannot get the packages
 
 
 @pytest.fixture(scope="session")

@@ -38,11 +38,11 @@ class Stacks:
         return self.run("deploy", str(_ROOT / template), "--name", name, "--yes", *given)
 
     def inside(self, name: str, script: str) -> str:
-        """What a script prints in the server of a stack."""
+        """Return the output of a script in the server of a stack."""
         return self.run("exec", name, "--", "sh", "-c", script).stdout
 
     def logs(self, name: str) -> str:
-        """What the agents in the server of a stack have noted."""
+        """Return the logs of the agents in the server of a stack."""
         return self.inside(name, "tail -n 50 /var/log/cfn-*.log /var/log/os-collect-config.log")
 
     def destroy(self, name: str) -> None:

@@ -14,7 +14,7 @@ from tests.recovery.service import until
 pytestmark = pytest.mark.long
 
 
-def test_a_server_configures_itself_by_its_metadata_and_again_when_they_change(
+def test_server_configures_itself_from_metadata_and_changes(
     agents: Stacks,
 ) -> None:
     example = "examples/cfn-init.yaml"
@@ -44,7 +44,7 @@ def test_a_server_configures_itself_by_its_metadata_and_again_when_they_change(
         ("ZAQAR_MESSAGE", "CFN_SIGNAL"),
     ],
 )
-def test_software_is_deployed_and_deployed_again_to_the_same_server(
+def test_software_is_deployed_repeatedly_to_same_server(
     agents: Stacks, transport: str, signal_transport: str
 ) -> None:
     example, name = "examples/software-deployment.yaml", transport.lower().replace("_", "-")
@@ -152,9 +152,7 @@ def test_a_server_reports_to_a_queue(agents: Stacks, tmp_path: Path) -> None:
     agents.destroy("queued")
 
 
-def test_a_script_that_fails_fails_the_stack_with_what_it_said(
-    agents: Stacks, tmp_path: Path
-) -> None:
+def test_failing_script_fails_stack_with_its_output(agents: Stacks, tmp_path: Path) -> None:
     said = {name: {"get_attr": ["broken", f"deploy_{name}"]} for name in ("stdout", "stderr")}
     template = write(tmp_path / "broken.json", BROKEN, **said)
     done = agents.try_to_deploy(template, "broken")
@@ -164,7 +162,7 @@ def test_a_script_that_fails_fails_the_stack_with_what_it_said(
     agents.destroy("broken")
 
 
-def test_what_a_server_measures_raises_an_alarm_that_scales_a_group(agents: Stacks) -> None:
+def test_measurement_in_server_raises_alarm_that_scales(agents: Stacks) -> None:
     told = json.loads((agents.data_dir / "serve.lock").read_text())
     if told["cloudwatch_port"] != 8003:
         pytest.skip("cfn-push-stats has the port 8003 in its code, and here it is taken")

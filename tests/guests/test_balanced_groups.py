@@ -137,7 +137,7 @@ class _Site:
             return f"error {error}"
 
     def settles_on(self, page: str, servers: int) -> None:
-        """Ask until so many servers answer, all with this page, and no others do."""
+        """Request until exactly this number of servers answer, all with this page."""
         until, seen = time.monotonic() + _SECONDS, set[str]()
         while time.monotonic() < until:
             seen = {self._ask() for _ in range(3 * (servers + 1))}
@@ -150,7 +150,7 @@ class _Site:
         return text in {self._ask() for _ in range(12)}
 
 
-def test_a_load_balancer_follows_the_group_that_names_it(service: Service, tmp_path: Path) -> None:
+def test_load_balancer_follows_its_group(service: Service, tmp_path: Path) -> None:
     template = tmp_path / "balanced.json"
     template.write_text(json.dumps(TEMPLATE))
     stacks = Stacks(service.data_dir)
@@ -164,7 +164,7 @@ def test_a_load_balancer_follows_the_group_that_names_it(service: Service, tmp_p
     assert site.has("alone beside")
     site.deploy()
     site.settles_on("one", 3)
-    # a new launch configuration, and so the desired size once more
+    # a new launch configuration, and so the desired size again
     site.deploy(page="two")
     site.settles_on("two", 2)
     # another port makes another load balancer

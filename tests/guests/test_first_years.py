@@ -10,7 +10,7 @@ from tests.recovery.service import Service
 TEMPLATE = "tests/guests/first_years.yaml"
 
 
-def test_networks_under_their_first_names_are_made_in_order_kept_and_removed(
+def test_networks_with_first_names_are_managed(
     service: Service,
 ) -> None:
     stacks = Stacks(service.data_dir)

@@ -1,4 +1,4 @@
-"""A server reaches the CloudFormation API at the address that it is told."""
+"""A server reaches the CloudFormation API at its configured address."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TEMPLATE = {
 }
 
 
-def test_a_server_asks_and_signals_on_the_port_of_the_cloudformation_api(
+def test_server_requests_and_signals_on_cloudformation_port(
     service: Service, tmp_path: Path
 ) -> None:
     template = tmp_path / "reach.json"

@@ -1,1 +1,1 @@
-"""Processes that compute what users wrote."""
+"""Processes that evaluate expressions of users."""

@@ -1,4 +1,4 @@
-"""Computing threads are shared: whoever asks for much waits for himself."""
+"""Computing threads are shared: a project with much work waits for its own."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
     computing.close()
 
 
-async def test_what_is_done_does_not_wait_for_what_its_thread_does_next() -> None:
+async def test_completed_work_does_not_wait_for_next_work() -> None:
     computing = FairThreads(threads=1, of_one_project=1)
     held = threading.Event()
     short = asyncio.create_task(asked(computing, "a", lambda: "done"))
@@ -80,7 +80,7 @@ async def test_what_is_done_does_not_wait_for_what_its_thread_does_next() -> Non
     computing.close()
 
 
-async def test_whatever_is_raised_reaches_who_asked_and_nobody_else() -> None:
+async def test_exception_reaches_its_caller_only() -> None:
     computing = FairThreads(threads=1, of_one_project=1)
     calls = [lambda: 1 / 0, lambda: next(iter(())), lambda: "done"]
     found = await asyncio.wait_for(
@@ -92,7 +92,7 @@ async def test_whatever_is_raised_reaches_who_asked_and_nobody_else() -> None:
     computing.close()
 
 
-async def test_small_work_of_a_project_is_done_by_few_threads_one_after_another() -> None:
+async def test_small_work_of_project_runs_on_few_threads() -> None:
     computing = FairThreads(threads=8, of_one_project=2)
     at_once, most = [0], [0]
 
@@ -109,7 +109,7 @@ async def test_small_work_of_a_project_is_done_by_few_threads_one_after_another(
     computing.close()
 
 
-async def test_threads_give_way_sooner_while_there_is_long_work_and_only_then() -> None:
+async def test_switch_interval_is_short_during_long_work_only() -> None:
     computing, usual = FairThreads(), sys.getswitchinterval()
     held = threading.Event()
     short = await asked(computing, "a", sys.getswitchinterval)

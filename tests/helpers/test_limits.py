@@ -89,7 +89,7 @@ def test_an_expression_without_a_bottom_is_ended(sandbox: Sandbox, expression: s
     assert refusal(sandbox, expression).message
 
 
-def test_a_result_that_is_too_large_to_be_sent_is_refused() -> None:
+def test_oversized_result_is_refused() -> None:
     sandbox = Sandbox(size=1, iterations=10**9, memory=10**9)
     repeated = f"let(a=>$.data) -> [{', '.join(['$a'] * 300)}]"
     try:
@@ -99,7 +99,7 @@ def test_a_result_that_is_too_large_to_be_sent_is_refused() -> None:
         sandbox.close()
 
 
-def test_data_that_is_too_large_to_be_sent_is_refused(sandbox: Sandbox) -> None:
+def test_oversized_data_is_refused(sandbox: Sandbox) -> None:
     assert "its data has more than" in refusal(sandbox, "$.data", {"a": [0] * 300_000}).message
     assert "its data has more than" in refusal(sandbox, "$.data", "x" * 9_000_000).message
     deep: Any = 1
@@ -114,7 +114,7 @@ def test_a_pattern_that_takes_all_memory_is_ended(sandbox: Sandbox, pattern: str
         sandbox.fit(pattern, ["a"], 0.5)
 
 
-def test_a_pattern_that_goes_back_without_end_is_ended(sandbox: Sandbox) -> None:
+def test_backtracking_pattern_is_stopped(sandbox: Sandbox) -> None:
     with pytest.raises(ComputationError, match=r"0\.2 s of computing"):
         sandbox.fit("(a|aa)+", ["a" * 60 + "b"], 0.2)
 
@@ -148,7 +148,7 @@ def test_values_come_back_as_they_are(sandbox: Sandbox) -> None:
         ("characters(digits => true, hexdigits => true).len() + random(1, 1)", 23),
     ],
 )  # fmt: skip
-def test_expressions_need_no_file_that_a_helper_cannot_open(
+def test_expressions_need_no_inaccessible_file(
     sandbox: Sandbox, expression: str, value: Any
 ) -> None:
     assert sandbox.evaluate(expression, {}, 1.0)[0] == value
@@ -167,7 +167,7 @@ def test_objects_of_the_library_are_no_results(sandbox: Sandbox) -> None:
     assert "4096 bits" in refusal(sandbox, "pow(10,5000)").message
 
 
-def test_the_next_job_finds_a_helper_whatever_has_happened_to_the_last(sandbox: Sandbox) -> None:
+def test_next_job_finds_helper_after_any_failure(sandbox: Sandbox) -> None:
     refusal(sandbox, f"pow({N},{N})")
     assert sandbox.evaluate("1 + 1", {}, 1.0)[0] == 2
 
@@ -184,7 +184,7 @@ def until(claim: Any, seconds: float = 20) -> None:
         time.sleep(0.02)
 
 
-def test_a_helper_that_is_killed_from_outside_is_replaced_and_its_job_is_done() -> None:
+def test_killed_helper_is_replaced_and_job_repeated() -> None:
     before = set(children(os.getpid()))
     sandbox = Sandbox(size=1)
     try:
@@ -217,7 +217,7 @@ def test_idle_helpers_that_died_are_replaced() -> None:
         sandbox.close()
 
 
-def test_helpers_have_nothing_of_their_parent_and_end_with_it(tmp_path: Path) -> None:
+def test_helpers_inherit_nothing_and_end_with_parent(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     program.write_text(
         "import os, sys, threading\n"

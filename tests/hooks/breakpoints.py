@@ -1,4 +1,4 @@
-"""What tests of hooks share: an environment with hooks, waiting for a pause, clearing it."""
+"""Helpers for tests of hooks: an environment with hooks, waiting for a pause, clearing it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def begin_delete(lab: Lab) -> None:
 
 
 async def told(lab: Lab, stack_id: str | None = None) -> list[str]:
-    """What events say of hooks, as ``name STATUS reason``."""
+    """Return the events about hooks, as ``name STATUS reason``."""
     found = await events(lab, stack_id)
     return [
         f"{e.resource_name} {e.action}_{e.status} {e.reason}" for e in found if "Hook" in e.reason
@@ -49,7 +49,7 @@ async def events(lab: Lab, stack_id: str | None = None) -> list[Event]:
 
 
 async def standing(lab: Lab, address: StackAddress | None = None) -> dict[str, str]:
-    """The resources that stand at hooks, and which, once everything else has come to rest."""
+    """Return the resources that wait at hooks, and the hook, once all other activity has ended."""
     await asyncio.sleep(100)
     if address is None:
         address = (await lab.stack()).address

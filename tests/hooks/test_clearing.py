@@ -1,4 +1,4 @@
-"""Who clears a hook, and what is refused."""
+"""Permissions to clear a hook, and refusals."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_clear_of_another_hook_is_refused(hook: Any, word: str) -> None:
     in_lab(story)
 
 
-def test_a_clear_of_a_resource_that_there_is_not_is_refused() -> None:
+def test_clear_of_unknown_resource_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
@@ -80,7 +80,7 @@ def test_a_clear_that_comes_twice_counts_once() -> None:
     in_lab(story)
 
 
-def test_a_clear_that_nobody_has_heard_yet_is_stored_once() -> None:
+def test_repeated_unprocessed_clear_is_stored_once() -> None:
     async def story(lab: Lab) -> None:
         address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
@@ -92,7 +92,7 @@ def test_a_clear_that_nobody_has_heard_yet_is_stored_once() -> None:
     in_lab(story)
 
 
-def test_a_type_that_takes_signals_does_not_see_clears_of_hooks() -> None:
+def test_type_with_signals_does_not_receive_hook_clears() -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, GATE, environment=hooks(gate=["pre-create", "post-create"]))
         assert await standing(lab) == {"gate": "pre-create"}
@@ -109,7 +109,7 @@ def test_a_type_that_takes_signals_does_not_see_clears_of_hooks() -> None:
     in_lab(story)
 
 
-def test_only_the_own_project_clears_and_a_stack_user_only_its_own_resource() -> None:
+def test_clear_needs_own_project_or_stack_user() -> None:
     async def story(lab: Lab) -> None:
         address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
@@ -139,7 +139,7 @@ async def no_templates(url: str) -> Any:
     raise AssertionError(url)
 
 
-def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() -> None:
+def test_rest_api_answers_400_to_ineffective_clear() -> None:
     async def story(lab: Lab) -> None:
         address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)

@@ -39,7 +39,7 @@ class User:
         self.done = 0
 
     async def act(self, engine: EngineLife) -> list[Event]:
-        """Go on with what has not been done; the events, when everything is."""
+        """Continue with the remaining work; return the events at the end."""
         while self.done < 3:
             with contextlib.suppress(RequestError):
                 await self._ask(engine)
@@ -66,7 +66,7 @@ class User:
             await engine.operations.delete(CALLER, known.address)
 
     async def _clear(self, engine: EngineLife) -> None:
-        """Clear the hooks that resources stand at; who was told of it is not told again."""
+        """Clear the hooks at which resources wait; an acknowledged clear is not repeated."""
         stack = await engine.ports.store.stack(self.stack_id)
         assert stack is not None
         for row in await engine.ports.store.resources(self.stack_id):
@@ -103,7 +103,7 @@ EXPECTED = [
 
 
 def dies(after: int) -> bool:
-    """Play the tale; whether the engine has been killed, after so many turns, before its end."""
+    """Play the tale; return whether the engine was killed after that many turns."""
     world = World(1)
     world.cloud.trouble = 0.0
     user = User(world)
@@ -117,11 +117,11 @@ def dies(after: int) -> bool:
     return died
 
 
-def test_whenever_an_engine_dies_every_hook_is_reached_and_cleared_once() -> None:
+def test_hooks_are_reached_once_despite_kills() -> None:
     assert sum(dies(after) for after in range(5, 900, 61)) > 6
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
-def test_at_whatever_turn_an_engine_dies_every_hook_is_reached_and_cleared_once(part: int) -> None:
+def test_hooks_are_reached_once_despite_all_kills(part: int) -> None:
     assert sum(dies(after) for after in range(5 + part, 900, 4)) > 100

@@ -19,7 +19,7 @@ TWO = template({"a": thing(value="two"), "b": thing(value="two")})
 THREE = template({"a": thing(value="three"), "b": thing(value="two")})
 
 
-def test_the_time_limit_of_the_stack_ends_a_pause() -> None:
+def test_stack_timeout_ends_a_pause() -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create"), timeout_mins=5)
         assert await standing(lab) == {"a": "pre-create"}
@@ -33,7 +33,7 @@ def test_the_time_limit_of_the_stack_ends_a_pause() -> None:
     in_lab(story)
 
 
-def test_an_object_that_only_stood_at_a_hook_is_not_replaced_afterwards() -> None:
+def test_object_paused_before_change_is_not_replaced_later() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         made = (await lab.rows())["a"].physical_id
@@ -48,7 +48,7 @@ def test_an_object_that_only_stood_at_a_hook_is_not_replaced_afterwards() -> Non
     in_lab(story)
 
 
-def test_the_time_limit_ends_a_pause_after_a_delete_and_the_next_delete_goes_on() -> None:
+def test_delete_continues_after_timeout_in_pause() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE, environment=hooks(a="post-delete"), timeout_mins=5)
         await begin_delete(lab)
@@ -64,7 +64,7 @@ def test_the_time_limit_ends_a_pause_after_a_delete_and_the_next_delete_goes_on(
     in_lab(story)
 
 
-def test_a_failure_elsewhere_ends_a_pause_and_leaves_the_resource_as_it_was() -> None:
+def test_failure_elsewhere_ends_pause_before_the_change() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         bad = template({"a": thing(value="two"), "b": thing(value="two", slow=30, fail="update")})
@@ -99,7 +99,7 @@ def test_a_rollback_stops_at_no_hook() -> None:
     in_lab(story)
 
 
-def test_a_failed_create_is_rolled_back_past_hooks_of_its_deletes() -> None:
+def test_rollback_of_create_skips_delete_hooks() -> None:
     async def story(lab: Lab) -> None:
         environment = hooks(a=["pre-delete", "post-delete", "post-create"])
         await begin_create(
@@ -112,7 +112,7 @@ def test_a_failed_create_is_rolled_back_past_hooks_of_its_deletes() -> None:
     in_lab(story)
 
 
-def test_another_update_stops_anew_and_an_old_clear_does_not_count_for_it() -> None:
+def test_second_update_pauses_again_despite_old_clear() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await lab.begin_update(TWO, environment=hooks(a="pre-update"))
@@ -132,7 +132,7 @@ def test_another_update_stops_anew_and_an_old_clear_does_not_count_for_it() -> N
     in_lab(story)
 
 
-def test_an_update_that_leaves_a_resource_as_it_is_takes_it_from_its_hook() -> None:
+def test_update_without_change_removes_resource_from_hook() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await lab.begin_update(TWO, environment=hooks(a="pre-update"))
@@ -157,7 +157,7 @@ def test_a_cancelled_update_goes_back_without_stopping() -> None:
     in_lab(story)
 
 
-def test_a_stack_that_stands_at_hooks_can_be_deleted() -> None:
+def test_stack_waiting_at_hooks_can_be_deleted() -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create", b="post-create"))
         assert await standing(lab) == {"a": "pre-create", "b": "post-create"}

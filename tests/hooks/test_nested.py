@@ -58,7 +58,7 @@ def test_the_resource_of_a_nested_stack_itself_stops() -> None:
     in_lab(story)
 
 
-def test_a_member_of_a_group_stops_before_it_goes() -> None:
+def test_removed_group_member_pauses_before_delete() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(group(2))
         environment = hooks(group={"1": {"hooks": "pre-delete"}, "2": {"hooks": "pre-create"}})
@@ -76,7 +76,7 @@ def test_a_member_of_a_group_stops_before_it_goes() -> None:
     in_lab(story)
 
 
-def test_a_delete_of_the_outer_stack_stops_in_the_nested_one() -> None:
+def test_delete_of_parent_pauses_in_nested_stack() -> None:
     async def story(lab: Lab) -> None:
         environment = hooks(**{"*": {"*": {"hooks": "pre-delete"}}})
         await lab.create(nest("a"), files=FILES, environment=environment)
@@ -95,7 +95,7 @@ def test_a_delete_of_the_outer_stack_stops_in_the_nested_one() -> None:
     in_lab(story)
 
 
-def test_the_time_limit_ends_a_pause_in_a_nested_stack_that_is_deleted() -> None:
+def test_timeout_ends_pause_in_deleted_nested_stack() -> None:
     async def story(lab: Lab) -> None:
         environment = hooks(nest={"two": {"hooks": "pre-delete"}})
         await lab.create(nest("a"), files=FILES, environment=environment, timeout_mins=5)
@@ -115,7 +115,7 @@ def test_the_time_limit_ends_a_pause_in_a_nested_stack_that_is_deleted() -> None
     in_lab(story)
 
 
-def test_the_rollback_of_the_outer_stack_stops_nowhere_in_the_nested_one() -> None:
+def test_rollback_of_parent_skips_nested_hooks() -> None:
     async def story(lab: Lab) -> None:
         both = ["pre-update", "post-update"]
         before = hooks(nest={"*": {"hooks": both}})

@@ -109,7 +109,7 @@ def test_updates_stop_before_and_after_what_changes() -> None:
     in_lab(story)
 
 
-def test_an_update_stops_before_it_leaves_a_resource_as_it_is() -> None:
+def test_update_pauses_before_unchanged_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN)
         both = ["pre-update", "post-update"]
@@ -124,7 +124,7 @@ def test_an_update_stops_before_it_leaves_a_resource_as_it_is() -> None:
     in_lab(story)
 
 
-def test_a_delete_of_the_stack_stops_before_and_after_a_resource() -> None:
+def test_stack_delete_pauses_before_and_after_resource() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(CHAIN, environment=hooks(b=["pre-delete", "post-delete"]))
         stack_id = (await lab.stack()).id
@@ -164,7 +164,7 @@ def test_an_update_stops_before_it_removes_a_resource() -> None:
     in_lab(story)
 
 
-def test_a_replacement_stops_at_every_hook_of_what_it_does() -> None:
+def test_replacement_pauses_at_each_of_its_hooks() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(CHAIN)
         passed = ["pre-update", "pre-create", "post-create", "pre-delete", "post-delete"]
@@ -184,9 +184,7 @@ def test_a_replacement_stops_at_every_hook_of_what_it_does() -> None:
     in_lab(story)
 
 
-def test_an_object_that_goes_after_its_replacement_stops_as_well_and_is_listed_until_it_goes() -> (
-    None
-):
+def test_replaced_object_pauses_and_is_listed_until_deleted() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(CHAIN)
         first = (await lab.rows())["a"].physical_id
@@ -209,7 +207,7 @@ def test_an_object_that_goes_after_its_replacement_stops_as_well_and_is_listed_u
     in_lab(story)
 
 
-def test_resources_that_match_a_glob_stop_each_for_itself() -> None:
+def test_resources_matching_glob_pause_independently() -> None:
     async def story(lab: Lab) -> None:
         resources = {name: thing() for name in ("db_1", "db_2", "web")}
         environment = hooks(**{"db_*": "pre-create"})
@@ -226,7 +224,7 @@ def test_resources_that_match_a_glob_stop_each_for_itself() -> None:
     in_lab(story)
 
 
-def test_an_object_that_is_only_referred_to_has_no_hooks() -> None:
+def test_external_object_has_no_hooks() -> None:
     async def story(lab: Lab) -> None:
         every = ["pre-create", "post-create", "pre-delete", "post-delete"]
         theirs = lab.cloud.create("Sim::Thing", "somebody's", {})
@@ -240,7 +238,7 @@ def test_an_object_that_is_only_referred_to_has_no_hooks() -> None:
     in_lab(story)
 
 
-def test_a_resource_that_stands_at_a_hook_says_what_it_waits_for() -> None:
+def test_paused_resource_shows_its_hook() -> None:
     async def story(lab: Lab) -> None:
         address = await begin_create(lab, CHAIN, environment=hooks(a="pre-create"))
         await standing(lab)

@@ -23,7 +23,7 @@ def settings(**options: Any) -> IdentitySettings:
 
 
 class VirtualClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that moves only on request."""
 
     def __init__(self) -> None:
         self.time = NOW
@@ -56,8 +56,8 @@ class FakeKeystone:
     ec2_status: int = 200
     lost: list[str] = field(default_factory=list)  # kinds: the next create gets no response
     never_made: list[str] = field(default_factory=list)  # the same, and makes nothing
+    # Seconds for which ``allow_expired`` tokens stay valid after they expire.
     expired_if_asked: str = "1"
-    """For which ``allow_expired`` tokens are valid that have expired."""
 
     def add_token(self, token: str, **fields: Any) -> str:
         body = {

@@ -37,7 +37,7 @@ def options(tmp_path: Path, text: str = "") -> Any:
 
 
 def install(directory: Path, name: str = "headers") -> None:
-    """What pip leaves of a package with an entry point."""
+    """Write the metadata that pip leaves of a package with an entry point."""
     (directory / "trusting_headers.py").write_text(PACKAGE)
     metadata = directory / "trusting_headers-1.dist-info"
     metadata.mkdir()
@@ -57,7 +57,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_identity_service_is_asked_unless_something_else_is_chosen(tmp_path: Path) -> None:
+def test_identity_service_is_the_default_backend(tmp_path: Path) -> None:
     assert authentication(options(tmp_path), by_keystone) is by_keystone
 
 
@@ -76,8 +76,6 @@ async def test_a_package_authenticates_and_may_fall_back(installed: Path) -> Non
     "text",
     ["[DEFAULT]\nauthentication_backend = kerberos\n", "[paste_deploy]\nflavor = custombackend\n"],
 )
-def test_a_backend_that_is_not_installed_keeps_the_service_from_starting(
-    installed: Path, text: str
-) -> None:
+def test_missing_backend_prevents_start(installed: Path, text: str) -> None:
     with pytest.raises(ValueError, match="there is headers, not"):
         authentication(options(installed, text), by_keystone)

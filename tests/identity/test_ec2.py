@@ -65,7 +65,7 @@ async def test_signed_request_gives_the_caller_of_the_key(
         ),
     ],
 )
-async def test_key_and_signature_are_found_wherever_version_4_puts_them(
+async def test_key_and_signature_are_found_in_all_places(
     verify: SignatureVerifier,
     fake: FakeKeystone,
     params: dict[str, str],
@@ -98,7 +98,7 @@ async def test_signature_that_the_identity_service_refuses_is_denied(
     assert refused.value.error_type.name == "AccessDenied"
 
 
-async def test_bad_signatures_do_not_make_the_service_log_in_each_time(
+async def test_bad_signatures_cause_no_repeated_login(
     verify: SignatureVerifier, fake: FakeKeystone
 ) -> None:
     fake.ec2_status = 401

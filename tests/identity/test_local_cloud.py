@@ -44,7 +44,7 @@ STACK: Any = SimpleNamespace(id="11111111-1111-1111-1111-111111111111", root_id=
 
 @dataclass
 class Site:
-    """What the service uses of a cloud, and how users of the cloud log in."""
+    """The service's clients of a cloud, and logins of the cloud's users."""
 
     keystone: Keystone
     authenticate: Authenticator
@@ -119,7 +119,7 @@ async def test_trust_is_made_and_removed(site: Site) -> None:
     await trusts.close()
 
 
-async def test_stack_user_signals_by_token_and_by_signed_address(site: Site) -> None:
+async def test_stack_user_signals_by_token_or_signed_url(site: Site) -> None:
     demo = await site.caller("demo")
     signalling = site.users.of(STACK)
 

@@ -1,4 +1,4 @@
-"""Trusts that several processes give, make anew and remove, all on one database."""
+"""Trusts that several processes create, renew and remove, all on one database."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Telling(SqlTrusts):
 
 @dataclass
 class Process:
-    """What one process has of trusts."""
+    """The trusts of one process."""
 
     trusts: Trusts
     records: Telling
@@ -72,7 +72,7 @@ class Process:
         return str((await self.trusts.grant(USER))["trust_id"])
 
     async def end_of_stack(self, trust_id: str) -> None:
-        """The row of a stack is deleted, and what follows from that is done."""
+        """Delete the row of a stack, and remove its trust."""
         await self.trusts.revoke({"trust_id": trust_id, "project_id": "p", "trustor_user_id": "u"})
         await asyncio.gather(*self.trusts._tasks)
 
@@ -111,7 +111,7 @@ def stacks_end(database: sa.Engine) -> None:
         connection.execute(tables.stacks.delete())
 
 
-async def test_trust_that_another_process_has_removed_is_not_given_to_a_new_stack(
+async def test_trust_removed_by_other_process_is_replaced(
     database: sa.Engine, processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     api, engine = processes
@@ -128,7 +128,7 @@ async def test_trust_that_another_process_has_removed_is_not_given_to_a_new_stac
     assert list(fake.objects["trusts"]) == [made]
 
 
-async def test_trust_of_a_stack_that_is_just_being_recorded_is_not_retired(
+async def test_trust_of_stack_being_recorded_is_kept(
     database: sa.Engine, processes: tuple[Process, Process]
 ) -> None:
     api, engine = processes
@@ -152,7 +152,7 @@ async def test_processes_share_the_trust_that_either_has_made(
     assert len(fake.objects["trusts"]) == 1
 
 
-async def test_of_two_trusts_made_at_once_one_is_left(
+async def test_concurrent_trusts_are_reduced_to_one(
     processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     given = await asyncio.gather(*(process.give() for process in processes))
@@ -162,7 +162,7 @@ async def test_of_two_trusts_made_at_once_one_is_left(
     assert set(fake.objects["trusts"]) == set(given)
 
 
-async def test_trust_made_anew_by_one_process_is_found_by_another(
+async def test_trust_renewed_by_one_process_is_shared(
     processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     api, engine = processes
@@ -176,7 +176,7 @@ async def test_trust_made_anew_by_one_process_is_found_by_another(
     assert not engine.records.asked
 
 
-async def test_process_that_knows_no_user_has_another_make_a_trust_anew(
+async def test_process_without_user_requests_renewal_from_another(
     processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     api, engine = processes
@@ -191,7 +191,7 @@ async def test_process_that_knows_no_user_has_another_make_a_trust_anew(
     assert [await engine.trusts.renew(lost)] == list(fake.objects["trusts"])
 
 
-async def test_two_processes_that_make_a_trust_anew_end_up_with_one(
+async def test_concurrent_renewals_leave_one_trust(
     database: sa.Engine, processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     lost = await processes[0].give()
@@ -206,7 +206,7 @@ async def test_two_processes_that_make_a_trust_anew_end_up_with_one(
     assert set(fake.objects["trusts"]) == set(renewed)
 
 
-async def test_removals_of_what_was_left_behind_are_not_in_each_others_way(
+async def test_concurrent_removals_do_not_conflict(
     database: sa.Engine, processes: tuple[Process, Process], fake: FakeKeystone
 ) -> None:
     given = await processes[0].give()
@@ -215,7 +215,7 @@ async def test_removals_of_what_was_left_behind_are_not_in_each_others_way(
     assert await processes[0].records.trust(given) is None
 
 
-async def test_no_trust_goes_while_a_service_is_there_that_remembers_trusts(
+async def test_trust_is_kept_while_a_service_remembers_it(
     database: sa.Engine, database_url: str, processes: tuple[Process, Process]
 ) -> None:
     if database.dialect.name == "sqlite":

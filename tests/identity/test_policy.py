@@ -48,7 +48,7 @@ def allowed(policies: Policies, rule: str) -> set[str]:
         ),
     ],
 )
-def test_defaults_tell_roles_apart(policies: Policies, rule: str, roles: set[str]) -> None:
+def test_defaults_distinguish_roles(policies: Policies, rule: str, roles: set[str]) -> None:
     assert allowed(policies, rule) == roles
 
 
@@ -68,7 +68,7 @@ def test_policy_file_wins_over_defaults(tmp_path: Path) -> None:
     assert allowed(policies, "resource_types:OS::Heat::None") == set()
 
 
-def test_policy_file_in_json_is_read_where_there_is_none_in_yaml(tmp_path: Path) -> None:
+def test_json_policy_file_is_read_without_yaml_file(tmp_path: Path) -> None:
     rules = {"stacks:index": "role:other", "stacks:show": "rule:project_admin"}
     (tmp_path / "policy.json").write_text(json.dumps(rules))
     policies = Policies(conf(tmp_path))
@@ -76,7 +76,7 @@ def test_policy_file_in_json_is_read_where_there_is_none_in_yaml(tmp_path: Path)
     assert allowed(policies, "stacks:show") == {"admin"}
 
 
-def test_rules_of_readers_who_are_told_by_their_scope_are_honoured(tmp_path: Path) -> None:
+def test_reader_rules_with_scope_are_honoured(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(
         '"project_reader": "role:auditor and project_id:%(project_id)s"\n'
         '"stacks:index": "rule:project_reader or role:admin and system_scope:all"\n'
@@ -102,11 +102,11 @@ async def test_admin_context_follows_its_rule(
     assert await policies.is_admin(credentials) is is_admin
 
 
-async def test_the_first_caller_is_judged_without_loading_the_library_on_the_loop(
+async def test_first_policy_check_loads_library_off_loop(
     tmp_path: Path,
 ) -> None:
     class Watched:
-        """Options that tell which threads have read them."""
+        """Options that record the threads that read them."""
 
         def __init__(self, options: Any) -> None:
             self.options = options

@@ -18,7 +18,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
     return [(record.levelno, record.getMessage()) for record in records]
 
 
-async def test_rejected_user_is_logged_once_and_when_it_is_accepted(
+async def test_rejected_user_is_logged_once_and_when_accepted(
     keystone: Keystone, fake: FakeKeystone, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -34,7 +34,7 @@ async def test_rejected_user_is_logged_once_and_when_it_is_accepted(
     assert [level for level, _ in logged(caplog)] == [logging.WARNING, logging.INFO]
 
 
-async def test_service_that_fails_off_and_on_is_logged_once_a_minute(
+async def test_unstable_service_is_logged_once_a_minute(
     keystone: Keystone, fake: FakeKeystone, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)

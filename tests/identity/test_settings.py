@@ -84,7 +84,7 @@ def test_secrets_do_not_show_in_texts() -> None:
     assert "pw" not in repr(User("u", "pw"))
 
 
-def test_key_is_made_once_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
+def test_key_is_generated_once_and_private(tmp_path: Path) -> None:
     (key,) = keys_in(tmp_path / "new")
     assert keys_in(tmp_path / "new") == [key]
     Fernet(key)

@@ -49,9 +49,7 @@ async def users(fake: FakeKeystone, clock: VirtualClock) -> AsyncIterator[StackU
 
 
 @on_a_thread
-def test_user_lives_in_a_project_of_the_stack_with_one_role(
-    users: StackUsers, fake: FakeKeystone
-) -> None:
+def test_stack_user_has_own_project_and_one_role(users: StackUsers, fake: FakeKeystone) -> None:
     made = users.of(STACK).create_user(CALL)
     (project,) = fake.objects["projects"].values()
     (user,) = fake.objects["users"].values()
@@ -67,9 +65,7 @@ def test_user_lives_in_a_project_of_the_stack_with_one_role(
 
 
 @on_a_thread
-def test_user_of_a_lost_call_is_found_again_with_a_new_password(
-    users: StackUsers, fake: FakeKeystone
-) -> None:
+def test_user_of_lost_call_gets_new_password(users: StackUsers, fake: FakeKeystone) -> None:
     first = users.of(STACK).create_user(CALL)
     again = users.of(STACK).create_user(CALL)
     assert again["user_id"] == first["user_id"]
@@ -93,7 +89,7 @@ def test_nested_stacks_share_the_project_of_their_root(
     assert not fake.objects["projects"]
 
 
-async def test_the_project_that_another_process_has_made_goes_with_the_stack(
+async def test_project_made_by_other_process_is_deleted(
     fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     keystone = Keystone(settings(region="R"), clock, fake.transport())

@@ -41,7 +41,7 @@ async def test_token_gives_the_caller(authenticate: Authenticator, fake: FakeKey
     )
 
 
-async def test_admin_is_told_by_its_credentials(
+async def test_credentials_identify_an_admin(
     authenticate: Authenticator, fake: FakeKeystone
 ) -> None:
     caller = await authenticate(token(fake.add_token("t", roles=[{"name": "admin"}])), None)
@@ -49,7 +49,7 @@ async def test_admin_is_told_by_its_credentials(
     assert caller.is_admin
 
 
-async def test_stack_user_is_told_by_its_role(
+async def test_role_identifies_a_stack_user(
     authenticate: Authenticator, fake: FakeKeystone
 ) -> None:
     fake.add_token("t", roles=[{"name": "heat_stack_user"}])
@@ -67,24 +67,28 @@ async def test_token_without_project_has_an_empty_project(
 
 
 @pytest.mark.parametrize("text", ["unknown", "", "x" * 20_000, "a\nb", "ž"])
-async def test_unknown_or_odd_token_is_nobody(authenticate: Authenticator, text: str) -> None:
+async def test_unknown_or_malformed_token_is_rejected(
+    authenticate: Authenticator, text: str
+) -> None:
     assert await authenticate(token(text), None) is None
 
 
 @pytest.mark.parametrize("text", ["t ", "t\t", "\tt "])
-async def test_white_space_around_a_token_is_none_of_it(
+async def test_whitespace_around_a_token_is_ignored(
     authenticate: Authenticator, fake: FakeKeystone, text: str
 ) -> None:
     fake.add_token("t")
     assert await authenticate(token(text), None) is not None
 
 
-async def test_nothing_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
+async def test_missing_token_is_rejected_without_request(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
     assert await authenticate({}, "p1") is None
     assert not fake.asked
 
 
-async def test_expired_token_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
+async def test_expired_token_is_rejected(authenticate: Authenticator, fake: FakeKeystone) -> None:
     fake.expired_if_asked = "0"  # an identity service whose clock is slow
     assert await authenticate(token(fake.add_token("t", expires_at=isoformat(NOW))), None) is None
 
@@ -107,7 +111,7 @@ async def test_revoked_token_is_noticed_behind_a_request(
     clock.time += 11
     asked = len(fake.asked)
     assert await authenticate(token("t"), None) is not None
-    assert len(fake.asked) == asked  # nobody has waited
+    assert len(fake.asked) == asked  # no request waited
     await asyncio.gather(*authenticate._checks)
     assert len(fake.asked) == asked + 1
     clock.time += 25
@@ -120,7 +124,7 @@ async def test_revoked_token_is_noticed_behind_a_request(
     assert await authenticate(token("t"), None) is None
 
 
-async def test_identity_service_that_fails_behind_a_request_changes_nothing(
+async def test_failed_background_check_keeps_token_valid(
     authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     await authenticate(token(fake.add_token("t")), None)
@@ -247,7 +251,7 @@ def on_behalf(fake: FakeKeystone, role: str = "service", **user: str) -> dict[st
     return {**token(fake.add_token("t", **user)), "x-service-token": "s"}
 
 
-async def test_service_goes_on_with_the_expired_token_of_a_user(
+async def test_service_token_extends_expired_user_token(
     authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     headers = on_behalf(fake, expires_at=EXPIRED)
@@ -262,14 +266,14 @@ async def test_service_goes_on_with_the_expired_token_of_a_user(
     assert await authenticate(headers, "p1") is None
 
 
-async def test_service_without_the_role_may_not_use_expired_tokens(
+async def test_service_without_role_cannot_use_expired_tokens(
     authenticate: Authenticator, fake: FakeKeystone
 ) -> None:
     assert await authenticate(on_behalf(fake, "member", expires_at=EXPIRED), "p1") is None
     assert await authenticate(on_behalf(fake, "member"), "p1") is not None
 
 
-async def test_request_with_a_bad_service_token_is_from_nobody(
+async def test_request_with_bad_service_token_is_rejected(
     authenticate: Authenticator, fake: FakeKeystone
 ) -> None:
     headers = on_behalf(fake)

@@ -40,12 +40,12 @@ async def granted(trusts: Trusts, caller: Caller = USER) -> str:
 
 
 async def ended(trusts: Trusts, trust_id: str) -> None:
-    """A stack of the user is gone, and what follows from that is done."""
+    """Delete a stack of the user, and remove its trust."""
     await trusts.revoke({"trust_id": trust_id, "project_id": "p1", "trustor_user_id": "u1"})
     await asyncio.gather(*trusts._tasks)
 
 
-async def test_trust_delegates_all_roles_of_the_caller_to_the_service_user(
+async def test_trust_delegates_all_roles_to_service_user(
     trusts: Trusts, fake: FakeKeystone
 ) -> None:
     credentials = await trusts.grant(USER)
@@ -78,16 +78,14 @@ async def test_trust_that_is_refused_is_forbidden(trusts: Trusts) -> None:
     assert refused.value.error_type.name == "Forbidden"
 
 
-async def test_stacks_of_a_user_share_one_trust_which_costs_no_call(
-    trusts: Trusts, fake: FakeKeystone
-) -> None:
+async def test_stacks_of_a_user_share_one_trust(trusts: Trusts, fake: FakeKeystone) -> None:
     first = await granted(trusts)
     asked = len(fake.asked)
     assert [await granted(trusts) for _ in range(20)] == [first] * 20
     assert len(fake.asked) == asked
 
 
-async def test_requests_at_once_make_one_trust(trusts: Trusts, fake: FakeKeystone) -> None:
+async def test_concurrent_requests_create_one_trust(trusts: Trusts, fake: FakeKeystone) -> None:
     found = await asyncio.gather(*(granted(trusts) for _ in range(20)))
     assert len(set(found)) == len(fake.objects["trusts"]) == 1
 
@@ -100,7 +98,7 @@ async def test_requests_at_once_make_one_trust(trusts: Trusts, fake: FakeKeyston
         replace(USER, roles=frozenset({"member"})),
     ],
 )
-async def test_other_users_projects_and_roles_have_trusts_of_their_own(
+async def test_other_users_projects_and_roles_have_own_trusts(
     trusts: Trusts, other: Caller
 ) -> None:
     assert await granted(trusts) != await granted(trusts, other)
@@ -120,7 +118,7 @@ async def test_trust_is_removed_behind_the_last_stack(
     assert await granted(trusts) != trust_id
 
 
-async def test_trust_is_removed_in_one_call_while_the_user_is_known(
+async def test_trust_of_known_user_is_removed_immediately(
     trusts: Trusts, fake: FakeKeystone, records: Records
 ) -> None:
     trusts.remember(USER)
@@ -132,7 +130,7 @@ async def test_trust_is_removed_in_one_call_while_the_user_is_known(
 
 
 @pytest.mark.parametrize("marked", [False, True])
-async def test_what_a_dead_process_has_left_is_removed_at_the_next_start(
+async def test_trusts_of_dead_process_are_removed_at_start(
     trusts: Trusts, keystone: Keystone, fake: FakeKeystone, records: Records, marked: bool
 ) -> None:
     trust_id = await granted(trusts)
@@ -159,12 +157,12 @@ async def test_trust_is_shared_across_starts(
     await later.close()
 
 
-async def test_trust_that_somebody_deleted_is_made_anew_for_all_stacks(
+async def test_deleted_trust_is_renewed_for_all_stacks(
     trusts: Trusts, keystone: Keystone, fake: FakeKeystone, records: Records
 ) -> None:
     lost = await granted(trusts)
     fake.objects["trusts"].clear()
-    assert await trusts.renew(lost) is None  # nobody is there who could make one
+    assert await trusts.renew(lost) is None  # no process can create one
     trusts.remember(USER)
     renewed = await asyncio.gather(*(trusts.renew(lost) for _ in range(5)))
     assert set(renewed) == set(fake.objects["trusts"])
@@ -179,7 +177,7 @@ async def test_trust_that_somebody_deleted_is_made_anew_for_all_stacks(
     assert not fake.objects["trusts"]
 
 
-async def test_trust_is_not_made_anew_over_and_over(trusts: Trusts, fake: FakeKeystone) -> None:
+async def test_trust_is_not_renewed_repeatedly(trusts: Trusts, fake: FakeKeystone) -> None:
     trusts.remember(USER)
     first = await trusts.renew(await granted(trusts))
     assert first is not None
@@ -187,7 +185,7 @@ async def test_trust_is_not_made_anew_over_and_over(trusts: Trusts, fake: FakeKe
     assert len(fake.objects["trusts"]) == 2
 
 
-async def test_caller_who_acts_by_a_trust_for_the_service_shares_it(
+async def test_caller_with_trust_for_the_service_shares_it(
     trusts: Trusts, fake: FakeKeystone
 ) -> None:
     own = await granted(trusts)

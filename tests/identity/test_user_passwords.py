@@ -24,7 +24,7 @@ def passwords(keystone: Keystone, fake: FakeKeystone) -> UserPasswords:
     return UserPasswords(keystone, Trusts(keystone, Records(), looks=(0.0,)))
 
 
-async def test_a_stack_is_given_the_password_of_its_user(
+async def test_stack_gets_the_password_of_its_user(
     passwords: UserPasswords, fake: FakeKeystone
 ) -> None:
     credentials = await passwords.grant(USER)
@@ -42,7 +42,7 @@ async def test_a_stack_is_given_the_password_of_its_user(
         ("wrong", 403, "not that of the user"),
     ],
 )
-async def test_a_request_without_the_password_of_its_user_is_refused(
+async def test_request_without_password_is_refused(
     passwords: UserPasswords, password: str | None, status: int, told: str
 ) -> None:
     with pytest.raises(RequestError, match=told) as refused:

@@ -1,4 +1,4 @@
-"""What a database keeps of trusts."""
+"""The trust records of a database."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ class Records:
 
     rows: dict[str, TrustRecord] = field(default_factory=dict)
     live: set[tuple[str, str]] = field(default_factory=set)
+    # Trusts whose renewal was requested from other processes.
     asked: list[str] = field(default_factory=list)
-    """Trusts for which others were asked."""
-    others: bool = False
-    """Whether other processes can be asked."""
+    others: bool = False  # whether other processes can be asked
 
     async def trust(self, trust_id: str) -> TrustRecord | None:
         return self.rows.get(trust_id)

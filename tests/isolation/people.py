@@ -1,4 +1,4 @@
-"""People with tokens of a running service, and what is left in its database and its cloud."""
+"""Users with tokens of a running service, and the rows in its database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = ("contents", "inputs", "stacks", "operations", "resources", "events", "
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a token for a project."""
+    """A user with a token for a project."""
 
     url: str
     token: str
@@ -104,7 +104,7 @@ def token_of(service: Service, user: str, password: str, project: str) -> str:
 
 
 def rows(service: Service) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     url = service.environment.get("STOKER_DATABASE", f"sqlite:///{service.data_dir}/stoker.db")
     with sa.create_engine(url, poolclass=sa.NullPool).connect() as database:
         counts = {table: sa.text(f"SELECT count(*) FROM {table}") for table in TABLES}

@@ -23,7 +23,7 @@ def trusts(service: Service, owner: Person) -> int:
     return len([trust for trust in found if trust["project_id"] == owner.project])
 
 
-def test_of_many_creates_of_one_name_one_wins_and_the_others_leave_no_trust(
+def test_one_of_many_equal_creates_wins(
     service: Service,
 ) -> None:
     owner = demo(service)
@@ -34,7 +34,7 @@ def test_of_many_creates_of_one_name_one_wins_and_the_others_leave_no_trust(
     assert trusts(service, owner) == 1
 
 
-def test_updates_at_the_same_instant_are_all_accepted_and_the_stack_ends(service: Service) -> None:
+def test_concurrent_updates_are_all_accepted(service: Service) -> None:
     owner = demo(service)
     path = f"/stacks/updates/{owner.create('updates', TEMPLATE)}"
     resources = {"b": {"type": "OS::Heat::RandomString"}}
@@ -48,7 +48,7 @@ def test_updates_at_the_same_instant_are_all_accepted_and_the_stack_ends(service
     assert [r["resource_name"] for r in shown] == ["b"]
 
 
-def test_a_delete_from_two_clients_during_the_create_leaves_nothing(service: Service) -> None:
+def test_concurrent_deletes_during_create_leave_nothing(service: Service) -> None:
     owner = newcomer(service, "short-lived")
     answer = owner.ask("POST", "/stacks", {"stack_name": "short", "template": SLOW})
     assert answer.status_code == 201, answer.text
@@ -61,7 +61,7 @@ def test_a_delete_from_two_clients_during_the_create_leaves_nothing(service: Ser
     until(lambda: trusts(service, owner) == 0, "the trust is removed behind the last stack")
 
 
-def test_fifty_stacks_at_once_are_all_made(service: Service) -> None:
+def test_fifty_concurrent_stacks_are_created(service: Service) -> None:
     owner = demo(service)
 
     def create(number: int) -> int:

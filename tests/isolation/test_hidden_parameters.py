@@ -49,7 +49,7 @@ def told(text: str) -> bool:
     ],
     ids=["integer", "number", "inside a text", "name in the cloud"],
 )
-def test_finding_does_not_tell_the_value(service: Service, template: dict[str, Any]) -> None:
+def test_finding_does_not_show_the_value(service: Service, template: dict[str, Any]) -> None:
     body = {"stack_name": "tells", "template": template, "parameters": {"password": SECRET}}
     for path in ("/stacks", "/stacks/preview"):
         answer = demo(service).ask("POST", path, body)
@@ -57,7 +57,7 @@ def test_finding_does_not_tell_the_value(service: Service, template: dict[str, A
         assert not told(answer.text), answer.text
 
 
-def test_constraint_is_told_without_the_value(service: Service) -> None:
+def test_violated_constraint_does_not_show_the_value(service: Service) -> None:
     template = with_resource("OS::Heat::Value", value=PARAMETER)
     for value in ("z9" * 30, "z9" * 300):
         body = {"stack_name": "tells", "template": template, "parameters": {"password": value}}
@@ -69,7 +69,7 @@ def test_constraint_is_told_without_the_value(service: Service) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["hot", "cfn"])
-def test_reasons_and_events_do_not_tell_the_value(service: Service, dialect: str) -> None:
+def test_reasons_and_events_do_not_show_the_value(service: Service, dialect: str) -> None:
     template: dict[str, Any] = {
         **HOT,
         "resources": {

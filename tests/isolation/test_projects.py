@@ -1,4 +1,4 @@
-"""Nobody sees, changes or learns of the stacks of another project."""
+"""A project cannot see, change or detect the stacks of another project."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize(("method", "below"), ROUTES)
-def test_every_address_of_a_stack_is_not_found_in_another_project(
+def test_every_address_is_not_found_in_other_project(
     service: Service, owned: Owned, method: str, below: str
 ) -> None:
     before = rows(service)
@@ -92,9 +92,7 @@ def test_every_address_of_a_stack_is_not_found_in_another_project(
 
 
 @pytest.mark.parametrize(("method", "below"), ROUTES)
-def test_the_project_of_another_is_forbidden_in_the_address(
-    owned: Owned, method: str, below: str
-) -> None:
+def test_project_of_another_in_address_is_forbidden(owned: Owned, method: str, below: str) -> None:
     path = f"/stacks/{owned.name}/{owned.id}{below.format(event=owned.event)}"
     answer = owned.stranger.ask_project(owned.owner.project, method, path, BODIES.get(below))
     assert answer.status_code == 403, answer.text
@@ -103,15 +101,13 @@ def test_the_project_of_another_is_forbidden_in_the_address(
 
 @pytest.mark.parametrize("kind", ["name", "id", "arn"])
 @pytest.mark.parametrize("below", ["", "/resources", "/events", "/template", "/environment"])
-def test_a_lookup_does_not_find_the_stack_of_another_project(
-    owned: Owned, kind: str, below: str
-) -> None:
+def test_lookup_does_not_find_stack_of_other_project(owned: Owned, kind: str, below: str) -> None:
     answer = owned.stranger.ask("GET", f"/stacks/{getattr(owned, kind)}{below}")
     assert answer.status_code == 404, answer.text
     assert "location" not in answer.headers
 
 
-def test_an_arn_that_names_another_project_names_no_stack(owned: Owned) -> None:
+def test_arn_of_another_project_finds_no_stack(owned: Owned) -> None:
     found = owned.owner.ask("GET", f"/stacks/{owned.arn}")
     other = owned.arn.replace(owned.owner.project, owned.stranger.project)
     assert (found.status_code, owned.owner.ask("GET", f"/stacks/{other}").status_code) == (302, 404)
@@ -132,9 +128,7 @@ def test_an_arn_that_names_another_project_names_no_stack(owned: Owned) -> None:
         "?marker={id}",
     ],
 )
-def test_lists_and_counts_hold_the_stacks_of_the_own_project_alone(
-    owned: Owned, query: str
-) -> None:
+def test_lists_contain_stacks_of_own_project_only(owned: Owned, query: str) -> None:
     asked = query.format(project=owned.owner.project, id=owned.id, name=owned.name)
     for path in ("/stacks", "/stacks/detail"):
         answer = owned.stranger.ask("GET", path + asked)
@@ -144,12 +138,12 @@ def test_lists_and_counts_hold_the_stacks_of_the_own_project_alone(
         assert answer.json().get("count", 0) == 0
 
 
-def test_a_list_of_all_projects_is_for_nobody_by_default(owned: Owned) -> None:
+def test_list_of_all_projects_is_forbidden_by_default(owned: Owned) -> None:
     for person in (owned.stranger, owned.owner):
         assert person.ask("GET", "/stacks?global_tenant=true").status_code == 403
 
 
-def test_names_of_stacks_are_taken_in_one_project_only(owned: Owned) -> None:
+def test_stack_names_are_unique_per_project(owned: Owned) -> None:
     stack_id = owned.stranger.create(owned.name, TEMPLATE)
     found = owned.owner.ask("GET", f"/stacks/{owned.name}")
     assert owned.id in found.headers["location"]
@@ -168,12 +162,12 @@ def test_a_deleted_stack_stays_hidden_from_other_projects(owned: Owned) -> None:
     assert "gone" not in owned.stranger.ask("GET", "/stacks?show_deleted=true").text
 
 
-def test_an_admin_sees_the_stack_of_any_project_by_id(service: Service, owned: Owned) -> None:
+def test_admin_sees_stack_of_any_project(service: Service, owned: Owned) -> None:
     answer = admin(service).ask("GET", f"/stacks/{owned.name}/{owned.id}")
     assert answer.status_code == 200, answer.text
     assert answer.json()["stack"]["id"] == owned.id
 
 
-def test_the_services_are_shown_to_admins_alone(service: Service, owned: Owned) -> None:
+def test_only_admins_see_the_services(service: Service, owned: Owned) -> None:
     assert owned.stranger.ask("GET", "/services").status_code == 403
     assert admin(service).ask("GET", "/services").status_code == 200

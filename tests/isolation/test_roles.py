@@ -1,4 +1,4 @@
-"""What a role may do is the same at every door."""
+"""A role has the same permissions on every path."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_types_of_admins_are_listed_for_admins_only(service: Service) -> None:
     assert "OS::Nova::Flavor" not in names
 
 
-def test_events_of_the_stack_itself_are_below_its_own_name(service: Service, stack_id: str) -> None:
+def test_events_of_stack_are_below_its_own_name(service: Service, stack_id: str) -> None:
     found = demo(service).ask("GET", f"/stacks/doors/{stack_id}/resources/doors/events")
     assert found.status_code == 200, found.text
     assert {event["resource_name"] for event in found.json()["events"]} == {"doors"}
@@ -91,7 +91,7 @@ def reasons(person: Person, path: str) -> str:
     return "\n".join(str(event["resource_status_reason"]) for event in found)
 
 
-def test_a_group_that_learns_its_size_late_makes_no_forbidden_types(service: Service) -> None:
+def test_late_group_creates_no_forbidden_types(service: Service) -> None:
     owner, before = demo(service), flavors(service)
     answer = owner.ask("POST", "/stacks", {"stack_name": "late", "template": LATE_GROUP})
     assert answer.status_code == 201, answer.text
@@ -113,7 +113,7 @@ def test_a_scaling_group_makes_no_forbidden_types(service: Service) -> None:
     assert flavors(service) == before
 
 
-def test_the_owner_who_may_use_a_type_gets_it_late_as_well(service: Service) -> None:
+def test_late_group_creates_types_allowed_to_owner(service: Service) -> None:
     owner, before = admin(service), flavors(service)
     owner.create("allowed", LATE_GROUP)
     assert flavors(service) == before + 1

@@ -36,7 +36,7 @@ TEMPLATE = {
 }
 
 
-def test_no_secret_is_in_the_database_in_a_log_or_in_an_answer_that_hides_it(
+def test_secrets_are_in_no_database_log_or_answer(
     service: Service,
 ) -> None:
     owner = demo(service)
@@ -63,7 +63,7 @@ def test_no_secret_is_in_the_database_in_a_log_or_in_an_answer_that_hides_it(
     assert SECRET not in owner.ask("GET", "/stacks/detail").text
 
 
-def test_files_with_secrets_are_their_owners_alone(service: Service) -> None:
+def test_files_with_secrets_are_private(service: Service) -> None:
     names = ("stoker.db", "stoker.db-wal", "stoker.db-shm", "secret.key", "clouds.yaml", "openrc")
     for name in names:
         path = service.data_dir / name

@@ -42,9 +42,7 @@ def test_it_signals_and_reads_its_own_resource(user: tuple[Person, str]) -> None
     assert "x" in answer.json()["metadata"]
 
 
-def test_it_asks_the_cloudformation_api_for_its_own_resource_alone(
-    service: Service, user: tuple[Person, str]
-) -> None:
+def test_stack_user_reads_only_its_own_resource(service: Service, user: tuple[Person, str]) -> None:
     person, _ = user
 
     def ask(action: str, name: str) -> httpx.Response:
@@ -64,7 +62,7 @@ def test_it_asks_the_cloudformation_api_for_its_own_resource_alone(
 
 
 @pytest.mark.parametrize("name", ["two", "plain"])
-def test_it_may_not_use_other_resources_of_its_stack(user: tuple[Person, str], name: str) -> None:
+def test_stack_user_may_not_use_other_resources(user: tuple[Person, str], name: str) -> None:
     person, path = user
     assert person.ask("POST", f"{path}/resources/{name}/signal").status_code == 403
     assert person.ask("GET", f"{path}/resources/{name}/metadata").status_code == 403
@@ -120,7 +118,7 @@ KEYS = {
 }
 
 
-def test_users_of_a_template_read_with_their_keys_what_policies_allow(service: Service) -> None:
+def test_template_users_read_what_policies_allow(service: Service) -> None:
     owner = demo(service)
     stack_id = owner.create("keys", KEYS)
     path = f"/stacks/keys/{stack_id}"
@@ -149,7 +147,7 @@ def test_users_of_a_template_read_with_their_keys_what_policies_allow(service: S
     owner.wait_deleted("keys", stack_id)
 
 
-def test_a_key_is_for_a_user_of_its_own_stack_alone(service: Service) -> None:
+def test_key_is_for_users_of_its_stack_only(service: Service) -> None:
     owner = demo(service)
     others = owner.create("with-user", {**KEYS, "Outputs": {"n": {"Value": {"Ref": "free"}}}})
     shown = owner.ask("GET", f"/stacks/with-user/{others}/outputs/n").json()
@@ -170,16 +168,14 @@ def test_it_may_not_list_or_make_stacks(user: tuple[Person, str]) -> None:
     assert person.ask("POST", "/stacks", body).status_code == 403
 
 
-def test_the_stack_of_somebody_else_is_not_found(
-    service: Service, user: tuple[Person, str]
-) -> None:
+def test_stack_of_another_user_is_not_found(service: Service, user: tuple[Person, str]) -> None:
     person, _ = user
     other = demo(service).create("others", TEMPLATE)
     answer = person.ask("POST", f"/stacks/others/{other}/resources/one/signal")
     assert answer.status_code in (403, 404)
 
 
-def test_the_owner_of_a_stack_may_signal_its_resources_again_and_again(service: Service) -> None:
+def test_owner_may_signal_resources_repeatedly(service: Service) -> None:
     owner = demo(service)
     path = f"/stacks/many/{owner.create('many', TEMPLATE)}/resources/one/signal"
     answers = [owner.ask("POST", path, {"id": f"{i}"}).status_code for i in range(3)]

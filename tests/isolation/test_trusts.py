@@ -21,7 +21,7 @@ def trusts(service: Service, owner: Person) -> list[dict[str, Any]]:
     return [trust for trust in found if trust["project_id"] == owner.project]
 
 
-def test_stacks_share_a_trust_that_goes_with_the_last_of_them(service: Service) -> None:
+def test_shared_trust_is_deleted_with_last_stack(service: Service) -> None:
     owner = newcomer(service, "sharer")
     stacks = {name: owner.create(name, NETWORK) for name in ("one", "two", "three")}
     assert len(trusts(service, owner)) == 1
@@ -42,7 +42,7 @@ def test_trust_is_removed_after_a_crash_as_well(service: Service) -> None:
     until(lambda: not trusts(service, owner), "the trust is removed")
 
 
-def test_stacks_whose_trust_was_deleted_go_on_with_the_next_request(service: Service) -> None:
+def test_stacks_recover_from_a_deleted_trust(service: Service) -> None:
     owner = newcomer(service, "robbed")
     stack_id = owner.create("stays", NETWORK)
     (trust,) = trusts(service, owner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stoker.kernel.errors import fault_reason
 
 
-def test_the_reason_of_a_fault_has_its_first_line_only() -> None:
+def test_fault_reason_has_first_line_only() -> None:
     assert fault_reason(KeyError("a")) == "fault in the service: KeyError: 'a'"
     assert fault_reason(ValueError("bad\n[SQL: INSERT]")) == "fault in the service: ValueError: bad"
     assert fault_reason(ValueError()) == "fault in the service: ValueError: "

@@ -1,4 +1,4 @@
-"""What large stacks are made of is freed soon, aside, and beside other work."""
+"""Large evaluations are freed soon, on another thread, and while other work continues."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_large_evaluation_is_freed_on_another_thread() -> None:
     assert freed_on == ["freeing"]
 
 
-def test_other_threads_have_their_turn_while_resources_are_freed() -> None:
+def test_other_threads_run_while_resources_are_freed() -> None:
     one = evaluation({"r": MEMBER}).analyses["r"]
     turns, over = [0], threading.Event()
 

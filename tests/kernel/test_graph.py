@@ -20,7 +20,7 @@ GRAPHS = st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=
 
 
 @given(GRAPHS)
-def test_every_node_comes_after_what_it_needs_unless_there_is_a_circle(
+def test_nodes_follow_their_dependencies_unless_cyclic(
     dependencies: dict[int, set[int]],
 ) -> None:
     circle = find_cycle(dependencies)

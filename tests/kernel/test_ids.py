@@ -1,4 +1,4 @@
-"""Ids are what they are called, and nobody draws one that somebody else has."""
+"""Ids have their documented form, and no two processes draw the same one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(ids.uuid(), os.read(reading, 36).decode())
 """
 
 
-def test_ids_have_the_form_that_they_are_to_have() -> None:
+def test_ids_have_their_documented_form() -> None:
     ids = RandomIds()
     for _ in range(1000):
         drawn = uuid.UUID(text := ids.uuid())
@@ -39,7 +39,7 @@ def test_threads_draw_ids_of_their_own() -> None:
     assert len({each for each, _ in drawn}) == len({each for _, each in drawn}) == len(drawn)
 
 
-def test_a_process_that_is_forked_draws_ids_of_its_own() -> None:
+def test_forked_process_draws_its_own_ids() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORKED],
         env=os.environ,

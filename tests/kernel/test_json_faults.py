@@ -1,4 +1,4 @@
-"""Faults of JSON are told without Python's advice to programmers."""
+"""Faults of JSON are described without Python's advice to programmers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoker.kernel.json_faults import fault_of
         ("{bad", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
     ],
 )
-def test_a_fault_is_told_in_words_for_the_author_of_the_text(text: str, words: str) -> None:
+def test_fault_is_described_for_the_author(text: str, words: str) -> None:
     with pytest.raises((ValueError, RecursionError)) as raised:
         json.loads(text)
     assert fault_of(raised.value) == words

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from stoker.kernel.json_text import dumps, loads
 
+# With NaN and the infinities, large integers, and halves of surrogate pairs.
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("null")
-"""With NaN and the infinities, large integers, and halves of surrogate pairs."""
 VALUES = st.recursive(
     _SCALARS | st.characters(categories=["Cs"]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -27,7 +27,7 @@ def test_values_are_read_as_they_were_written(value: Any) -> None:
 
 
 @given(VALUES)
-def test_what_python_has_written_is_read_as_python_reads_it(value: Any) -> None:
+def test_text_written_by_python_is_read_alike(value: Any) -> None:
     text = json.dumps(value)
     assert repr(loads(text)) == repr(json.loads(text))
 

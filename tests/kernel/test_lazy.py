@@ -28,7 +28,7 @@ class Slow:
         return 2 * self.value
 
 
-def test_a_value_is_computed_once_whoever_asks() -> None:
+def test_value_is_computed_once_by_concurrent_readers() -> None:
     gate = threading.Event()
     slow = Slow(gate)
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Log lines are one line each, with values that say what they are."""
+"""Log lines are one line each, with named values."""
 
 import logging
 

@@ -31,7 +31,7 @@ def write(value: Any) -> str:
 
 
 def dice(seed: int, size: int) -> Any:
-    """A value of about so many characters, of everything that JSON has."""
+    """Return a value of about this many characters, with every kind of JSON."""
     chance = random.Random(seed)
     letters = 'aé€😀"\\\n\t/ {}[],:'
 
@@ -95,7 +95,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("what", FAULTS)
-def test_a_fault_in_a_long_text_is_told_as_python_does(what: str) -> None:
+def test_fault_in_long_text_is_that_of_python(what: str) -> None:
     with pytest.raises(json.JSONDecodeError) as expected:
         json.loads(FAULTS[what])
     with pytest.raises(json.JSONDecodeError) as told:
@@ -122,7 +122,7 @@ def test_more_values_than_are_allowed_are_refused(value: str) -> None:
         long_json.read("[" + f"{value}," * (count + 1) + "0]", refuse, most)
 
 
-def test_other_mappings_and_what_has_no_json_form_are_given_to_the_writer() -> None:
+def test_other_mappings_are_given_to_the_writer() -> None:
     def plain(value: Any) -> Any:
         return dict(value) if isinstance(value, MappingProxyType) else sorted(value)
 
@@ -133,7 +133,7 @@ def test_other_mappings_and_what_has_no_json_form_are_given_to_the_writer() -> N
 
 
 @pytest.mark.parametrize("value", [[], {}, "", [[]] * 20_000, {"a": {}}, {1: 2, None: 3}])
-def test_empty_values_and_keys_of_other_kinds_are_written_as_python_does(value: Any) -> None:
+def test_empty_values_are_written_as_by_python(value: Any) -> None:
     assert json.loads(write(value)) == json.loads(json.dumps(value))
 
 
@@ -178,7 +178,7 @@ def longest_wait(call: Callable[[], Any]) -> float:
 
 
 @pytest.mark.parametrize("what", LARGE)
-def test_other_threads_have_their_turn_while_a_long_document_is_read_or_written(what: str) -> None:
+def test_other_threads_run_while_long_json_is_processed(what: str) -> None:
     value = LARGE[what]
     text = json.dumps(value)
     assert longest_wait(lambda: read(text)) < 0.05
@@ -188,6 +188,6 @@ def test_other_threads_have_their_turn_while_a_long_document_is_read_or_written(
 
 
 @pytest.mark.parametrize("value", [[[1] * 6_000], {"a": {"b": ["x"] * 6_000}}, "x" * 400_000])
-def test_what_is_long_is_told_from_what_is_short(value: Any) -> None:
+def test_long_values_are_recognized(value: Any) -> None:
     assert not long_json.is_short(value)
     assert long_json.is_short({"a": [1, "b", None], "c": {"d": 1.5}})

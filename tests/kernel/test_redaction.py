@@ -1,4 +1,4 @@
-"""Whatever is logged, secrets do not stand in the log."""
+"""Secrets do not appear in the log, whatever is logged."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_long_texts_do_not_take_long() -> None:
 
 @pytest.fixture(params=["text", "json"])
 def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
-    """What is logged, in both forms."""
+    """Return the logged lines, in both forms."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     json_lines = request.param == "json"
@@ -85,7 +85,7 @@ def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     logger.removeHandler(handler)
 
 
-def test_events_values_and_tracebacks_are_hidden_in_both_forms(lines: io.StringIO) -> None:
+def test_secrets_are_hidden_in_events_values_and_tracebacks(lines: io.StringIO) -> None:
     told = log.Log("stoker.redaction")
     told.warning("login failed", password="geheim1", user="demo")
     told.warning("refused", reason=f"token {TOKEN}", body='{"password": "geheim1"}')
@@ -101,7 +101,7 @@ def test_events_values_and_tracebacks_are_hidden_in_both_forms(lines: io.StringI
     assert "ValueError" in text
 
 
-def test_hidden_parameters_of_a_stack_are_masked_in_all_that_its_driver_logs(
+def test_hidden_parameters_are_masked_in_driver_logs(
     lines: io.StringIO,
 ) -> None:
     masking = Masking(["hunter-22"])
@@ -116,7 +116,7 @@ def test_hidden_parameters_of_a_stack_are_masked_in_all_that_its_driver_logs(
     assert lines.getvalue().count("******") >= 2
 
 
-def test_a_json_line_is_an_object_with_the_values_by_name() -> None:
+def test_json_line_is_an_object_with_values() -> None:
     record = logging.LogRecord("stoker.x", logging.INFO, "f", 1, "message", None, None)
     record.event = "stack left"
     record.values = {"stack": "a", "times": 3, "token": "geheim1"}
@@ -132,7 +132,7 @@ def test_a_json_line_is_an_object_with_the_values_by_name() -> None:
     }
 
 
-def test_a_request_that_the_client_has_named_is_known_by_both_ids(
+def test_request_with_client_id_has_both_ids(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with log.request("req-own", "req-clients"):

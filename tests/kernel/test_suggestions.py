@@ -20,13 +20,13 @@ WORDS = [f"word{n}" for n in range(2000)]
 
 
 def compare_all() -> None:
-    """Use up what one document may compare."""
+    """Use up the comparisons that one document may make."""
     renew_suggestions()
     for _ in range(MAX_COMPARED // len(WORDS)):
         assert did_you_mean("wodr1", WORDS) is not None
 
 
-def test_no_more_than_so_many_words_are_compared_for_one_document() -> None:
+def test_comparisons_for_one_document_are_bounded() -> None:
     compare_all()
     assert did_you_mean("wodr1", WORDS) is None
 

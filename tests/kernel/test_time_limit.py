@@ -16,7 +16,7 @@ def compute(seconds: float) -> None:
         check()
 
 
-def test_what_takes_too_long_is_stopped_and_told_how_long_it_may_take() -> None:
+def test_slow_work_is_stopped_with_its_limit() -> None:
     with pytest.raises(LimitExceededError, match=r"more than 0\.02 s"), limited(0.02):
         compute(5)
 
@@ -30,7 +30,7 @@ def test_time_that_is_waited_does_not_count() -> None:
             compute(5)
 
 
-def test_a_limit_inside_another_leaves_that_as_it_was() -> None:
+def test_inner_limit_leaves_outer_limit_unchanged() -> None:
     with limited(0.02):
         with limited(60):
             check()

@@ -40,7 +40,7 @@ def kinds(kind: type[Struct]) -> list[type[Struct]]:
         (Caller("p", "u", token="t"), {"request_id": "req-1"}),
     ],
 )
-def test_a_copy_differs_in_the_given_fields_alone(value: Any, changes: dict[str, Any]) -> None:
+def test_copy_differs_in_given_fields_only(value: Any, changes: dict[str, Any]) -> None:
     copy = replace(value, **changes)
     assert copy != value
     assert type(copy) is type(value)
@@ -60,7 +60,7 @@ def test_two_values_share_no_default() -> None:
     assert first.data is not second.data
 
 
-def test_a_value_that_went_to_a_helper_and_back_is_the_same() -> None:
+def test_pickled_value_is_unchanged() -> None:
     row = replace(ROW, data={"a": [1]}, asked=(1.0,))
     assert pickle.loads(pickle.dumps(row, pickle.HIGHEST_PROTOCOL)) == row
 

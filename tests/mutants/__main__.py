@@ -1,7 +1,7 @@
-"""``python -m tests.mutants``: makes each fault of the table in a copy, and sees who notices.
+"""``python -m tests.mutants``: makes each fault of the table in a copy, and runs its checks.
 
-First everything that is to notice a fault is run without any, once: it must pass. The exit code is
-1 when a fault survives, or nobody knows whether it does.
+First all checks are run once without a fault: they must pass. The exit code is 1 when a fault
+survives, or its checks could not be run.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _pass(
     pool: ThreadPoolExecutor,
     processes: int,
 ) -> bool:
-    """Return whether all checks pass in the tree as it is; tells of those that do not."""
+    """Return whether all checks pass in the tree as it is; report those that do not."""
     checks = sorted({check for mutant in chosen for check in mutant.checks})
     tests = [check for check in checks if not check.startswith(SIMULATION)]
     together = [some for first in range(processes) if (some := tests[first::processes])]
@@ -82,7 +82,7 @@ def _pass(
 def _judge(
     chosen: Sequence[Mutant], copies: queue.SimpleQueue[Copy], pool: ThreadPoolExecutor
 ) -> list[Mutant]:
-    """Judge all mutants, print the table, return those that nobody has noticed."""
+    """Judge all mutants, print the table, return the undetected ones."""
 
     def judge(mutant: Mutant) -> Verdict:
         copy = copies.get()

@@ -17,26 +17,21 @@ from tools.source import SOURCES
 
 from tests.mutants.table import ROOT, SIMULATION, Mutant
 
-LONGEST = 180.0
-"""Seconds that a check may take; one that is cut off has noticed nothing."""
-LONGEST_TOGETHER = 900.0
-"""Seconds for many tests that are run together."""
+LONGEST = 180.0  # seconds for a check; one that is cut off has detected nothing
+LONGEST_TOGETHER = 900.0  # seconds for many tests that are run together
 _COPIED = {"src", "local-cloud"}
 _LINES = 12
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-_FOUND = re.compile(r"^  again: ", re.MULTILINE)
-"""What the simulation says below each finding."""
+_FOUND = re.compile(r"^  again: ", re.MULTILINE)  # printed by the simulation below each finding
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of one mutant, or of the tree without any."""
+    """The result for one mutant, or for the tree without any."""
 
-    noticed_by: str | None
-    """The test that failed, or the simulation."""
+    noticed_by: str | None  # the test that failed, or the simulation
     seconds: float
-    trouble: str = ""
-    """What the last check has printed if it could not be run: nobody knows then."""
+    trouble: str = ""  # output of the last check if it could not be run; then the result is unknown
 
 
 class Copy:
@@ -106,7 +101,7 @@ class Copy:
         told = "\n".join(done.stdout.splitlines()[-_LINES:])
         if done.returncode == 0:
             return True, told
-        # of pytest 1 says that tests failed, and of Python that the simulation could not begin
+        # of pytest 1 says that tests failed, and of Python that the simulation could not start
         simulated = checks[0].startswith(SIMULATION)
         failed = _FOUND.search(done.stdout) if simulated else done.returncode == 1
         return (False if failed else None), told

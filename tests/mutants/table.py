@@ -1,4 +1,4 @@
-"""The table of deliberate faults: what is changed, and what must notice it."""
+"""The table of deliberate faults: the changes, and the checks that must detect them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).parent / "mutants.toml"
+# Prefix of a check that is no test: the rest are options of ``python -m tests.simulation``.
 SIMULATION = "simulation "
-"""Begins a check that is no test: the rest are options of ``python -m tests.simulation``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,10 @@ class Mutant:
 
     name: str
     file: str
-    before: str
-    """Text that is found in the file exactly once."""
+    before: str  # text that is found in the file exactly once
     after: str
+    # Checks that detect it, the fastest first: tests as pytest names them, or a simulation.
     checks: tuple[str, ...]
-    """What notices it, the fastest first: tests as pytest names them, or a simulation."""
 
     def applied(self, source: str) -> str:
         """The file with the fault. Raises ValueError when the table is out of date."""

@@ -17,7 +17,7 @@ TABLE = table()
 
 @functools.cache
 def functions(path: Path) -> frozenset[str]:
-    """What a file of tests defines, in classes or not."""
+    """Return the functions of a file of tests, in classes or not."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -27,12 +27,12 @@ def functions(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def test_there_are_so_many_different_faults() -> None:
+def test_mutant_names_are_unique_and_numerous() -> None:
     assert len({mutant.name for mutant in TABLE}) == len(TABLE) >= LEAST
 
 
 @pytest.mark.parametrize("mutant", TABLE, ids=lambda mutant: mutant.name)
-def test_a_fault_can_be_made_and_what_notices_it_is_there(mutant: Mutant) -> None:
+def test_mutant_applies_and_its_checks_exist(mutant: Mutant) -> None:
     source = (ROOT / mutant.file).read_text(encoding="utf-8")
     ast.parse(mutant.applied(source))
     assert mutant.checks

@@ -25,7 +25,7 @@ def store_in_memory() -> SqlStore:
 
 
 async def made(store: SqlStore, **environment: Any) -> Stack:
-    """A stack, of which nothing has been told."""
+    """Record a stack without events."""
     stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_name="demo")
     given = Input(stack.input_id, stack.id, {}, environment=environment)
     await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,)))
@@ -33,7 +33,7 @@ async def made(store: SqlStore, **environment: Any) -> Stack:
 
 
 async def happen(store: SqlStore, stack: Stack, times: int = 1, at: float = 5.0) -> list[str]:
-    """Something is told of the stack so many times; returns the ids of the events."""
+    """Record this number of events of the stack; return their ids."""
     ids = []
     for number in range(times):
         event = Event(
@@ -56,10 +56,8 @@ class Mailbox(MessageSink):
 
     def __init__(self) -> None:
         self.got: list[Message] = []
-        self.away: set[str] = set()
-        """Lanes that nobody takes messages of."""
-        self.room: int | None = None
-        """So many more are taken."""
+        self.away: set[str] = set()  # lanes whose messages are not accepted
+        self.room: int | None = None  # number of further messages that are accepted
         self.tries = 0
         self.closed = False
 
@@ -80,7 +78,7 @@ class Mailbox(MessageSink):
 
 
 async def until(claim: Callable[[], bool], seconds: float = 10.0) -> None:
-    """Wait for something that becomes true by itself."""
+    """Wait for a condition that becomes true in the background."""
     async with asyncio.timeout(seconds):
-        while not claim():  # noqa: ASYNC110 - whatever makes it true tells nobody
+        while not claim():  # noqa: ASYNC110 - no event announces it
             await asyncio.sleep(0.01)

@@ -17,7 +17,7 @@ _SECONDS = 60.0
 
 
 def missing() -> str | None:
-    """What the machine lacks for a RabbitMQ; None for nothing."""
+    """Return why the machine cannot run RabbitMQ; None if it can."""
     if not SERVER.is_file():
         return f"{SERVER} does not exist: install Debian's package rabbitmq-server"
     if shutil.which("epmd") is None:
@@ -27,7 +27,7 @@ def missing() -> str | None:
 
 @dataclass
 class RabbitMQ:
-    """One broker. What it is given stays in the directory while it is stopped."""
+    """One broker. Its messages stay in the directory while it is stopped."""
 
     place: Path
     port: int = 0
@@ -63,7 +63,7 @@ class RabbitMQ:
         }
 
     def start(self) -> None:
-        """Return when it takes connections, at once if it does so already."""
+        """Return when it accepts connections, immediately if it does already."""
         if self._running:
             return
         environment = self._environment()

@@ -87,7 +87,7 @@ async def test_a_consumer_gets_what_happens_to_stacks() -> None:
     listener.close()
 
 
-async def test_every_topic_gets_it_and_errors_come_as_errors() -> None:
+async def test_notification_reaches_every_topic_with_its_level() -> None:
     listeners = [Listener("fake:///", topic) for topic in ("one", "two")]
     store = store_in_memory()
     bus = Bus(settings(topics=("one", "two"), level="WARN"))
@@ -103,7 +103,7 @@ async def test_every_topic_gets_it_and_errors_come_as_errors() -> None:
         listener.close()
 
 
-async def test_a_broker_that_is_away_keeps_messages_waiting_and_is_named_in_the_log(
+async def test_unavailable_broker_keeps_messages_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     url = "rabbit://guest:guest@127.0.0.1:1/"
@@ -116,7 +116,7 @@ async def test_a_broker_that_is_away_keeps_messages_waiting_and_is_named_in_the_
     bus.close()
 
 
-async def test_a_driver_that_writes_to_the_log_needs_no_broker(
+async def test_log_driver_needs_no_broker(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bus = Bus(BusSettings(drivers=("log", "noop")))
@@ -166,7 +166,7 @@ def test_a_level_that_does_not_exist_is_refused(tmp_path: Path) -> None:
         bus_settings(configured(tmp_path, "[DEFAULT]\ndefault_notification_level = loud\n"))
 
 
-async def test_a_driver_that_does_not_exist_is_named_in_the_log(
+async def test_unknown_driver_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     bus = Bus(BusSettings(drivers=("pigeon",), transport_url="fake:///"))

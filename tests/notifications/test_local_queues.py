@@ -27,7 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def events(service: Service) -> list[tuple[str, str]]:
-    """What the queue tells: of which resource, in which state."""
+    """Return the messages of the queue: resource and state."""
     token, _ = service.authenticate()
     headers = {"X-Auth-Token": token, "Client-ID": str(uuid4())}
     answer = httpx.get(f"{service.cloud_url}{QUEUE}", headers=headers, timeout=30)
@@ -36,7 +36,7 @@ def events(service: Service) -> list[tuple[str, str]]:
     return [(each["resource_name"], each["resource_status"]) for each in told]
 
 
-def test_events_of_a_stack_are_in_the_queue_that_its_environment_names(service: Service) -> None:
+def test_events_reach_queue_of_the_environment(service: Service) -> None:
     template = {
         "heat_template_version": "2018-08-31",
         "resources": {"word": {"type": "OS::Heat::RandomString"}},
@@ -59,7 +59,7 @@ def status(service: Service, name: str) -> str:
     return str(found and found["stack_status"])
 
 
-def test_a_message_in_the_queue_of_a_handle_is_a_signal(service: Service) -> None:
+def test_message_in_queue_of_handle_is_a_signal(service: Service) -> None:
     handle = {
         "type": "OS::Heat::WaitConditionHandle",
         "properties": {"signal_transport": "ZAQAR_SIGNAL"},

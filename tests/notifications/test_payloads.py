@@ -1,4 +1,4 @@
-"""What the message bus is told, in the form that consumers of Heat's notifications know."""
+"""Payloads on the message bus, in the form that consumers of Heat's notifications know."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ async def told(lab: Lab) -> list[Message]:
 
 
 async def kinds(lab: Lab) -> list[str]:
-    """Their types, but for what all have in common."""
+    """Return their types without the common prefix."""
     return [each.body["event_type"].removeprefix("orchestration.") for each in await told(lab)]
 
 
-def test_each_action_on_a_stack_is_told_when_it_begins_and_when_it_ends() -> None:
+def test_stack_actions_notify_start_and_end() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(ONE)
         await lab.update(template({"a": thing(value="new")}))
@@ -56,7 +56,7 @@ def test_each_action_on_a_stack_is_told_when_it_begins_and_when_it_ends() -> Non
     in_lab(story, notifies=True)
 
 
-def test_a_notification_says_whose_stack_is_where_and_why() -> None:
+def test_notification_describes_stack_and_user() -> None:
     async def story(lab: Lab) -> None:
         await lab.create({**ONE, "description": "One thing"}, tags=("x", "y"))
         _, end = await told(lab)
@@ -88,7 +88,7 @@ def test_a_notification_says_whose_stack_is_where_and_why() -> None:
     in_lab(story, notifies=True)
 
 
-def test_a_failure_is_an_error_and_the_way_back_has_notifications_of_its_own() -> None:
+def test_failure_notifies_error_and_rollback() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"a": thing(fail="create")})
         await lab.create(wanted, disable_rollback=False)
@@ -106,7 +106,7 @@ def test_a_failure_is_an_error_and_the_way_back_has_notifications_of_its_own() -
     in_lab(story, notifies=True)
 
 
-def test_what_nobody_may_see_is_not_told() -> None:
+def test_hidden_values_are_not_in_notifications() -> None:
     async def story(lab: Lab) -> None:
         wanted = template(
             {"a": thing(fail="create", value={"get_param": "p"})},
@@ -131,7 +131,7 @@ async def resizings(lab: Lab) -> list[Mapping[str, Any]]:
     ]
 
 
-def test_a_group_that_is_resized_is_told_with_its_size_before_and_after() -> None:
+def test_resized_group_notifies_sizes_before_and_after() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(2))
         await signal(lab)
@@ -152,7 +152,7 @@ def test_a_group_that_is_resized_is_told_with_its_size_before_and_after() -> Non
     in_lab(story, notifies=True)
 
 
-def test_a_signal_that_changes_nothing_is_told_as_suppressed() -> None:
+def test_ineffective_scaling_signal_notifies_suppressed() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(1, policy={"cooldown": 600}))
         for _ in range(2):
@@ -166,7 +166,7 @@ def test_a_signal_that_changes_nothing_is_told_as_suppressed() -> None:
     in_lab(story, notifies=True)
 
 
-def test_a_group_that_cannot_be_resized_is_an_error() -> None:
+def test_failed_resize_notifies_error() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(1))
         lab.cloud.quota = len(lab.cloud.objects)

@@ -41,7 +41,7 @@ def played(story: Callable[[Lab, Zaqar], Awaitable[None]]) -> None:
 
 
 def told(zaqar: Zaqar, name: str = "q") -> list[str]:
-    """What the messages of a queue say, in order."""
+    """Return the messages of a queue, in order."""
     found = []
     for message in zaqar.queues.get((CALLER.project_id, name), ()):
         assert message["body"]["type"] == "os.heat.event"
@@ -59,7 +59,7 @@ CREATED = [
 ]
 
 
-def test_a_queue_gets_all_events_of_a_stack_in_their_order() -> None:
+def test_queue_gets_all_events_in_order() -> None:
     async def story(lab: Lab, zaqar: Zaqar) -> None:
         await lab.create(template({"a": thing(value="x")}), environment=ENVIRONMENT)
         await lab.pass_time(1)
@@ -112,7 +112,7 @@ def test_an_update_without_the_sink_ends_it() -> None:
     played(story)
 
 
-def test_a_service_that_is_away_delays_events_and_no_stack(
+def test_unavailable_queue_delays_events_not_stack(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def story(lab: Lab, zaqar: Zaqar) -> None:
@@ -129,7 +129,7 @@ def test_a_service_that_is_away_delays_events_and_no_stack(
     played(story)
 
 
-def test_what_a_queue_would_not_keep_any_more_is_dropped() -> None:
+def test_messages_past_their_ttl_are_dropped() -> None:
     async def story(lab: Lab, zaqar: Zaqar) -> None:
         zaqar.status = 503
         await lab.create(template({"a": thing()}), environment=ENVIRONMENT)
@@ -142,7 +142,7 @@ def test_what_a_queue_would_not_keep_any_more_is_dropped() -> None:
     played(story)
 
 
-def test_an_event_that_is_refused_is_dropped_and_the_others_arrive() -> None:
+def test_refused_event_is_dropped_others_arrive() -> None:
     async def story(lab: Lab, zaqar: Zaqar) -> None:
         long = "x" * 300_000
         await lab.create(template({"a": thing(value=long)}), environment=ENVIRONMENT)
@@ -177,7 +177,7 @@ def test_many_events_go_in_few_requests() -> None:
         ({**SINK, "extra": 1}, "and no 'extra'"),
     ],
 )
-def test_a_sink_that_no_queue_can_be_is_refused(sink: Any, message: str) -> None:
+def test_invalid_event_sink_is_refused(sink: Any, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message):
         parse_environment({"event_sinks": [sink]})
 

@@ -37,9 +37,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMQ]:
     broker.stop()
 
 
-def test_a_service_that_dies_before_it_could_notify_does_so_in_its_next_life(
-    broker: RabbitMQ, tmp_path: Path
-) -> None:
+def test_killed_service_notifies_after_restart(broker: RabbitMQ, tmp_path: Path) -> None:
     broker.stop()
     service = Service(tmp_path / "data")
     service.config(
@@ -68,7 +66,7 @@ def test_a_service_that_dies_before_it_could_notify_does_so_in_its_next_life(
     listener.close()
 
 
-async def test_what_happens_while_the_broker_is_away_arrives_in_order_when_it_is_back(
+async def test_messages_arrive_in_order_after_broker_outage(
     broker: RabbitMQ,
 ) -> None:
     broker.start()

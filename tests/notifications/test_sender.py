@@ -1,4 +1,4 @@
-"""Messages leave in order and at least once; whoever is away holds up nobody else."""
+"""Messages are sent in order and at least once; an unavailable receiver delays no other."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_messages_leave_in_order_and_are_forgotten() -> None:
     assert mailbox.closed
 
 
-def test_what_a_receiver_does_not_take_waits_and_is_sent_when_he_is_back() -> None:
+def test_message_waits_until_receiver_is_back() -> None:
     async def story() -> None:
         store, mailbox = store_in_memory(), Mailbox()
         mailbox.away = {""}
@@ -66,7 +66,7 @@ def test_what_a_receiver_does_not_take_waits_and_is_sent_when_he_is_back() -> No
     virtually(story)
 
 
-def test_a_receiver_who_takes_some_gets_the_rest_and_those_not_again() -> None:
+def test_partly_accepted_batch_continues_with_the_rest() -> None:
     async def story() -> None:
         store, mailbox = store_in_memory(), Mailbox()
         mailbox.room = 2
@@ -82,7 +82,7 @@ def test_a_receiver_who_takes_some_gets_the_rest_and_those_not_again() -> None:
     virtually(story)
 
 
-def test_what_waits_for_a_receiver_who_never_comes_is_bounded() -> None:
+def test_messages_for_absent_receiver_are_bounded() -> None:
     async def story() -> None:
         store, mailbox = store_in_memory(), Mailbox()
         mailbox.away = {""}
@@ -96,7 +96,7 @@ def test_what_waits_for_a_receiver_who_never_comes_is_bounded() -> None:
     virtually(story)
 
 
-def test_a_receiver_for_whom_nothing_is_left_is_not_tried_any_more() -> None:
+def test_receiver_without_messages_is_not_polled() -> None:
     class Counting(Mailbox):
         async def carry(self, messages: Any) -> int:
             await store.outbox.delivered(messages)  # by another process
@@ -129,7 +129,7 @@ def test_a_receiver_for_whom_nothing_is_left_is_not_tried_any_more() -> None:
     virtually(story)
 
 
-def test_a_queue_that_takes_nothing_holds_up_no_other() -> None:
+def test_blocked_queue_delays_no_other() -> None:
     async def story() -> None:
         store, mailbox = store_in_memory(), Mailbox()
         stack = await made(store, **SINKS)
@@ -147,7 +147,7 @@ def test_a_queue_that_takes_nothing_holds_up_no_other() -> None:
     virtually(story)
 
 
-async def test_what_was_sent_and_not_recorded_is_sent_again_with_the_same_id() -> None:
+async def test_unrecorded_message_is_sent_again_with_same_id() -> None:
     store, mailbox = store_in_memory(), Mailbox()
     ids = await happen(store, await made(store), 2)
     waiting = await store.outbox.waiting(Channel.BUS, 10)

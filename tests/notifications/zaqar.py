@@ -32,14 +32,12 @@ class Zaqar:
 
     queues: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     away: bool = False
-    status: int | None = None
-    """What every request is answered with."""
+    status: int | None = None  # answer to every request
     requests: int = 0
-    tokens: list[Mapping[str, Any]] = field(default_factory=list)
-    """The credentials of the requests."""
+    tokens: list[Mapping[str, Any]] = field(default_factory=list)  # credentials of the requests
 
     def request(self, url: str, method: str, *, headers: Mapping[str, str], json: Any) -> Answer:
-        """As the adapter of keystoneauth has it."""
+        """Answers as the adapter of keystoneauth does."""
         self.requests += 1
         if self.away:
             raise ConnectFailure("connection refused")

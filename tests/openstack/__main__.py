@@ -1,7 +1,7 @@
 """``python -m tests.openstack [SERVICE...]``: every type on OpenStack's own services.
 
 The services are installed below ``$LAB`` and run in a network namespace of their own, a few at a
-time. The table says for each type how each step went: create (with all that it tells), update of
+time. The table says for each type how each step went: create (with all attributes), update of
 each property, check, replacement, delete and delete again, drift, and being found again after a
 lost answer.
 """
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _results(names: list[str], given: argparse.Namespace) -> Iterator[list[Result]]:
-    """The results of each service; what runs for it alone is stopped after it."""
+    """Yield the results of each service; processes for it only are stopped after it."""
     runs = {name: () if given.running else SERVICES[name].lab for name in names}
     if given.at_once == 1:
         for name in names:
@@ -78,7 +78,7 @@ def _results(names: list[str], given: argparse.Namespace) -> Iterator[list[Resul
 
 
 def _each(name: str, only: str) -> list[Result]:
-    """The results of a service, the last of which may be that it went no further."""
+    """Return the results of a service; the last one may say that it was aborted."""
     results: list[Result] = []
 
     def gather() -> None:
@@ -92,7 +92,7 @@ def _each(name: str, only: str) -> list[Result]:
 
 
 def _in_namespace(names: list[str]) -> int:
-    """Install what is needed, and begin anew where no port is taken."""
+    """Install the missing packages, and start again where no port is in use."""
     lacking = machine.missing()
     if lacking:
         print("This machine lacks what OpenStack's services need:", file=sys.stderr)

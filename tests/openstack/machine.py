@@ -22,7 +22,7 @@ FOLDER = Path(os.environ.get("LAB", "~/.cache/openstack-lab")).expanduser()
 
 
 def missing() -> list[str]:
-    """What the machine lacks, in words for users."""
+    """Return the missing parts of the machine, in words for users."""
     if sys.platform != "linux":
         return ["Linux"]
     found = [f"the program {name}" for name in _PROGRAMS if shutil.which(name) is None]
@@ -37,13 +37,13 @@ def missing() -> list[str]:
 
 
 def install(names: Sequence[str]) -> None:
-    """Fetch the packages of services; what is there already is left as it is."""
+    """Fetch the packages of services, except for those that are there already."""
     _lab("install", *names)
 
 
 @contextmanager
 def running(names: Sequence[str], kept: Sequence[str]) -> Iterator[None]:
-    """With these services, of which those that are ``kept`` stay for others."""
+    """Run these services; those that are ``kept`` stay for others."""
     if names:
         _lab("up", *names)
     try:

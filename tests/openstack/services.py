@@ -1,4 +1,4 @@
-"""What is tried of each service, and what has to be there first."""
+"""The cases of each service, and the objects that they need."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _balanced(connections: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _compute(connections: Mapping[str, Any]) -> dict[str, str]:
-    """What servers are made of, and projects that quotas are for."""
+    """Create images and flavors of servers, and projects with quotas."""
     cloud, project = connections["admin"], connections["demo"].current_project_id
     return {
         "@project": project,
@@ -70,15 +70,13 @@ def _resource_types(connections: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Tried:
-    """The cases of a service, and what they take for granted."""
+    """The cases of a service, and their prerequisites."""
 
-    lab: tuple[str, ...]
-    """What has to run, by the names of the lab."""
+    lab: tuple[str, ...]  # services that have to run, by the names of the lab
     cases: tuple[Case, ...]
-    world: Mapping[str, Case] = field(default_factory=dict)
-    """Objects by the words of the cases."""
+    world: Mapping[str, Case] = field(default_factory=dict)  # objects by the words of the cases
+    # Existing objects by the words of the cases.
     words: Callable[[Mapping[str, Any]], dict[str, str]] = _no_words
-    """What is there already, by the words of the cases."""
 
 
 def _net(word: str) -> Case:
@@ -160,7 +158,7 @@ class _Image(BaseHTTPRequestHandler):
 
 
 def _published(connections: Mapping[str, Any]) -> dict[str, str]:
-    """An address from which Glance takes images: it does so from the usual ports alone."""
+    """Serve an address from which Glance takes images, on one of the usual ports."""
     server = ThreadingHTTPServer(("127.0.0.1", 80), _Image)
     Thread(target=server.serve_forever, daemon=True).start()
     return {"http://example.org/image": "http://127.0.0.1/image"}
@@ -185,8 +183,9 @@ NEUTRON = {
     **{word: _bound() for word in ("a", "b", "c", "p", "other-p")},
     "f": FLOATING,
 }
+# Services of the lab that keep running, because many others need them.
 CORE = ("keystone", "placement", "glance", "neutron", "nova")
-"""Services of the lab that are not stopped between others: many need them."""
+# Types that no service of the lab can answer, and the reason.
 BY_REFERENCE = {
     "OS::Blazar::*": "the service is not in the lab",
     "OS::Ironic::*": "the service is not in the lab",
@@ -197,7 +196,6 @@ BY_REFERENCE = {
     "OS::Trove::*": "the lab has the API only, where instances stay in BUILD",
     "OS::Aodh::Alarm": "Aodh of today has no alarms on meters",
 }
-"""Types that no service of the lab can answer, and why."""
 
 
 def by_reference(type_name: str) -> bool:

@@ -26,11 +26,10 @@ STEPS = ("create", "update", "check", "replace", "delete", "drift", "found")
 
 @dataclass
 class Result:
-    """How the steps of one type went: nothing, or what was wrong."""
+    """The result of the steps of one type: empty, or the faults."""
 
     type_name: str
-    service: str = ""
-    """Name and release of the service that it was tried on."""
+    service: str = ""  # name and release of the service that it was tried on
     steps: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     traces: list[str] = field(default_factory=list)

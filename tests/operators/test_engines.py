@@ -79,9 +79,7 @@ def statuses(listed: Result) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def test_engines_of_a_database_are_listed_with_what_they_have_reported(
-    told: str, tmp_path: Path
-) -> None:
+def test_engines_are_listed_with_their_reports(told: str, tmp_path: Path) -> None:
     where = ("--database", told, "--data-dir", str(tmp_path / "none"))
     expected = {"e-alive": ("here", "11", "up"), "e-dead": ("there", "22", "down")}
     assert statuses(stoker("service", "list", *where)) == expected
@@ -111,7 +109,7 @@ def test_an_empty_database_has_no_engines(url: str, tmp_path: Path) -> None:
     assert stoker("service", "clean", *where).output == "Dead engines are removed: 0.\n"
 
 
-def test_a_database_out_of_reach_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_unreachable_database_is_reported_in_one_sentence(tmp_path: Path) -> None:
     url = f"postgresql+psycopg://stoker@/none?host={tmp_path}"
     done = stoker("service", "list", "--database", url, "--data-dir", str(tmp_path))
     assert done.exit_code != 0

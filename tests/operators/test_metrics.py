@@ -1,4 +1,4 @@
-"""What is counted, and that labels stay few whatever users do."""
+"""The metrics, and the bound on their labels, whatever users do."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def operation(status: OperationStatus) -> Operation:
     return Operation(id="o", stack_id="s", action=Action.UPDATE, created_at=90.0, status=status)
 
 
-async def test_ends_of_operations_and_of_actions_on_resources_are_counted() -> None:
+async def test_ended_operations_and_actions_are_counted() -> None:
     counts = Counts(Clock(), {"OS::Nova::Server"}.__contains__)
     ended = PublicChange(
         "s",
@@ -108,7 +108,7 @@ async def test_ends_of_operations_and_of_actions_on_resources_are_counted() -> N
     assert values["stoker_changes_total", ()] == values["stoker_changes_lost_total", ()] == 1
 
 
-async def test_calls_to_the_cloud_are_counted_also_those_without_an_answer() -> None:
+async def test_cloud_calls_are_counted_even_without_answer() -> None:
     counts = Counts(Clock(), ().__contains__)
     counts.called("compute", 202, 0.3, "POST /servers")
     counts.called("compute", 0, 60.0, "GET /servers/*")
@@ -136,7 +136,7 @@ async def test_methods_that_clients_invent_are_one_label() -> None:
     assert len(counts.requests) == 1
 
 
-async def test_states_are_told_as_they_are_when_asked() -> None:
+async def test_gauges_show_states_at_time_of_request() -> None:
     values = await exposed(Counts(Clock(), ().__contains__))
     assert values["stoker_operations_open", ("RUNNING",)] == 2
     assert values["stoker_oldest_operation_seconds", ("RUNNING",)] == 30.0
@@ -164,14 +164,14 @@ async def test_details_say_that_the_database_does_not_answer() -> None:
     assert told["connections"] == {"heat_api": 5}
 
 
-def test_a_histogram_counts_by_the_first_bound_that_is_not_exceeded() -> None:
+def test_histogram_counts_first_bound_not_exceeded() -> None:
     histogram = Histogram((1.0, 2.0))
     for seconds in (0.5, 1.0, 1.5, 9.0):
         histogram.add(seconds)
     assert (histogram.counts, histogram.sum) == ([2, 1, 1], 12.0)
 
 
-def test_a_stack_is_counted_once_from_create_to_delete() -> None:
+def test_stack_is_counted_once_per_action() -> None:
     async def story(lab: Lab) -> Counts:
         counts = Counts(lab.engine.ports.clock, {"Sim::Thing"}.__contains__)
         lab.engine.ports.store.observe(counts)

@@ -1,4 +1,4 @@
-"""The health check and metrics over HTTP: who may read what."""
+"""The health check and metrics over HTTP, and the permissions for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOPBACK = ("127.0.0.0/8", "::1")
 
 
 class Scene:
-    """The routes, with what they would tell."""
+    """The routes, with recorded reports."""
 
     def __init__(self, token: str | None = None, networks: tuple[str, ...] = LOOPBACK) -> None:
         self.told: dict[str, Any] = {"version": "1"}
@@ -56,7 +56,7 @@ class Scene:
         ("/run/socket", {}, 403),
     ],
 )
-async def test_metrics_are_for_given_networks_and_who_knows_the_token(
+async def test_metrics_are_for_given_networks_or_token(
     peer: str, headers: dict[str, str], status: int
 ) -> None:
     answer = await Scene("right").get("/metrics", peer, **headers)
@@ -64,7 +64,7 @@ async def test_metrics_are_for_given_networks_and_who_knows_the_token(
     assert ("stoker_commits_total" in answer.text) == (status == 200)
 
 
-async def test_without_a_token_nobody_knows_it() -> None:
+async def test_unset_token_is_never_accepted() -> None:
     for sent in ("Bearer ", "Bearer None", ""):
         answer = await Scene(None).get("/metrics", "10.0.0.7", authorization=sent)
         assert answer.status_code == 403
@@ -78,7 +78,7 @@ async def test_networks_can_be_added_and_must_be_networks() -> None:
         Readers(["monitoring"], None)
 
 
-async def test_everybody_learns_that_the_service_is_there_and_operators_more() -> None:
+async def test_health_details_are_for_operators_only() -> None:
     scene = Scene()
     plain = await scene.get("/healthcheck", "10.0.0.7", accept="application/json")
     assert (plain.status_code, plain.text) == (200, "OK")

@@ -36,7 +36,7 @@ async def test_threads_that_call_the_cloud_know_the_request() -> None:
     ("sent", "known"),
     [(GIVEN, True), ("req-1", False), (f"{GIVEN}\tx", False), ("x" * 2000, False), ("", False)],
 )
-async def test_a_client_may_name_its_request_and_gets_an_id_of_ours(sent: str, known: bool) -> None:
+async def test_client_request_id_is_kept_beside_our_own(sent: str, known: bool) -> None:
     async def respond(_: Request, request_id: str) -> Response:
         return PlainTextResponse(f"{request_id} {request_across()}")
 
@@ -49,7 +49,7 @@ async def test_a_client_may_name_its_request_and_gets_an_id_of_ours(sent: str, k
     assert across == (sent if known else own)
 
 
-def test_all_operations_of_a_tree_bear_the_id_of_the_request() -> None:
+def test_operations_of_a_tree_have_the_request_id() -> None:
     nested = template({"inner": thing()})
     around = template({"part": {"type": "nested.yaml"}, "own": thing()})
 
@@ -72,7 +72,7 @@ def test_all_operations_of_a_tree_bear_the_id_of_the_request() -> None:
     ]
 
 
-def test_drivers_work_for_no_request_but_that_of_their_operations() -> None:
+def test_drivers_use_request_id_of_their_operations_only() -> None:
     seen: list[str | None] = []
 
     async def story(lab: Lab) -> None:

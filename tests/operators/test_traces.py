@@ -53,7 +53,7 @@ def collected() -> Iterator[Collected]:
 
 
 async def asked(**headers: str) -> str:
-    """What a handler knows of the request that reaches it."""
+    """Return the request id and trace that a handler sees."""
 
     async def respond(_: Request, __: str) -> Response:
         with span("inside"):
@@ -65,7 +65,7 @@ async def asked(**headers: str) -> str:
         return (await client.get("/v1/p/stacks", headers=headers)).text
 
 
-async def test_a_request_begins_a_trace_that_bears_its_id(collected: Collected) -> None:
+async def test_request_starts_trace_with_its_id(collected: Collected) -> None:
     assert await asked(**{"X-OpenStack-Request-ID": REQUEST}) == REQUEST
     found = collected.by_name()
     assert trace_of(found["HTTP GET"]) == trace_of(found["inside"]) == TRACE
@@ -73,7 +73,7 @@ async def test_a_request_begins_a_trace_that_bears_its_id(collected: Collected) 
     assert found["HTTP GET"].attributes["stoker.path"] == "/v1/p/stacks"
 
 
-async def test_a_request_goes_on_with_the_trace_of_its_client(collected: Collected) -> None:
+async def test_request_continues_trace_of_its_client(collected: Collected) -> None:
     across = await asked(traceparent=PARENT)
     assert across == "req-4bf92f35-77b3-4da6-a3ce-929d0e0e4736"
     begun = collected.by_name()["HTTP GET"]
@@ -81,11 +81,11 @@ async def test_a_request_goes_on_with_the_trace_of_its_client(collected: Collect
 
 
 @pytest.mark.parametrize("parent", ["", "nonsense", "00-" + "0" * 32 + "-1-01", "x" * 3000])
-async def test_what_is_no_trace_of_a_client_does_no_harm(collected: Collected, parent: str) -> None:
+async def test_malformed_trace_header_is_ignored(collected: Collected, parent: str) -> None:
     assert (await asked(traceparent=parent)).startswith("req-")
 
 
-async def test_calls_on_threads_belong_to_the_trace_and_hand_it_on(collected: Collected) -> None:
+async def test_calls_on_threads_propagate_the_trace(collected: Collected) -> None:
     workers = Workers(SystemClock())
     with span("outer", REQUEST):
         handed = await workers.run("compute", tracing.headers)
@@ -94,7 +94,7 @@ async def test_calls_on_threads_belong_to_the_trace_and_hand_it_on(collected: Co
     assert collected.by_name()["outer"].context.trace_id == int(TRACE, 16)
 
 
-def test_an_operation_belongs_to_the_trace_of_its_request(collected: Collected) -> None:
+def test_operation_belongs_to_trace_of_its_request(collected: Collected) -> None:
     async def story(lab: Lab) -> None:
         with request("req-own", REQUEST):
             await lab.create(template({"a": thing()}))

@@ -33,7 +33,7 @@ async def member_events(lab: Lab) -> list[Event]:
     return [e for e in events if e.resource_id is not None and e.action == "UPDATE"]
 
 
-def test_a_batch_begins_when_the_one_before_is_complete() -> None:
+def test_batch_starts_when_previous_one_is_complete() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(group("old"))
         await lab.update(group("new"))
@@ -65,7 +65,7 @@ def test_a_pause_lies_between_two_batches() -> None:
     in_lab(story)
 
 
-def test_nobody_pauses_after_members_that_did_not_change() -> None:
+def test_unchanged_members_are_followed_by_no_pause() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(group("old"))
         await lab.update(group("old", pause=40, slow=1))
@@ -87,7 +87,7 @@ def test_a_failed_batch_is_the_last_one() -> None:
 
 
 @pytest.mark.parametrize("turns", range(20, 200, 12))
-def test_a_pause_that_an_engine_did_not_survive_is_not_begun_again(turns: int) -> None:
+def test_pause_interrupted_by_a_crash_does_not_restart(turns: int) -> None:
     world = World(turns)
     world.cloud.trouble = 0.0
 

@@ -1,4 +1,4 @@
-"""The rules of ``stoker.engine.planning.ordering``, seen in the order of what happens."""
+"""The rules of ``stoker.engine.planning.ordering``, seen in the order of events."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_create_before_delete_on_replacement() -> None:
     in_lab(story)
 
 
-def test_whoever_stays_lets_go_of_a_replaced_object_before_it_goes() -> None:
+def test_kept_resource_releases_replaced_object_before_its_delete() -> None:
     async def story(lab: Lab) -> None:
         user = thing(uses={"get_resource": "a"})
         await lab.create(template({"a": thing(fixed="x"), "user": user}))
@@ -97,7 +97,7 @@ def test_a_failure_leaves_what_would_have_been_removed() -> None:
     in_lab(story)
 
 
-def test_a_failed_delete_does_not_keep_others_from_being_deleted() -> None:
+def test_failed_delete_does_not_block_other_deletes() -> None:
     async def story(lab: Lab) -> list[str]:
         await lab.create(template({"a": thing(), "b": thing()}))
         stuck = (await lab.rows())["a"].physical_id

@@ -22,7 +22,7 @@ def refusal(snippet, name: str = "2021-04-16"):
     return caught.value.first
 
 
-def test_a_hot_declaration_is_read_with_everything_it_says():
+def test_hot_declaration_is_read_completely():
     section = {
         "p": {
             "type": "number",
@@ -44,7 +44,7 @@ def test_a_hot_declaration_is_read_with_everything_it_says():
     assert p.constraints == (Range(1, 9, "r"), Modulo(2, 1))
 
 
-def test_a_cloudformation_declaration_is_read_with_everything_it_says():
+def test_cloudformation_declaration_is_read_completely():
     section = {
         "p": {
             "Type": "String",
@@ -101,12 +101,12 @@ def test_in_cloudformation_only_true_hides(word):
         {"type": "number", "default": 3, "constraints": [{"range": {"min": 5, "max": 1}}]},
     ],
 )
-def test_a_wrong_declaration_is_refused_as_a_schema_error(snippet):
+def test_wrong_declaration_is_a_schema_error(snippet):
     assert refusal(snippet).error_type.name == "InvalidSchemaError"
 
 
 @pytest.mark.parametrize("type_name", ["number", "boolean", "json"])
-def test_a_default_of_the_wrong_type_is_left_for_the_moment_in_which_it_is_used(type_name):
+def test_wrongly_typed_default_is_accepted_until_used(type_name):
     assert declare_or_raise({"p": {"type": type_name, "default": "x"}}, version("2021-04-16"))[
         "p"
     ].default
@@ -115,7 +115,7 @@ def test_a_default_of_the_wrong_type_is_left_for_the_moment_in_which_it_is_used(
 @pytest.mark.parametrize(
     "constraint", [{"length": {"min": "x"}}, {"length": {"max": [1]}}], ids=["word", "list"]
 )
-def test_a_bound_that_is_no_number_is_refused_as_a_value_error(constraint):
+def test_bound_without_number_is_a_value_error(constraint):
     found = refusal({"type": "string", "constraints": [constraint]})
     assert found.error_type.name == "ValueError"
 
@@ -126,7 +126,7 @@ def test_a_section_that_is_no_map_is_refused():
     assert caught.value.first.error_type.name == "AttributeError"
 
 
-def test_all_wrong_declarations_are_found_at_once_and_the_right_ones_kept():
+def test_wrong_declarations_are_found_together_right_ones_kept():
     findings = Diagnostics()
     section = {"a": {"type": "x"}, "b": {"type": "string"}, "c": 5}
     assert list(declare(section, version(), findings)) == ["b"]
@@ -157,7 +157,7 @@ def test_tags_are_known_from_2018_03_02_on(name, known):
     assert (not findings.errors) is known
 
 
-def test_of_two_constraints_in_one_entry_the_first_kind_counts_with_a_warning():
+def test_first_of_two_constraints_counts_with_warning():
     findings = Diagnostics()
     entry = {"allowed_pattern": "x", "length": {"min": 1}}
     declared = declare({"p": {"type": "string", "constraints": [entry]}}, version(), findings)

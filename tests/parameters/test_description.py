@@ -61,7 +61,7 @@ def test_parameters_groups_and_environment_are_described():
     }
 
 
-def test_nested_templates_are_described_with_the_values_they_get():
+def test_nested_templates_are_described_with_their_values():
     answer = described(
         parent({"needed": 5, "list": ["a", "b"]}), show_nested=True, files={"c.yaml": CHILD}
     )
@@ -72,7 +72,7 @@ def test_nested_templates_are_described_with_the_values_they_get():
     assert "Environment" not in nested
 
 
-def test_nested_templates_are_described_even_if_their_values_are_wrong():
+def test_nested_templates_with_wrong_values_are_described():
     for properties in ({}, {"needed": "x"}):
         answer = described(parent(properties), show_nested=True, files={"c.yaml": CHILD})
         assert answer["NestedParameters"]["n"]["Parameters"]["needed"]["Type"] == "Number"
@@ -82,7 +82,7 @@ def test_nested_templates_are_described_on_demand_only():
     assert "NestedParameters" not in described(parent({"needed": 1}), files={"c.yaml": CHILD})
 
 
-def test_types_that_globs_lead_to_show_in_the_registry():
+def test_types_reached_by_globs_show_in_registry():
     template = {
         "heat_template_version": "2021-04-16",
         "resources": {"r": {"type": "My::Thing", "properties": {"value": 1}}},

@@ -1,4 +1,4 @@
-"""Declarations of parameters that are unusual or wrong, and what else is said then."""
+"""Unusual or wrong declarations of parameters, and their other messages."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def first(section: Any, version: Any) -> Diagnostic:
     return caught.value.first
 
 
-def test_a_description_and_a_label_stay_as_they_were_written() -> None:
+def test_description_and_label_keep_their_form() -> None:
     snippet = {"type": "string", "label": 5, "description": ["d"]}
     parameter = declare_or_raise({"p": snippet}, HOT)["p"]
     described = describe_parameter(parameter, None, None)
     assert (described["Label"], described["Description"]) == (5, ["d"])
 
 
-def test_an_unknown_custom_constraint_refuses_stacks_and_only_warns_of_templates() -> None:
+def test_unknown_custom_constraint_refuses_stacks_warns_templates() -> None:
     tested = evaluation({"type": "string", "constraints": [{"custom_constraint": "net_cidrs"}]})
     assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-value")]
     assert tested.validate().errors[0].suggestion == 'did you mean "net_cidr"?'
@@ -62,12 +62,12 @@ def test_modulo_has_step_and_offset_only() -> None:
     assert found.path == ("parameters", "p", "constraints", 0, "modulo", "stride")
 
 
-def test_a_wrong_declaration_is_the_only_fault_of_a_parameter_with_a_value_and_a_group() -> None:
+def test_wrong_declaration_is_the_only_reported_fault() -> None:
     tested = evaluation({"type": "strnig"}, [{"parameters": ["p"]}])
     assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-declaration")]
 
 
-def test_a_default_that_does_not_fit_is_found_at_its_place_in_both_dialects() -> None:
+def test_unfit_default_is_reported_at_its_position() -> None:
     hot = {"type": "string", "default": "abc", "constraints": [{"length": {"max": 2}}]}
     cfn = {"Type": "String", "Default": "abc", "MaxLength": 2}
     assert first({"p": hot}, HOT).path == ("parameters", "p", "default")
@@ -80,13 +80,13 @@ def test_parameter_groups_are_a_list(groups: Any) -> None:
     assert kinds(found) == [(Severity.ERROR, "invalid-parameter-group")]
 
 
-def test_only_parameters_that_every_template_has_are_left_out_of_descriptions() -> None:
+def test_only_common_pseudo_parameters_are_not_described() -> None:
     snippet = {"type": "string", "default": "x"}
     names = ("OS::stack_name", "OS::other", "AWS::Region", "AWS::other", "p")
     declared = declare_or_raise(dict.fromkeys(names, snippet), HOT)
     assert list(described_parameters(declared, {}, {})) == ["OS::other", "AWS::other", "p"]
 
 
-def test_an_empty_list_of_allowed_values_allows_nothing_and_says_so() -> None:
+def test_empty_list_of_allowed_values_allows_nothing() -> None:
     snippet = {"type": "string", "default": "x", "constraints": [{"allowed_values": []}]}
     assert first({"p": snippet}, HOT).message.endswith("the list of allowed values is empty")

@@ -1,4 +1,4 @@
-"""Values of parameters: which are taken, and as what."""
+"""Values of parameters: accepted forms and conversions."""
 
 import pytest
 from tests.evaluating import HELPERS
@@ -67,7 +67,7 @@ def refusals(kind, given, *constraints):
         (JSON, [1, "x"], [1, "x"]),
     ],
 )
-def test_values_are_taken_in_the_type_of_their_parameter(kind, given, value):
+def test_values_are_converted_to_parameter_type(kind, given, value):
     assert value_of(kind, given) == value
 
 
@@ -129,12 +129,12 @@ def test_each_constraint_passes_what_fits_it(kind, given, constraint):
     assert not refusals(kind, given, constraint)
 
 
-def test_the_description_of_a_constraint_comes_first_in_its_message():
+def test_description_of_constraint_starts_its_message():
     (finding,) = refusals(NUMBER, 3, Modulo(2, 0, "even only"))
     assert finding.message.startswith("even only")
 
 
-def test_given_values_come_before_the_environments_defaults_and_these_before_declared_ones():
+def test_given_values_precede_environment_and_declared_defaults():
     declared = {name: Parameter(name, STRING, default="d") for name in "abc"}
     values = resolve(declared, {"a": "g"}, {"a": "e", "b": "e"}, {}).values
     assert values == {"a": "g", "b": "e", "c": "d"}
@@ -145,7 +145,7 @@ def test_null_counts_as_not_given():
     assert [finding.error_type.name for finding in resolved.diagnostics] == ["UserParameterMissing"]
 
 
-def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
+def test_undeclared_parameter_is_refused_with_suggestion():
     (finding,) = resolve(
         {"image": Parameter("image", STRING, default="x")}, {"imag": 1}, {}, {}
     ).diagnostics
@@ -153,11 +153,11 @@ def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
     assert finding.suggestion == 'did you mean "image"?'
 
 
-def test_a_default_for_an_undeclared_parameter_is_no_mistake():
+def test_default_for_undeclared_parameter_is_accepted():
     assert not resolve({}, {}, {"other": 1}, {}).diagnostics
 
 
-def test_pseudo_parameters_cannot_be_given_but_may_be_declared_anew():
+def test_pseudo_parameter_may_be_declared_not_given():
     pseudo = {"OS::stack_name": "s"}
     assert resolve({}, {"OS::stack_name": "z"}, {}, pseudo).diagnostics
     declared = {"OS::stack_name": Parameter("OS::stack_name", STRING, default="x")}
@@ -169,7 +169,7 @@ def test_unknown_values_pass_through_types_and_constraints():
     assert value_of(NUMBER, later, Range(1, 2), Custom("nova.flavor")) is later
 
 
-def test_hidden_values_are_not_told_in_messages():
+def test_hidden_values_are_not_in_messages():
     declared = {"p": Parameter("p", NUMBER, hidden=True)}
     (finding,) = resolve(declared, {"p": "s3cret"}, {}, {}).diagnostics
     assert "s3cret" not in str(finding)
@@ -192,7 +192,7 @@ def test_an_immutable_parameter_cannot_change():
     assert not immutable_changes(declared, {"p": "1"}, {"p": "1"})
 
 
-def test_a_pattern_that_would_match_for_ever_refuses_the_value():
+def test_endless_pattern_refuses_the_value():
     (finding,) = refusals(
         STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c", budget=PatternBudget(HELPERS))
     )

@@ -40,7 +40,7 @@ def test_the_parameters_of_a_stack_are_texts():
     }
 
 
-def test_a_declaration_is_described_with_defaults_and_given_values():
+def test_declaration_is_described_with_default_and_value():
     described = described_parameters(DECLARED, {"s": "given"}, {"s": "other"})
     assert described["s"] == {
         "Type": "String",
@@ -93,7 +93,7 @@ def test_pseudo_parameters_are_not_described():
     assert described_parameters(declared, {}, {}) == {}
 
 
-def test_hidden_values_are_masked_in_the_environment_of_a_stack():
+def test_hidden_values_are_masked_in_stack_environment():
     environment = Environment(parameters={"h": "secret", "s": "open"})
     assert environment_of_stack(environment, DECLARED) == {
         "resource_registry": {"resources": {}},
@@ -109,7 +109,7 @@ def test_groups_may_be_unlabelled_and_empty():
     assert not group_diagnostics(None, {"p"})
 
 
-def test_a_parameter_stands_in_one_group_at_most():
+def test_parameter_may_be_in_one_group_only():
     (finding,) = group_diagnostics([{"parameters": ["p"]}, {"parameters": ["p"]}], {"p"})
     assert finding.path == ("parameter_groups", 1, "parameters", 0)
 

@@ -1,4 +1,4 @@
-"""Files of options: what is read, what is said of them, and what a sample has."""
+"""Configuration files: how they are read and checked, and the contents of a sample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def checked(*files: Path) -> Result:
     return CliRunner().invoke(main, ["config", "check", *map(str, files)])
 
 
-def test_what_every_heat_conf_says_of_its_users_needs_nothing(tmp_path: Path) -> None:
+def test_usual_credentials_of_heat_conf_are_accepted(tmp_path: Path) -> None:
     usual = f"{GOOD}auth_type = password\n[ec2authtoken]\nauth_type = v3password\nusername = u\n"
     files = [file_with(tmp_path, usual)]
     assert [(each.kind, each.option) for each in remarks(files)] == [
@@ -67,7 +67,7 @@ def test_a_file_that_is_right_needs_nothing(tmp_path: Path) -> None:
         ("[database]\nconnection = mysql+pymysql://h:geheim@x/heat", "a mysql database"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_line_and_remedy(
+def test_wrong_option_is_reported_with_line_and_remedy(
     tmp_path: Path, line: str, said: str
 ) -> None:
     file = file_with(tmp_path, f"{GOOD}[DEFAULT]\n{line}\n")
@@ -87,7 +87,7 @@ def test_the_value_of_a_secret_is_not_repeated(tmp_path: Path) -> None:
     assert "geheim" not in result.output
 
 
-def test_what_has_no_effect_is_told_with_the_reason_and_is_no_error(tmp_path: Path) -> None:
+def test_option_without_effect_is_reported_with_reason(tmp_path: Path) -> None:
     text = "[DEFAULT]\nrpc_backend = rabbit\n[oslo_messaging_metrics]\nmetrics_enabled = true\n"
     result = checked(file_with(tmp_path, GOOD + text))
     assert result.exit_code == 0
@@ -95,12 +95,12 @@ def test_what_has_no_effect_is_told_with_the_reason_and_is_no_error(tmp_path: Pa
     assert "[DEFAULT] rpc_backend: there is no RPC" in result.output
 
 
-def test_the_options_of_the_message_bus_count_for_notifications(tmp_path: Path) -> None:
+def test_message_bus_options_count_for_notifications(tmp_path: Path) -> None:
     text = "[DEFAULT]\ntransport_url = rabbit://x\n[oslo_messaging_rabbit]\nssl = true\n"
     assert "no effect" not in checked(file_with(tmp_path, GOOD + text)).output
 
 
-def test_old_names_work_and_are_told(tmp_path: Path) -> None:
+def test_old_option_names_work_and_are_reported(tmp_path: Path) -> None:
     text = GOOD.replace("username", "user_name") + "[DEFAULT]\nbind_port = 9004\n"
     file = file_with(tmp_path, text)
     conf = load([file])
@@ -121,7 +121,7 @@ def test_later_files_and_directories_go_over_earlier_ones(tmp_path: Path) -> Non
     assert (conf.host, conf.max_template_size) == ("c", 7)
 
 
-def test_the_usual_files_are_those_of_stoker_or_else_of_heat(tmp_path: Path) -> None:
+def test_usual_files_are_stokers_or_else_heats(tmp_path: Path) -> None:
     assert not usual_files(tmp_path)
     (tmp_path / "heat/heat.conf.d").mkdir(parents=True)
     heat = file_with(tmp_path / "heat", "")
@@ -131,7 +131,7 @@ def test_the_usual_files_are_those_of_stoker_or_else_of_heat(tmp_path: Path) -> 
     assert usual_files(tmp_path) == ConfigFiles((own,))
 
 
-def test_addresses_and_directory_come_from_the_file_unless_the_command_line_names_them(
+def test_command_line_overrides_addresses_of_the_file(
     tmp_path: Path,
 ) -> None:
     text = f"{GOOD}[DEFAULT]\ndata_dir = {tmp_path}/kept\n[heat_api]\nbind_host = 0.0.0.0\n"
@@ -147,7 +147,7 @@ def test_addresses_and_directory_come_from_the_file_unless_the_command_line_name
     assert found.data_dir == tmp_path / "kept"
 
 
-def test_a_service_does_not_start_with_wrong_values_and_names_all(tmp_path: Path) -> None:
+def test_wrong_values_prevent_start_and_are_all_named(tmp_path: Path) -> None:
     file = file_with(tmp_path, f"{GOOD}[DEFAULT]\ndebug = maybe\nmax_template_size = big\n")
     with pytest.raises(CommandError) as error:
         configuration.read(ConfigFiles((file,)))
@@ -198,7 +198,7 @@ insecure = true
     }
 
 
-def test_what_templates_leave_out_is_as_the_operator_says(tmp_path: Path) -> None:
+def test_operator_sets_defaults_of_properties(tmp_path: Path) -> None:
     text = """
 [DEFAULT]
 default_user_data_format = RAW

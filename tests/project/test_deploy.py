@@ -1,4 +1,4 @@
-"""What ``deploy/`` has fits the command and itself."""
+"""The files in ``deploy/`` fit the command and each other."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ COMMANDS = {
 
 
 def accepted(words: list[str]) -> click.Context:
-    """What the command line means; raises UsageError for one that is refused."""
+    """Return the meaning of the command line; raise UsageError if it is refused."""
     words = [str(CONFIGURATION) if w == "/etc/stoker/stoker.conf" else w for w in words]
     command: click.Command = main
     context = click.Context(main)
@@ -113,7 +113,7 @@ def test_containers_are_asked_where_they_answer() -> None:
         assert asked == [str(port)]
 
 
-def test_the_balancer_knows_the_containers_and_publishes_its_ports() -> None:
+def test_balancer_knows_containers_and_publishes_ports() -> None:
     text = (DEPLOY / "haproxy.cfg").read_text()
     servers = set(re.findall(r"server (\S+) (\S+):(\d+)", text))
     expected = {

@@ -1,4 +1,4 @@
-"""What the documents say is so: links lead somewhere, named tests exist, examples work."""
+"""The documents are true: links have targets, named tests exist, examples work."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_every_rule_of_order_names_tests_that_exist() -> None:
     assert named - existing == set()
 
 
-def test_every_test_of_order_is_named_by_a_rule() -> None:
+def test_rules_name_every_test_of_order() -> None:
     document = (ROOT / "docs/develop/ordering.md").read_text()
     sources = ROOT.glob("tests/ordering/*.py")
     existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
@@ -86,7 +86,7 @@ def test_readme_counts_the_types() -> None:
     assert int(tried) == sum(judge != "API reference" for judge in known.values())
 
 
-def test_no_type_that_is_said_to_be_missing_exists() -> None:
+def test_types_documented_as_missing_do_not_exist() -> None:
     limits = (ROOT / "docs/reference/limits.md").read_text()
     [missing] = re.findall(r"\*\*Resource types\.\*\*(.*?)\n\n", limits, re.DOTALL)
     existing = {name.rpartition("::")[2] for name in built_in()}
@@ -99,7 +99,7 @@ def test_generated_references_are_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text() == PAGES[name]()
 
 
-async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
+async def test_documented_resource_type_works_as_plugin(tmp_path: Path) -> None:
     plugins = tmp_path / "plugins"
     plugins.mkdir()
     document = (ROOT / "docs/develop/resource-types.md").read_text()

@@ -1,4 +1,4 @@
-"""The gates of ``make check`` notice what they are there to notice."""
+"""The gates of ``make check`` detect the faults that they are for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found_in(text: str, name: str = "stoker.engine.some") -> list[str]:
     return [line.partition(": ")[2] for line in violations({name: module})]
 
 
-def test_every_service_of_resource_types_is_kept_apart_from_the_others() -> None:
+def test_contracts_isolate_every_service_of_resource_types() -> None:
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter")
     named = contracts["importlinter:contract:services"]["modules"].split()
@@ -35,7 +35,7 @@ def test_every_interface_is_kept_apart_from_the_others() -> None:
     assert sorted(f"stoker.api.{folder.name}" for folder in folders) == sorted(named)
 
 
-def test_a_module_that_is_small_in_all_respects_passes() -> None:
+def test_small_module_passes() -> None:
     assert found_in("def f(a, b):\n    return a\n") == []
 
 
@@ -60,11 +60,11 @@ def test_a_module_that_is_small_in_all_respects_passes() -> None:
     ],
     ids=["module", "methods", "class", "function", "parameters", "imports"],
 )
-def test_what_is_too_large_is_said_with_its_size(text: str, said: str) -> None:
+def test_too_large_function_is_reported_with_its_size(text: str, said: str) -> None:
     assert found_in(text) == [said]
 
 
-def test_a_cycle_through_an_import_by_name_is_said() -> None:
+def test_cycle_through_import_by_name_is_reported() -> None:
     texts = {
         "stoker.a": "from stoker import b\n",
         "stoker.b": "def f():\n    importlib.import_module('stoker.a')\n",

@@ -24,6 +24,7 @@ LOG = {
     "log_file", "log_dir", "use_json", "log_format", "log_date_format", "default_log_levels",
     "use_syslog", "syslog_log_facility",
 }  # fmt: skip
+# Read by the command, and where keystone_authtoken has no address.
 READ_ELSEWHERE = {
     *(("DEFAULT", name) for name in LOG),
     ("clients_keystone", "auth_uri"),
@@ -34,7 +35,6 @@ READ_ELSEWHERE = {
         for name in ("bind_host", "bind_port")
     ),
 }
-"""By the command, and where keystone_authtoken names no address."""
 
 
 class Recorder:
@@ -54,7 +54,7 @@ class Recorder:
         return found
 
 
-def test_every_option_is_read_or_listed_as_without_effect(tmp_path: Path) -> None:
+def test_every_option_is_read_or_has_no_effect(tmp_path: Path) -> None:
     file = tmp_path / "stoker.conf"
     file.write_text(MINIMUM)
     conf = load([file])

@@ -62,7 +62,7 @@ def test_values_are_converted_to_the_declared_type(kind, given, value):
         (Type.MAP, []),
     ],
 )
-def test_values_of_another_type_are_refused_in_their_place(kind, given):
+def test_values_of_wrong_type_are_refused_with_position(kind, given):
     (error,) = checked(Property(kind), given).errors
     assert error.code == "wrong-type"
     assert error.place == "resources.r.properties.p"
@@ -93,7 +93,7 @@ def test_declared_conversions_have_limits(kind, given):
     assert error.code == "wrong-type"
 
 
-def test_absent_values_are_defaults_or_none_at_every_level():
+def test_absent_values_are_defaults_or_none():
     inner = {"a": Property(Type.INTEGER, default=1), "b": Property(Type.STRING)}
     schema = {
         "m": Property(Type.MAP, entries=inner),
@@ -109,7 +109,7 @@ def test_a_required_property_must_be_given():
     assert (error.code, error.path) == ("missing-property", ("x",))
 
 
-def test_null_for_a_required_property_is_its_empty_value_and_must_fit_the_constraints():
+def test_null_for_required_property_is_its_empty_value():
     assert value_of(Property(Type.STRING, required=True), None) == ""
     assert value_of(Property(Type.ANY, required=True), None) is None
     (error,) = checked(Property(Type.NUMBER, required=True, constraints=(Range(1),)), None).errors
@@ -127,13 +127,13 @@ def test_an_unknown_property_is_refused_with_a_suggestion():
     assert (error.code, error.suggestion) == ("unknown-property", 'did you mean "image"?')
 
 
-def test_an_unknown_key_inside_a_property_is_told_apart():
+def test_unknown_key_inside_property_has_its_own_code():
     declared = Property(Type.MAP, entries={"a": Property(Type.STRING)})
     (error,) = checked(declared, {"b": 1}).errors
     assert (error.code, error.place) == ("unknown-key", "resources.r.properties.p.b")
 
 
-def test_all_findings_come_at_once_each_with_its_place():
+def test_findings_are_reported_together_with_positions():
     item = Property(Type.MAP, entries={"n": Property(Type.INTEGER, constraints=(Range(1, 5),))})
     errors = checked(Property(Type.LIST, items=item), [{"n": 9}, "x", {"n": "y"}]).errors
     assert [error.place for error in errors] == [
@@ -163,7 +163,7 @@ def test_what_is_unknown_passes_anywhere():
     assert value_of(Property(Type.STRING, constraints=(Custom("nova.flavor"),)), LATER) is LATER
 
 
-def test_constraints_for_the_cloud_and_names_to_look_up_are_collected():
+def test_cloud_constraints_and_lookups_are_collected():
     finder = Finder("network", "network")
     declared = Property(Type.STRING, constraints=(Custom("neutron.network"),), finder=finder)
     result = checked(Property(Type.LIST, items=declared), ["net"])
@@ -172,7 +172,7 @@ def test_constraints_for_the_cloud_and_names_to_look_up_are_collected():
     assert result.lookups == [NameLookup(finder, "net", ("p", 0))]
 
 
-def test_an_old_name_gives_its_value_to_the_new_one():
+def test_old_property_name_sets_the_new_one():
     schema = {
         "network_id": Property(
             Type.STRING, renamed_to="network", support=deprecated("1", use="network")
@@ -191,12 +191,12 @@ def test_an_unimplemented_property_is_refused():
     assert error.code == "unimplemented-property"
 
 
-def test_sensitive_values_are_not_told_in_messages():
+def test_sensitive_values_are_not_in_messages():
     declared = Property(Type.STRING, sensitive=True, constraints=(Length(max=2),))
     assert "s3cret" not in str(checked(declared, "s3cret").errors)
 
 
-def test_a_type_that_takes_any_name_ignores_what_it_is_given():
+def test_type_with_any_names_ignores_its_input():
     result = check_properties({"x": [1]}, AnyName())
     assert (result.values, result.findings) == ({}, [])
 

@@ -41,10 +41,10 @@ def test_good_values_pass(name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, vs in BAD.items() for v in vs])
-def test_bad_values_are_told_what_is_wrong(name, value):
+def test_bad_values_have_a_message(name, value):
     assert PURE[name](value)
 
 
-def test_no_constraint_is_both_pure_and_for_the_cloud():
+def test_no_constraint_is_both_pure_and_cloud():
     assert GOOD.keys() == PURE.keys()
     assert not PURE.keys() & CLOUD

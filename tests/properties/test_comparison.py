@@ -1,4 +1,4 @@
-"""Which properties an update changes."""
+"""The properties that an update changes."""
 
 from stoker.schema.comparison import changed_properties
 from stoker.schema.properties import Property, Type
@@ -15,12 +15,12 @@ def test_only_different_values_are_changes():
     assert changed_properties(SCHEMA, before, {"a": "x", "b": {"k": 2}, "c": "new"}) == {"b", "c"}
 
 
-def test_a_default_that_is_written_out_is_no_change():
+def test_explicit_default_is_no_change():
     assert not changed_properties(SCHEMA, {}, {"a": "x", "b": None})
     assert not changed_properties(SCHEMA, {"a": "x"}, {"a": None})
 
 
-def test_absent_entries_of_maps_and_null_ones_are_the_same():
+def test_absent_and_null_map_entries_are_equal():
     assert not changed_properties(SCHEMA, {"b": {"k": [{"m": None}]}}, {"b": {"k": [{}]}})
 
 

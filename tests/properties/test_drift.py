@@ -1,4 +1,4 @@
-"""Live values against applied ones: what means the same, and what does not."""
+"""Live values against applied ones: equivalent forms and differences."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_only_what_was_given_is_compared() -> None:
     assert compare({"p": TEXT}, {"p": None}, {"p": "chosen by the service"}).differences == ()
 
 
-def test_what_was_given_and_is_not_told_is_named() -> None:
+def test_given_but_unreported_property_is_named() -> None:
     schema = {
         "given": TEXT,
         "default": Property(Type.STRING, default="d"),

@@ -13,7 +13,7 @@ from stoker.schema.resource_type import ResourceType
 
 
 class Stone(Thing):
-    """An object that stays what it was made."""
+    """An object that cannot be changed after its creation."""
 
     type_name = "Sim::Stone"
     properties = {**Thing.properties, "grain": Property(Type.STRING, immutable=True)}
@@ -30,7 +30,7 @@ def stone(grain: str) -> dict[str, Any]:
     return template({"stone": {"type": "Sim::Stone", "properties": {"grain": grain}}})
 
 
-def test_an_update_of_an_immutable_property_fails_and_leaves_the_object() -> None:
+def test_update_of_immutable_property_fails_and_keeps_object() -> None:
     world = World(1, types=Registry())
     world.cloud.trouble = 0.0
 

@@ -1,4 +1,4 @@
-"""What only one object can have goes from the object that is replaced to its replacement."""
+"""Unique resources of a replaced object, such as addresses, pass to its replacement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceTyp
 
 
 class Desk(Thing):
-    """An object at an address that nobody else may have."""
+    """An object with an exclusive address."""
 
     type_name = "Sim::Desk"
     properties = {**Thing.properties, "address": Property(Type.STRING)}
@@ -81,7 +81,7 @@ def lived(story: Any) -> None:
     world.live(lambda engine: story(Lab(engine, world)))
 
 
-def test_a_replacement_gets_the_address_of_what_it_replaces() -> None:
+def test_replacement_gets_address_of_its_predecessor() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(desk(fixed="a"))
         await lab.update(desk(fixed="b"))
@@ -91,7 +91,7 @@ def test_a_replacement_gets_the_address_of_what_it_replaces() -> None:
     lived(story)
 
 
-def test_after_a_failed_replacement_the_address_is_with_what_stays() -> None:
+def test_failed_replacement_returns_the_address() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(desk(fixed="a"))
         [original] = lab.cloud.objects
@@ -104,7 +104,7 @@ def test_after_a_failed_replacement_the_address_is_with_what_stays() -> None:
     lived(story)
 
 
-def test_a_replacement_fails_with_the_reason_why_its_predecessor_does_not_make_way() -> None:
+def test_replacement_fails_if_predecessor_keeps_address() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(desk(fixed="a", value="stubborn"))
         await lab.update(desk(fixed="b"))
@@ -115,7 +115,7 @@ def test_a_replacement_fails_with_the_reason_why_its_predecessor_does_not_make_w
     lived(story)
 
 
-def test_after_a_rollback_of_a_replacement_the_address_is_with_what_stays() -> None:
+def test_rolled_back_replacement_returns_the_address() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(desk(fixed="a"))
         [original] = lab.cloud.objects
@@ -149,7 +149,7 @@ def _back(after: int) -> bool:
 
 
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.long)])
-def test_whenever_an_engine_dies_what_stays_gets_its_address_back(quiet: None, step: int) -> None:
+def test_kept_object_gets_address_back_despite_crash(quiet: None, step: int) -> None:
     assert sum(_back(after) for after in range(10, 160, step)) > 90 // step
 
 
@@ -184,7 +184,7 @@ def quiet() -> Iterator[None]:
 
 
 def dies(after: int) -> bool:
-    """Return whether the engine was killed, after so many turns, before the end."""
+    """Return whether the engine was killed, after this number of turns, before the end."""
     world, user = world_of(), User()
     rows = world.live(user.act, Kill(after, returns=False))
     died = rows is None
@@ -200,5 +200,5 @@ def dies(after: int) -> bool:
 
 
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
-def test_whenever_an_engine_dies_the_replacement_gets_the_address(quiet: None, step: int) -> None:
+def test_replacement_gets_address_despite_crash(quiet: None, step: int) -> None:
     assert sum(dies(after) for after in range(5, 200, step)) > 75 // step

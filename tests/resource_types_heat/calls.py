@@ -8,7 +8,7 @@ from stoker.schema.values import check_properties
 
 
 def make_call(type_: ResourceType, properties: dict[str, Any], **more: Any) -> Call:
-    """A call at time 100 for an action that began at 100."""
+    """Return a call at time 100 for an action that started at 100."""
     checked = check_properties(properties, type_.properties)
     assert not checked.errors
     call = Call(
@@ -25,7 +25,7 @@ def make_call(type_: ResourceType, properties: dict[str, Any], **more: Any) -> C
 
 
 def findings(type_: Any, properties: dict[str, Any]) -> list[Any]:
-    """What the type's own validation finds."""
+    """Return the findings of the type's own validation."""
     checked = check_properties(properties, type_.properties)
     assert not checked.errors
     return list(type_.validate(checked.values))
@@ -37,7 +37,7 @@ def signal(number: int, details: dict[str, Any]) -> Signal:
 
 
 def after(call: Call, outcome: Outcome, **more: Any) -> Call:
-    """The next call, with what the outcome asked to be kept."""
+    """Return the next call, with the data that the outcome asked to keep."""
     kept: dict[str, Any] = {}
     if outcome.physical_id is not None:
         kept["physical_id"] = outcome.physical_id
@@ -49,7 +49,7 @@ def after(call: Call, outcome: Outcome, **more: Any) -> Call:
 
 
 class RecordedSignalling:
-    """Makes users, keys and addresses without an identity service, and records what it did."""
+    """Creates users, keys and addresses without an identity service, and records the calls."""
 
     def __init__(self) -> None:
         self.deleted: list[str] = []

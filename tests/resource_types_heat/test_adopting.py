@@ -1,4 +1,4 @@
-"""What a resource type has to do with an object that is adopted."""
+"""Adoption of objects by resource types."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_random_string_stays_what_it_was() -> None:
     assert outcome == Done("old-name", data={"value": "s3cret"})
 
 
-def test_a_config_and_the_user_of_a_handle_are_made_anew() -> None:
+def test_adopted_config_and_handle_user_are_created_again() -> None:
     config = SoftwareConfig()
     call = make_call(config, {"config": "echo"})
     outcome = adopting(config, Adopted("elsewhere"))(call)
@@ -109,7 +109,7 @@ class Witness:
     ],
     ids=lambda type_: type_.type_name,
 )
-def test_the_service_uses_its_own_rights_on_no_id_of_a_document(type_: ManagedType) -> None:
+def test_service_rights_are_not_used_on_document_ids(type_: ManagedType) -> None:
     data = without_credentials({"user_id": "victim", "access": "victim", "secret": "victim"})
     witness = Witness()
     if not type_.renewed:

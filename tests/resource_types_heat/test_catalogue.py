@@ -27,7 +27,7 @@ def without_texts(value):
     return [without_texts(item) for item in value] if isinstance(value, list) else value
 
 
-def test_a_type_is_described_with_properties_attributes_and_support():
+def test_type_description_has_properties_attributes_and_support():
     described = CATALOGUE.resource_type("OS::Heat::WaitCondition", with_description=False)
     assert without_texts(described) == {
         "resource_type": "OS::Heat::WaitCondition",
@@ -64,7 +64,7 @@ def test_the_description_of_a_type_comes_on_demand():
     assert "description" not in CATALOGUE.resource_type("OS::Heat::None", with_description=False)
 
 
-def test_nested_declarations_are_described_and_hidden_ones_are_not():
+def test_nested_declarations_are_described_hidden_ones_omitted():
     properties = CATALOGUE.resource_type("OS::Heat::RandomString", with_description=False)[
         "properties"
     ]
@@ -124,12 +124,12 @@ def test_a_hot_template_wraps_a_type():
         ("OS::Zaqar::Subscription", "ZaqarSubscription"),
     ],
 )
-def test_the_resource_of_a_generated_template_has_the_name_it_has_in_heat(type_name, resource):
+def test_generated_template_has_resource_name_of_heat(type_name, resource):
     assert [*ALL.resource_type_template(type_name, "hot")["resources"]] == [resource]
     assert [*ALL.resource_type_template(type_name, "cfn")["Resources"]] == [resource]
 
 
-def test_what_is_hidden_or_of_this_service_alone_is_not_told():
+def test_hidden_and_own_declarations_are_not_listed():
     queue = ALL.resource_type("OS::Zaqar::Queue", with_description=False)
     assert queue["attributes"].keys() == {"href", "show"}
     outputs = ALL.resource_type_template("OS::Zaqar::Queue", "hot")["outputs"]
@@ -196,7 +196,7 @@ def test_versions_are_listed_with_their_aliases():
     assert len(versions) == 13
 
 
-def test_functions_are_listed_with_a_description_and_conditions_on_demand():
+def test_functions_are_listed_with_conditions_on_demand():
     version = "heat_template_version.2021-04-16"
     plain = CATALOGUE.template_functions(version, with_conditions=False)
     names = [each["functions"] for each in plain]

@@ -26,7 +26,7 @@ def rendered(type_, properties, **more):
     return done.attributes["config"]
 
 
-def test_a_software_configuration_keeps_its_text_and_all_else_that_deployments_need():
+def test_software_config_keeps_text_and_inputs():
     type_ = SoftwareConfig()
     properties = {"config": "#!/bin/sh", "group": "script", "inputs": [{"name": "i"}]}
     done = type_.create(make_call(type_, properties))
@@ -73,7 +73,7 @@ def test_parts_are_texts_and_other_configurations():
     assert plain.get_payload(decode=True).decode() == "plain é"
 
 
-def test_the_parts_of_another_message_become_parts_of_this_one():
+def test_parts_of_inner_message_are_merged():
     inner = rendered(MultipartMime(), {"parts": [{"config": "a"}, {"config": "b"}]})
     parts = [{"config": inner, "type": "multipart"}, {"config": "c"}]
     text = rendered(MultipartMime(), {"parts": parts})
@@ -84,6 +84,6 @@ def test_the_parts_of_another_message_become_parts_of_this_one():
     ]
 
 
-def test_the_same_resource_gives_the_same_message_each_time():
+def test_same_resource_gives_same_message():
     properties = {"parts": [{"config": "a"}]}
     assert rendered(MultipartMime(), properties) == rendered(MultipartMime(), properties)

@@ -16,8 +16,8 @@ from stoker.schema.properties import Attribute, Property
 from stoker.schema.support import SupportStatus
 
 TYPES = Registry()
+# Properties with constraints that only Heat has, for its own lookups.
 BESIDE = {"OS::Heat::Stack": {("context",): []}}
-"""Properties with constraints that Heat only has when it looks for itself."""
 
 
 def at(properties: Any, path: tuple[str, ...]) -> Any:
@@ -27,7 +27,7 @@ def at(properties: Any, path: tuple[str, ...]) -> Any:
 
 
 def plain(declared: Property | None) -> Any:
-    """A property without what is said to readers, and without names into ids."""
+    """Return a property without its texts for readers, and without lookups of names."""
     if declared is None:
         return None
     return {

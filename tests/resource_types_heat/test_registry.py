@@ -1,4 +1,4 @@
-"""Where resource types come from."""
+"""The places where resource types are found."""
 
 import importlib
 import inspect
@@ -40,15 +40,15 @@ def test_every_built_in_type_loads_under_its_name(name):
 
 
 def _capabilities():
-    """The Protocols that the engine tells types by: each class that is asked for by isinstance."""
+    """Yield the Protocols that the engine checks types for with isinstance."""
     for found in pkgutil.walk_packages(stoker.schema.__path__, "stoker.schema."):
         for value in vars(importlib.import_module(found.name)).values():
             if getattr(value, "_is_runtime_protocol", False) and value.__module__ == found.name:
                 yield value
 
 
-def test_a_type_has_the_methods_of_a_capability_on_purpose():
-    # a method of the same name that takes something else would be called by the engine all the same
+def test_capability_methods_of_types_have_matching_signatures():
+    # The engine would call a method of the same name that has other arguments.
     capabilities = list(_capabilities())
     assert len(capabilities) > 20
     registry = Registry()
@@ -62,7 +62,7 @@ def test_a_type_has_the_methods_of_a_capability_on_purpose():
                     assert found == wanted, f"{name}.{method} of {capability}"
 
 
-def test_a_type_is_made_once_and_unknown_names_are_none():
+def test_type_is_instantiated_once_unknown_name_is_none():
     registry = Registry()
     assert registry.find("OS::Heat::Value") is registry.find("OS::Heat::Value")
     assert registry.find("OS::No::Such") is None
@@ -76,7 +76,7 @@ def test_listing_names_imports_no_type():
     assert "stoker.no" not in sys.modules
 
 
-def test_plugin_directories_add_types_and_go_before_built_in_ones(tmp_path):
+def test_plugin_types_precede_built_in_ones(tmp_path):
     (tmp_path / "new.py").write_text(PLUGIN.format(name="My::Type"))
     (tmp_path / "over.py").write_text(PLUGIN.format(name="OS::Heat::Value"))
     registry = Registry(plugin_directories=[str(tmp_path)])
@@ -105,7 +105,7 @@ def test_withdrawn_types_are_not_offered():
         ("OS::Nova::FloatingIPAssociation", "OS::Neutron::FloatingIPAssociation"),
     ],
 )
-def test_an_older_name_is_hidden_and_tells_its_successor(name, successor):
+def test_older_type_name_is_hidden_and_names_successor(name, successor):
     registry = Registry()
     catalogue = Catalogue(registry)
     told = catalogue.resource_type(name, with_description=False)["support_status"]
@@ -115,7 +115,7 @@ def test_an_older_name_is_hidden_and_tells_its_successor(name, successor):
     assert registry.find(successor).support.status != "HIDDEN"
 
 
-def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):
+def test_plugins_of_bare_resource_type_are_managed(tmp_path):
     text = PLUGIN.format(name="My::Type").replace("ManagedType", "ResourceType")
     (tmp_path / "earlier.py").write_text(text)
     type_ = Registry(plugin_directories=[str(tmp_path)]).find("My::Type")
@@ -123,7 +123,7 @@ def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):
     assert type_.create(None) == Done(physical_id="x")
 
 
-def test_every_class_with_a_name_is_a_built_in_type_of_that_name():
+def test_every_named_class_is_a_built_in_type():
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.walk_packages(stoker.resources.__path__, "stoker.resources.")

@@ -37,11 +37,11 @@ def drawn(properties):
         ),
     ],
 )
-def test_a_random_string_has_the_characters_and_length_asked_for(properties, pattern):
+def test_random_string_has_requested_characters_and_length(properties, pattern):
     assert re.fullmatch(pattern, drawn(properties))
 
 
-def test_a_random_string_holds_at_least_the_minimum_of_each_source():
+def test_random_string_has_minimum_of_each_source():
     for _ in range(20):
         value = drawn(
             {
@@ -55,7 +55,7 @@ def test_a_random_string_holds_at_least_the_minimum_of_each_source():
         assert len(re.findall(r"[A-Z]", value)) == 1
 
 
-def test_a_random_string_is_drawn_once_even_if_creation_is_repeated():
+def test_random_string_survives_repeated_creation():
     type_ = RandomString()
     call = make_call(type_, {})
     first = type_.create(call)
@@ -71,7 +71,7 @@ def test_a_random_string_is_drawn_once_even_if_creation_is_repeated():
         {"length": 4, "character_sequences": [{"sequence": "x", "min": 4}]},
     ],
 )
-def test_a_random_string_must_have_room_for_its_minimums(properties):
+def test_random_string_must_fit_its_minimums(properties):
     assert findings(RandomString(), properties)
 
 
@@ -114,7 +114,7 @@ def test_a_value_must_have_the_type_it_names(kind, value):
     assert findings(Value(), {"type": kind, "value": value})
 
 
-def test_a_value_that_is_not_known_yet_is_not_judged():
+def test_unknown_value_is_not_validated():
     assert not findings(Value(), {"type": "number", "value": Unknown(frozenset({"r"}))})
 
 
@@ -125,7 +125,7 @@ def test_nothing_takes_any_property_and_has_any_attribute():
     assert list(type_.attributes) == []
 
 
-def test_the_test_resource_waits_and_then_gives_its_value():
+def test_test_resource_waits_then_returns_its_value():
     type_ = TestResource()
     call = make_call(type_, {"value": "v", "wait_secs": 5})
     waiting = type_.create(call)
@@ -136,7 +136,7 @@ def test_the_test_resource_waits_and_then_gives_its_value():
     assert done.attributes == {"output": "v"}
 
 
-def test_single_actions_of_the_test_resource_may_wait_for_another_time():
+def test_test_resource_has_a_delay_per_action():
     type_ = TestResource()
     properties = {"wait_secs": 5, "action_wait_secs": {"update": 2, "delete": 0}}
     call = make_call(type_, properties, physical_id="x")
@@ -145,7 +145,7 @@ def test_single_actions_of_the_test_resource_may_wait_for_another_time():
     assert type_.create(call).after == 5
 
 
-def test_the_test_resource_fails_when_told_to():
+def test_test_resource_fails_on_request():
     type_ = TestResource()
     call = make_call(type_, {"fail": True})
     assert isinstance(type_.create(call), Failed)
@@ -153,7 +153,7 @@ def test_the_test_resource_fails_when_told_to():
     assert isinstance(type_.delete(replace(call, physical_id="x")), Done)
 
 
-def test_a_changed_value_replaces_the_test_resource_when_told_to():
+def test_changed_value_replaces_test_resource_on_request():
     type_ = TestResource()
     call = make_call(type_, {"update_replace": True})
     assert type_.needs_replacement(replace(call, update=Update(changed=frozenset({"value"}))))
@@ -183,5 +183,5 @@ def test_a_delay_draws_its_random_part_once():
     assert isinstance(type_.create(after(call, first, now=100 + first.after)), Done)
 
 
-def test_the_value_of_a_value_is_known_before_there_is_one() -> None:
+def test_value_resource_is_known_before_creation() -> None:
     assert Value().foreseen({"type": None, "value": {"a": 1}}) == {"value": {"a": 1}}

@@ -1,4 +1,4 @@
-"""Wait conditions and what their handles make of signals."""
+"""Wait conditions, and signals of their handles."""
 
 import json
 
@@ -16,7 +16,7 @@ from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
 
 
 def stored(*bodies):
-    """What the handle stores for each body, one after the other."""
+    """Return the stored signals for these bodies, in order."""
     type_, kept = HeatWaitConditionHandle(), []
     for number, body in enumerate(bodies):
         call = make_call(type_, {}, physical_id="h", signals={"h": kept})
@@ -30,38 +30,38 @@ def outcome(signals, count=1, timeout=30, now=100.0):
     return type_.create(make_call(type_, properties, signals={"h": signals}, now=now))
 
 
-def test_a_condition_waits_for_the_next_signal_or_its_timeout():
+def test_condition_waits_for_signal_or_timeout():
     waiting = outcome(stored({"id": "a"}), count=2, timeout=30, now=110.0)
     assert isinstance(waiting, Wait)
     assert (waiting.on_signal, waiting.after) == (True, 20.0)
     assert waiting.reason == "1 of 2 received"
 
 
-def test_enough_signals_complete_a_condition_and_their_data_is_kept():
+def test_enough_signals_complete_condition_with_their_data():
     done = outcome(stored({"id": "a", "data": "A"}, {"id": "b", "data": {"k": [1]}}), count=2)
     assert isinstance(done, Done)
     assert done.attributes == {"data": '{"a": "A", "b": {"k": [1]}}'}
 
 
-def test_signals_of_the_same_id_count_once_and_the_last_one_stays():
+def test_last_signal_of_an_id_counts_once():
     signals = stored({"id": "a", "data": "A"}, {"id": "a", "data": "A2"})
     assert isinstance(outcome(signals, count=2), Wait)
     assert outcome(signals, count=1).attributes == {"data": '{"a": "A2"}'}
 
 
-def test_a_failure_fails_the_condition_with_its_reason_whatever_else_came():
+def test_failure_signal_fails_condition_with_its_reason():
     failed = outcome(stored({"status": "FAILURE", "reason": "boom"}, {"id": "2"}), count=1)
     assert isinstance(failed, Failed)
     assert failed.reason == "boom"
 
 
-def test_the_timeout_fails_the_condition_and_tells_how_far_it_came():
+def test_timeout_fails_condition_and_reports_progress():
     failed = outcome(stored({"id": "a"}), count=2, timeout=5, now=105.0)
     assert isinstance(failed, Failed)
     assert failed.reason.startswith("1 of 2 received")
 
 
-def test_signals_that_came_in_time_count_even_if_they_are_seen_after_the_timeout():
+def test_timely_signals_count_even_after_timeout():
     assert isinstance(outcome(stored({}), timeout=5, now=200.0), Done)
 
 
@@ -91,22 +91,22 @@ def test_what_a_signal_leaves_out_is_filled_in():
 
 
 @pytest.mark.parametrize("body", [{"status": "FOO"}, {"status": "SUCCESS", "other": 1}])
-def test_a_signal_with_unknown_keys_or_states_is_refused(body):
+def test_signal_with_unknown_key_or_status_is_refused(body):
     with pytest.raises(ValidationError):
         stored(body)
 
 
-def test_a_body_that_is_no_map_is_a_plain_signal():
+def test_body_without_map_is_a_plain_signal():
     assert stored([1])[0].details["id"] == "1"
 
 
-def test_the_signals_of_a_handle_show_in_its_metadata():
+def test_signals_of_handle_show_in_its_metadata():
     assert HeatWaitConditionHandle().signal_metadata(stored({"id": "a", "data": "A"})) == {
         "a": {"status": "SUCCESS", "reason": "Signal 1 received", "data": "A"}
     }
 
 
-def test_a_handle_with_token_gives_address_token_and_command():
+def test_handle_with_token_has_url_token_and_command():
     type_ = HeatWaitConditionHandle()
     call = make_call(type_, {}, signalling=RecordedSignalling())
     done = type_.create(call)
@@ -133,7 +133,7 @@ def test_a_handle_with_credentials_gives_them_as_json():
     assert done.attributes["token"] is None
 
 
-def test_a_handle_with_a_signed_address_gives_the_same_one_each_time():
+def test_handle_with_signed_url_returns_same_url():
     type_ = HeatWaitConditionHandle()
     call = make_call(type_, {"signal_transport": "CFN_SIGNAL"}, signalling=RecordedSignalling())
     done = type_.create(call)
@@ -157,7 +157,7 @@ def test_deleting_a_handle_removes_its_user():
     assert signalling.deleted == [call.resource_id]
 
 
-def test_a_cloudformation_handle_is_referred_to_by_its_signed_address():
+def test_cloudformation_handle_refers_to_its_signed_url():
     type_ = AwsHandle()
     call = make_call(type_, {}, signalling=RecordedSignalling())
     assert type_.reference(call) == "r"
@@ -168,7 +168,7 @@ def test_a_cloudformation_handle_is_referred_to_by_its_signed_address():
     assert type_.reference(after(made, type_.create(made))) == url
 
 
-def test_a_cloudformation_condition_completes_with_signals_of_the_signed_address():
+def test_cloudformation_condition_completes_with_signed_url_signals():
     handle, type_ = AwsHandle(), AwsWaitCondition()
     body = {"Status": "SUCCESS", "Reason": "r", "Data": "D", "UniqueId": "1"}
     details = dict(handle.check_signal(make_call(handle, {}), body))
@@ -197,7 +197,7 @@ def test_a_cloudformation_signal_must_be_complete(body):
         handle.check_signal(make_call(handle, {}), body)
 
 
-def test_every_update_replaces_the_handle_that_is_made_for_updates():
+def test_every_update_replaces_the_update_handle():
     type_ = UpdateWaitConditionHandle()
     assert isinstance(type_, Replaces)
     assert isinstance(type_, Signals)

@@ -1,7 +1,7 @@
-"""What every type of a service is taken through, by table.
+"""Tests that every type of a service must pass, by table.
 
-A :class:`Case` says with which properties an object is made, and a new value for each property
-that can be updated. Texts that begin with ``@`` stand for the ids of what the object needs.
+A :class:`Case` has the properties of a new object, and a new value for each property that can be
+updated. Texts that start with ``@`` are placeholders for the ids of other objects.
 """
 
 from __future__ import annotations
@@ -47,31 +47,25 @@ _MOST_CALLS = 600
 
 @dataclass(frozen=True)
 class Case:
-    """An object of a type, and what can be done to it."""
+    """An object of a type, and the steps to try on it."""
 
     type_name: str
     given: Mapping[str, Any]
+    # A new value for each property that can be updated.
     changed: Mapping[str, Any] = field(default_factory=dict)
-    """A new value for each property that can be updated."""
+    # Values that only another object can have.
     other: Mapping[str, Any] = field(default_factory=dict)
-    """Values that only another object can have."""
+    # Objects that are created first, by the words for their ids.
     dependencies: Mapping[str, Case] = field(default_factory=dict)
-    """What is made first, by the words that stand for its id."""
+    # Updatable properties that an object like this cannot update.
     fixed: frozenset[str] = frozenset()
-    """Properties that can be updated, but not those of an object like this."""
-    untold: frozenset[str] = frozenset()
-    """Properties that the service does not tell."""
+    untold: frozenset[str] = frozenset()  # properties that the service does not return
     by: str = "demo"
-    joins: bool = False
-    """The id says which objects are joined, and changes with that."""
-    makes_nothing: bool = False
-    """Nothing stays at the service that could be found again."""
-    their_name: str = "theirs"
-    """A name that a user may choose."""
-    one_name: bool = False
-    """The service takes each name once."""
-    also: tuple[Mapping[str, Any], ...] = ()
-    """Further forms, for answers that get lost."""
+    joins: bool = False  # whether the id names the joined objects, and changes with them
+    makes_nothing: bool = False  # whether the service keeps nothing that could be found again
+    their_name: str = "theirs"  # whether a user may choose the name
+    one_name: bool = False  # whether the service accepts each name once
+    also: tuple[Mapping[str, Any], ...] = ()  # further forms, for answers that get lost
 
     @property
     def type(self) -> ManagedType:
@@ -80,7 +74,7 @@ class Case:
         return found
 
     def forms(self) -> Iterator[Mapping[str, Any]]:
-        """The ways in which an object can be told from others: a name of ours, or the user's."""
+        """The ways to recognize an object: a name of ours, or the user's."""
         if self.makes_nothing:
             return
         yield self.given
@@ -97,7 +91,7 @@ def _describes(type_: ManagedType) -> bool:
 
 @dataclass
 class PatientRow(Row):
-    """A row that repeats, as the engine does, what a busy service refuses."""
+    """A row that retries, as the engine does, requests that a busy service refuses."""
 
     rest: Callable[[float], None] = lambda seconds: None
     began: float = 0.0
@@ -107,7 +101,7 @@ class PatientRow(Row):
         return replace(call, started_at=self.began or call.now)
 
     def find(self, action: str) -> str | None:
-        """What is found of the object for an action."""
+        """Return the object that is found for an action."""
         assert isinstance(self.type, Adopts)
         for attempt in range(_MOST_CALLS):
             try:
@@ -116,7 +110,7 @@ class PatientRow(Row):
                 if retry_after(fault, min(attempt, 5)) is None:
                     raise
                 self.rest(0.2)
-        raise AssertionError("the service does not tell what is there")
+        raise AssertionError("the service does not show the object")
 
     def run(self, action: str, limit: int = _MOST_CALLS, **changes: Any) -> Outcome:
         method = getattr(self.type, action.lower())
@@ -142,14 +136,14 @@ class PatientRow(Row):
 
 @dataclass
 class Ground:
-    """The clouds, and what has been made in them for a case."""
+    """The clouds, and the objects created in them for a case."""
 
     connections: Mapping[str, Any]
     ids: dict[str, str] = field(default_factory=dict)
+    # Waits this number of seconds, where the clouds need real time.
     rest: Callable[[float], None] = lambda seconds: None
-    """Lets so many seconds pass, where the clouds need real time."""
+    # The time, for services that compare it with their own.
     clock: Callable[[], float] = lambda: 100.0
-    """The time, for services that compare it with their own."""
 
     def place(self, value: Any) -> Any:
         """A value with ids in the places of words."""
@@ -160,7 +154,7 @@ class Ground:
         return self.ids.get(value, value) if isinstance(value, str) else value
 
     def row(self, case: Case, given: Mapping[str, Any], name: str = "thing") -> PatientRow:
-        """A resource with a token of its own, of which nothing is made yet."""
+        """A resource with its own token, whose object does not exist yet."""
         cloud = self.connections[case.by]
         token = RandomIds().token()
         row = PatientRow(case.type, cloud, self.place(given), token=token, name=name)
@@ -195,13 +189,13 @@ class Ground:
 
 
 def looked(row: Row) -> Look:
-    """What a look at the live object shows."""
+    """Return the observation of the live object."""
     assert can(row.type, Observes)
     return seen(row.type, row.call("READ"))
 
 
 def differences(row: Row) -> dict[str, tuple[Any, Any]]:
-    """Applied and live value of what differs."""
+    """Return applied and live value of each difference."""
     return {each.name: (each.applied, each.live) for each in looked(row).found.differences}
 
 
@@ -253,7 +247,7 @@ def is_as_given(row: Row, case: Case) -> None:
 
 
 def changes(ground: Ground, row: PatientRow, case: Case) -> None:
-    """Each property by itself, and back again, all of them at once."""
+    """Change each property, and back again, then all of them together."""
     assert {*case.changed, *case.fixed} == updatable(case.type)
     first = dict(row.given)
     for name, value in case.changed.items():
@@ -274,7 +268,7 @@ def changes(ground: Ground, row: PatientRow, case: Case) -> None:
 
 
 def makes_another(ground: Ground, row: PatientRow, case: Case, name: str) -> bool:
-    """Whether the type says of the change of a property that it needs a new object."""
+    """Return whether the type requires a new object for the change of a property."""
     if not can(case.type, Replaces):
         return False
     after = checked(case.type, {**row.given, name: ground.place(case.changed[name])})
@@ -322,7 +316,7 @@ def is_well(row: PatientRow) -> None:
 
 
 def drifts(ground: Ground, case: Case) -> None:
-    """What others change shows, and is set back; what others delete is gone."""
+    """Check that changes by others are found and reverted, and deleted objects are missed."""
     type_ = case.type
     if not isinstance(type_, RestResource):
         return
@@ -341,13 +335,13 @@ def drifts(ground: Ground, case: Case) -> None:
 
 
 def _changes_show(ground: Ground, row: PatientRow, case: Case) -> None:
-    """Each property that others change shows, alone, and is set back."""
+    """Check that each property that others change is found, without others, and reverted."""
     assert isinstance(case.type, RestResource)
     extras = {extra.property for extra in case.type.extras}
     for name in sorted(set(case.changed) - extras - case.untold):
         value, before = ground.place(case.changed[name]), row.given
         if row.call("READ").properties[name] is None:
-            continue  # what nobody has asked for is not compared
+            continue  # unrequested properties are not compared
         if makes_another(ground, row, case, name):
             continue
         theirs = ground.row(case, {**row.given, name: value})
@@ -420,7 +414,7 @@ def spares_others(theirs: Row, ours: Row) -> None:
 
 
 def _make_and_forget(row: PatientRow) -> None:
-    """Call until something is made, and forget what was told of it."""
+    """Call until an object is created, and forget the response."""
     type_ = row.type
     assert isinstance(type_, Adopts)
     assert isinstance(type_, ManagedType)

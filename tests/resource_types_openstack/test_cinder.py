@@ -167,9 +167,7 @@ def test_volumes_are_made_of_what_there_is(ground: Ground, directory: Path) -> N
     BACKUPS.delete(cloud, backup["id"])
 
 
-def test_a_snapshot_is_a_backup_that_is_restored_under_a_server(
-    ground: Ground, directory: Path
-) -> None:
+def test_snapshot_is_a_restorable_backup(ground: Ground, directory: Path) -> None:
     row = row_of(ground, "OS::Cinder::Volume", size=1).create()
     held = row_of(
         ground,
@@ -218,7 +216,7 @@ def test_failed_restore_names_its_cause(ground: Ground) -> None:
     assert isinstance(row.delete(), Done)
 
 
-def test_an_attachment_moves_to_another_server_with_the_data(ground: Ground, server: str) -> None:
+def test_attachment_moves_volume_to_another_server(ground: Ground, server: str) -> None:
     other = booted(ground.connections["demo"], "other")
     row = row_of(
         ground, "OS::Cinder::VolumeAttachment", instance_uuid="@server", volume_id="@volume"
@@ -236,7 +234,7 @@ def test_an_attachment_moves_to_another_server_with_the_data(ground: Ground, ser
     assert wait_for(row.cloud, ground.ids["@volume"], "available")
 
 
-def test_what_a_volume_is_made_of_may_be_named(ground: Ground) -> None:
+def test_volume_source_may_be_a_name(ground: Ground) -> None:
     cloud, volume = ground.connections["demo"], ground.ids["@volume"]
     VOLUMES.update(cloud, volume, {"name": "by name"})
     snapshot = SNAPSHOTS.create(cloud, {"volume_id": volume, "name": "by name"})
@@ -280,7 +278,7 @@ def test_a_volume_is_made_of_one_thing(given: dict[str, Any], said: str | None) 
 
 
 def released(row: PatientRow, action: str) -> None:
-    """Let a server release what its replacement needs, or take it again."""
+    """Let a server release the objects that its replacement needs, or reclaim them."""
     method = getattr(row.type, action.lower())
     for _ in range(300):
         outcome = method(row.call(action))
@@ -291,7 +289,7 @@ def released(row: PatientRow, action: str) -> None:
     raise AssertionError(outcome)
 
 
-def test_a_server_hands_its_volume_on_and_takes_it_again(ground: Ground) -> None:
+def test_server_releases_and_reclaims_its_volume(ground: Ground) -> None:
     cloud, volume = ground.connections["demo"], ground.ids["@volume"]
     [image] = IMAGES.named(cloud, "host")
     flavor = next(each for each in FLAVORS.select(cloud) if each["name"] == "m1.nano")

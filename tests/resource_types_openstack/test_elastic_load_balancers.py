@@ -1,4 +1,4 @@
-"""Load balancers in CloudFormation's words: what is refused, and why."""
+"""Load balancers of CloudFormation: refusals and their reasons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GIVEN: dict[str, Any] = {"AvailabilityZones": ["nova"], "Listeners": [LISTENER]}
         ({"HealthCheck": {**CHECK, "Timeout": 5}}, ["bad-interval"]),
     ],
 )
-def test_a_load_balancer_is_checked_before_it_is_made(
+def test_load_balancer_is_validated_before_creation(
     given: dict[str, Any], codes: list[str]
 ) -> None:
     assert [each.code for each in findings(LoadBalancer(), {**GIVEN, **given})] == codes
@@ -45,9 +45,7 @@ def test_a_load_balancer_is_checked_before_it_is_made(
         (["lost"], 'the network knows no address of the instance "lost"'),
     ],
 )
-def test_a_load_balancer_that_would_be_in_no_network_says_so(
-    instances: list[str], words: str
-) -> None:
+def test_load_balancer_without_network_is_refused(instances: list[str], words: str) -> None:
     network = Service(
         (Kind("/subnets", "subnet", "subnets", "name"), Kind("/ports", "port", "ports", "name"))
     )

@@ -1,9 +1,8 @@
-"""A service fails while objects of each type are made, changed and removed.
+"""A service fails while objects of each type are created, changed and deleted.
 
-For a minute it answers 503, or 429 with the seconds to wait, or it hangs once and carries the
-request out all the same, or what it answers with 200 is no JSON. The calls are repeated as the
-engine repeats them, on a virtual clock. Nothing is lost, nothing is made twice, and each fault has
-words.
+For a minute it answers 503, or 429 with the seconds to wait. Or it hangs once but executes the
+request, or it answers 200 without JSON. The calls are retried as the engine retries them, on a
+virtual clock. No object is lost or created twice, and each fault has a message.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ CASES = [case for service in SERVICES.values() for case in service.CASES]
 
 @dataclass
 class Weather:
-    """How the services are, by a clock that stands still until somebody waits."""
+    """The state of the services, by a clock that moves only while a test waits."""
 
     kind: str
     now: float = 1000.0
@@ -69,7 +68,7 @@ class Weather:
             self.now = self.until
             raise ConnectTimeout("Request to the service timed out")
         if method != "GET":
-            self.until = self.now  # what has been carried out is told well from now on
+            self.until = self.now  # from now on, completed requests are answered properly
         broken = FakeResponse(200, {})
         broken.text, broken.content = "<html>", b"<html>"
         broken.json = answer_of  # type: ignore[method-assign]
@@ -129,7 +128,7 @@ class PersistentRow(PatientRow):
         return attempt + 1
 
     def _look(self) -> None:
-        """Look for what a lost create may have made."""
+        """Search for the object of a lost create."""
         assert isinstance(self.type, Adopts)
         attempt = 0
         while attempt < MOST_CALLS:
@@ -162,7 +161,7 @@ WORDS = {
 
 
 def _story(case: Case, weather: Weather, before: Callable[[], None]) -> list[dict[str, int]]:
-    """What there is after an object was made, changed, and removed."""
+    """Return the objects after a create, an update, and a delete."""
     services = {name: module.service() for name, module in SERVICES.items()}
     services["baremetal"] = reservations.bare_metal()
     calm = FakeConnection(services)
@@ -203,6 +202,6 @@ def _story(case: Case, weather: Weather, before: Callable[[], None]) -> list[dic
 
 @pytest.mark.parametrize("kind", WORDS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.type_name)
-def test_a_failing_service_loses_nothing_and_makes_nothing_twice(case: Case, kind: str) -> None:
+def test_failing_service_loses_and_duplicates_nothing(case: Case, kind: str) -> None:
     calm, bad = Weather("calm"), Weather(kind)
     assert _story(case, bad, bad.begin) == _story(case, calm, lambda: None)

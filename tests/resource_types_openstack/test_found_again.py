@@ -77,22 +77,21 @@ CASES: dict[str, list[dict[str, Any]]] = {
     ],
     "OS::Nova::ServerGroup": [{}, NAMED],
 }
+# The first makes nothing. The local cloud has neither an orchestration service nor qualities of
+# service: stacks are in tests/groups/test_stacks.py, the policy is only declared.
 ELSEWHERE = {
     "AWS::AutoScaling::LaunchConfiguration",
     "OS::Heat::Stack",
     "OS::Neutron::QoSPolicy",
 }
-"""The first makes nothing. The local cloud has neither an orchestration service nor qualities of
-service: stacks are in tests/groups/test_stacks.py, the policy is nothing but declarations, as
-OS::Neutron::SubnetPool."""
+# Types whose objects have an id or a name of ours: stack users, and signal addresses of servers.
 OF_STACKS = ("OS::Heat::", "AWS::CloudFormation::", "AWS::AutoScaling::", "AWS::IAM::")
-"""Types whose objects have an id or a name of ours: stack users, and what servers signal to."""
 HARNESSED = {case.type_name for case in (*FAKED, *LOCAL, *VOLUMES)} - OLDER_NAMES.keys()
 
 
 @dataclass
 class Scenery:
-    """What objects are made of, by the words of the table."""
+    """The objects that others need, by the words of the table."""
 
     cloud: Any
     ids: dict[str, str]
@@ -149,7 +148,7 @@ def _types_of_services() -> set[str]:
     return {name for name in used if not name.startswith(OF_STACKS)} - ELSEWHERE
 
 
-def test_the_table_has_every_type_of_a_service_and_so_has_the_documentation() -> None:
+def test_table_and_documentation_have_every_service_type() -> None:
     assert {*CASES, *HARNESSED} - ELSEWHERE == _types_of_services()
     text = DOCUMENT.read_text()
     assert [name for name in {*CASES, *HARNESSED, *ELSEWHERE} if f"`{name}`" not in text] == []
@@ -158,7 +157,7 @@ def test_the_table_has_every_type_of_a_service_and_so_has_the_documentation() ->
 @pytest.mark.parametrize(
     ("name", "given"), [(name, given) for name, cases in CASES.items() for given in cases]
 )
-def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
+def test_object_with_lost_response_is_found_again(
     scenery: Scenery, name: str, given: dict[str, Any]
 ) -> None:
     kind, given = _type(name), scenery.place(given)
@@ -193,7 +192,7 @@ def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
 @pytest.mark.parametrize(
     ("name", "given"), [(name, given) for name, cases in CASES.items() for given in cases]
 )
-def test_an_object_of_others_is_neither_taken_nor_removed(
+def test_foreign_object_is_neither_adopted_nor_removed(
     scenery: Scenery, name: str, given: dict[str, Any]
 ) -> None:
     kind, given = _type(name), scenery.place(given)
@@ -207,7 +206,7 @@ def test_an_object_of_others_is_neither_taken_nor_removed(
 
 
 def _make_and_forget(row: Row) -> None:
-    """Call until something is made, and forget what was told of it."""
+    """Call until an object is created, and forget the response."""
     kind = row.type
     assert isinstance(kind, Adopts)
     for _ in range(10):

@@ -29,30 +29,30 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def test_a_port_waits_for_the_subnets_of_its_network() -> None:
+def test_port_waits_for_subnets_of_its_network() -> None:
     assert Port().implicit_dependencies({"network": to_come("net")}, OTHERS) == {"sub"}
     assert Port().implicit_dependencies({"network": "public"}, OTHERS) == {"ext"}
     assert Port().implicit_dependencies({"network": "elsewhere"}, OTHERS) == frozenset()
 
 
-def test_a_server_waits_for_the_subnets_of_its_networks() -> None:
+def test_server_waits_for_subnets_of_its_networks() -> None:
     networks = [{"network": to_come("net")}, {"port": to_come("port")}]
     assert Server().implicit_dependencies({"networks": networks}, OTHERS) == {"sub"}
     assert Server().implicit_dependencies({"networks": to_come("net")}, OTHERS) == frozenset()
 
 
-def test_a_router_waits_for_the_subnets_of_its_external_network() -> None:
+def test_router_waits_for_subnets_of_external_network() -> None:
     gateway = {"external_gateway_info": {"network": "public"}}
     assert Router().implicit_dependencies(gateway, OTHERS) == {"ext"}
     assert Router().implicit_dependencies({}, OTHERS) == frozenset()
 
 
-def test_a_floating_ip_waits_for_what_leads_to_its_port() -> None:
+def test_floating_ip_waits_for_route_to_its_port() -> None:
     given = {"floating_network": "public", "port_id": to_come("port")}
     assert FloatingIP().implicit_dependencies(given, OTHERS) == {"ext", "r", "leg"}
 
 
-def test_a_floating_ip_waits_for_gateways_that_are_resources() -> None:
+def test_floating_ip_waits_for_gateway_resources() -> None:
     gate = ("OS::Neutron::RouterGateway", {"router_id": to_come("r"), "network_id": "public"})
     others = {**OTHERS, "r": ("OS::Neutron::Router", {}), "gate": gate}
     given = {"floating_network_id": "public"}
@@ -60,19 +60,19 @@ def test_a_floating_ip_waits_for_gateways_that_are_resources() -> None:
     assert RouterGateway().implicit_dependencies(gate[1], others) == {"ext", "leg", "farleg"}
 
 
-def test_an_association_waits_for_the_router_interface_of_its_port() -> None:
+def test_association_waits_for_router_interface_of_port() -> None:
     given = {"port_id": to_come("port"), "floatingip_id": "f"}
     assert FloatingIPAssociation().implicit_dependencies(given, OTHERS) == {"leg"}
 
 
-def test_a_port_with_fixed_addresses_counts_with_their_subnets_only() -> None:
+def test_port_with_fixed_addresses_counts_their_subnets_only() -> None:
     fixed = {"network": to_come("net"), "fixed_ips": [{"subnet": to_come("far")}]}
     others = {**OTHERS, "port": ("OS::Neutron::Port", fixed)}
     given = {"port_id": to_come("port")}
     assert FloatingIPAssociation().implicit_dependencies(given, others) == {"farleg"}
 
 
-def test_extra_routes_wait_for_the_interfaces_of_their_router() -> None:
+def test_extra_routes_wait_for_interfaces_of_router() -> None:
     given = {"router": to_come("r"), "routes": []}
     assert ExtraRouteSet().implicit_dependencies(given, OTHERS) == {"leg", "farleg", "r"}
 

@@ -56,14 +56,14 @@ def pair(key: str, value: str) -> dict[str, str]:
         ),
     ],
 )
-def test_each_word_of_an_instance_has_its_place_in_the_server(
+def test_instance_properties_map_to_server_fields(
     cloud: FakeCloud, given: dict[str, Any], field: str, wanted: Any
 ) -> None:
     instance(cloud, **given).create()
     assert live(cloud)[field] == wanted
 
 
-def test_volumes_are_made_or_attached_when_the_server_boots(cloud: FakeCloud) -> None:
+def test_volumes_are_created_or_attached_at_boot(cloud: FakeCloud) -> None:
     instance(
         cloud,
         BlockDeviceMappings=[{"DeviceName": "vdb", "Ebs": {"SnapshotId": "s", "VolumeSize": "2"}}],
@@ -77,9 +77,7 @@ def test_volumes_are_made_or_attached_when_the_server_boots(cloud: FakeCloud) ->
     assert attached["delete_on_termination"] is False
 
 
-def test_an_instance_in_a_subnet_has_a_port_there_that_goes_with_it(
-    cloud: FakeCloud, subnet: str
-) -> None:
+def test_instance_in_subnet_has_its_own_port(cloud: FakeCloud, subnet: str) -> None:
     row = instance(cloud, SubnetId=subnet).create()
     [port] = cloud.all("ports")
     assert port["fixed_ips"][0]["subnet_id"] == subnet
@@ -88,9 +86,7 @@ def test_an_instance_in_a_subnet_has_a_port_there_that_goes_with_it(
     assert cloud.all("ports") == cloud.all("servers") == []
 
 
-def test_ports_are_plugged_in_by_their_index_and_stay_when_the_instance_goes(
-    cloud: FakeCloud, subnet: str
-) -> None:
+def test_ports_are_ordered_and_outlive_the_instance(cloud: FakeCloud, subnet: str) -> None:
     network = cloud.all("networks")[0]["id"]
     first, second = (
         Row(Port(), cloud.connection, {"network": network}, name=name).create().physical_id
@@ -121,7 +117,7 @@ def test_flavor_and_tags_change_in_place(cloud: FakeCloud) -> None:
     assert row.physical_id == before
 
 
-def test_the_script_goes_to_the_tools_in_the_server(cloud: FakeCloud) -> None:
+def test_script_is_passed_to_tools_in_server(cloud: FakeCloud) -> None:
     instance(cloud, UserData="#!/bin/sh\necho hello").create()
     parts = message_from_bytes(base64.b64decode(live(cloud)["user_data"])).get_payload()
     assert isinstance(parts, list)
@@ -129,7 +125,7 @@ def test_the_script_goes_to_the_tools_in_the_server(cloud: FakeCloud) -> None:
     assert texts["cfn-userdata"] == b"#!/bin/sh\necho hello"
 
 
-def test_an_instance_is_found_again_by_the_token_in_its_name(cloud: FakeCloud) -> None:
+def test_instance_is_found_by_token_in_its_name(cloud: FakeCloud) -> None:
     cloud.lose_answer("POST", "/servers")
     row = instance(cloud).create()
     assert row.physical_id == live(cloud)["id"]
@@ -152,7 +148,7 @@ def test_an_instance_is_found_again_by_the_token_in_its_name(cloud: FakeCloud) -
         ),
     ],
 )
-def test_the_public_address_is_a_floating_ip_where_there_is_one(
+def test_public_address_is_the_floating_ip(
     cloud: FakeCloud, addresses: dict[str, Any], private: str, public: str
 ) -> None:
     row = instance(cloud).create()
@@ -168,7 +164,7 @@ def test_ports_bring_their_security_groups_along(name: str) -> None:
     assert [each.path for each in findings(Instance(), given)] == [(name,)]
 
 
-def test_a_launch_configuration_takes_from_a_server_what_it_is_not_told(cloud: FakeCloud) -> None:
+def test_launch_configuration_copies_missing_values_from_server(cloud: FakeCloud) -> None:
     server = cloud.put(
         "servers",
         image={"id": "img"},

@@ -16,7 +16,7 @@ def key_pair(cloud: FakeCloud, **given: Any) -> Row:
     return Row(KeyPair(), cloud.connection, {"name": "mine", **given})
 
 
-def test_a_private_key_is_kept_only_where_it_is_asked_for(cloud: FakeCloud) -> None:
+def test_private_key_is_kept_on_request_only(cloud: FakeCloud) -> None:
     row = key_pair(cloud, save_private_key=True).create()
     key = load_pem_private_key(row.read()["private_key"].encode(), None)
     assert key.key_size == 2048
@@ -26,7 +26,7 @@ def test_a_private_key_is_kept_only_where_it_is_asked_for(cloud: FakeCloud) -> N
     assert row.physical_id == "mine"
 
 
-def test_the_private_key_is_on_record_before_the_service_is_asked(cloud: FakeCloud) -> None:
+def test_private_key_is_recorded_before_the_request(cloud: FakeCloud) -> None:
     row = key_pair(cloud, save_private_key=True)
     row.note(KeyPair().create(row.call("CREATE")))
     assert "private_key" in row.data
@@ -40,7 +40,7 @@ def test_a_lost_answer_keeps_the_key(cloud: FakeCloud) -> None:
     assert row.read()["public_key"].split()[1] == row.data["public_key"].split()[1]
 
 
-def test_somebody_elses_pair_of_the_name_is_not_taken(cloud: FakeCloud) -> None:
+def test_foreign_key_pair_of_same_name_is_refused(cloud: FakeCloud) -> None:
     cloud.tables["keypairs"]["mine"] = {"name": "mine", "public_key": "ssh-rsa AAAA theirs"}
     assert "is there already" in failure(key_pair(cloud).run("CREATE"))
     given = {"public_key": "ssh-rsa AAAA theirs"}
@@ -55,7 +55,7 @@ def released(row: Row) -> None:
     assert isinstance(row.run("RELEASE"), Done)
 
 
-def test_a_pair_makes_way_for_one_with_another_key(cloud: FakeCloud) -> None:
+def test_key_pair_is_replaced_if_its_key_changes(cloud: FakeCloud) -> None:
     old = key_pair(cloud, public_key=OLD).create()
     new = key_pair(cloud, public_key=NEW)
     released(old)
@@ -65,7 +65,7 @@ def test_a_pair_makes_way_for_one_with_another_key(cloud: FakeCloud) -> None:
     assert cloud.tables["keypairs"]["mine"]["public_key"] == NEW
 
 
-def test_a_pair_that_made_way_is_uploaded_again_if_it_stays(cloud: FakeCloud) -> None:
+def test_released_key_pair_is_uploaded_again_if_kept(cloud: FakeCloud) -> None:
     row = key_pair(cloud, save_private_key=True).create()
     before = dict(row.data)
     released(row)
@@ -75,7 +75,7 @@ def test_a_pair_that_made_way_is_uploaded_again_if_it_stays(cloud: FakeCloud) ->
     assert row.data == before
 
 
-def test_a_pair_that_others_made_in_its_place_is_not_released(cloud: FakeCloud) -> None:
+def test_key_pair_recreated_by_others_is_not_released(cloud: FakeCloud) -> None:
     row = key_pair(cloud, public_key=OLD).create()
     cloud.tables["keypairs"]["mine"]["public_key"] = "ssh-rsa CCCC theirs"
     released(row)

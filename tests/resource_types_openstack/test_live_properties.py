@@ -1,7 +1,7 @@
-"""What types tell of live objects: nothing differs of a new one, and each change by others shows.
+"""Drift of live objects: a new object has none, and each change by others is found.
 
-Every type with objects in compute or network has an entry in the table, made on a local cloud. Its
-properties are changed behind its back; an update sets them back.
+Every type with objects in compute or network has an entry in the table, and is created on a local
+cloud. Its properties are changed from outside, and an update reverts them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TYPES = Registry()
 
 @dataclass(frozen=True)
 class Ground:
-    """What the objects of the table stand on."""
+    """The objects that those of the table depend on."""
 
     local: LocalCloud
     net: str
@@ -71,16 +71,15 @@ class Ground:
         return self.local.connection("admin")
 
 
-Somebody = Callable[[Ground, Row], None]
-"""Does something to the object of a row."""
+Somebody = Callable[[Ground, Row], None]  # changes the object of a row
 
 
 @dataclass(frozen=True)
 class Case:
     type_name: str
     given: Callable[[Ground], Mapping[str, Any]]
+    # By property: a change of it, and of no other.
     changed: Mapping[str, Somebody] = field(default_factory=dict)
-    """By property: what changes it, and nothing else."""
     gone: Somebody = lambda ground, row: None
     untold: tuple[str, ...] = ()
     by: str = "demo"
@@ -545,7 +544,7 @@ def looked(row: Row) -> Look:
     return seen(row.type, row.call("READ"))
 
 
-def test_every_type_with_objects_in_these_services_is_in_the_table() -> None:
+def test_table_has_every_compute_and_network_type() -> None:
     found = {name for name in TYPES.names() if getattr(TYPES.find(name), "service", None) in CLOUD}
     assert found - LEFT_OUT.keys() - HARNESSED == {case.type_name for case in CASES}
 
@@ -569,7 +568,7 @@ def test_changes_by_others_are_seen_and_set_back(ground: Ground, case: Case) -> 
     assert isinstance(row.delete(), Done)
 
 
-def test_a_key_pair_that_was_replaced_under_its_name_differs(ground: Ground) -> None:
+def test_key_pair_replaced_under_its_name_differs(ground: Ground) -> None:
     case = next(case for case in CASES if case.type_name == "OS::Nova::KeyPair")
     row = made(ground, replace(case, given=lambda ground: {"name": "swapped"}))
     KEYPAIRS.delete(row.cloud, "swapped")
@@ -578,7 +577,7 @@ def test_a_key_pair_that_was_replaced_under_its_name_differs(ground: Ground) -> 
     assert isinstance(row.delete(), Done)
 
 
-def test_rules_of_others_are_no_drift_of_a_group(ground: Ground) -> None:
+def test_rules_of_others_are_no_drift(ground: Ground) -> None:
     case = next(each for each in CASES if each.type_name == "OS::Neutron::SecurityGroup")
     row = made(ground, case)
     body = {"security_group_id": row.physical_id, "direction": "ingress", "protocol": "icmp"}
@@ -588,7 +587,7 @@ def test_rules_of_others_are_no_drift_of_a_group(ground: Ground) -> None:
     assert [each.name for each in looked(row).found.differences] == ["rules"]
 
 
-def test_sharing_by_a_policy_is_no_drift_of_the_network(ground: Ground) -> None:
+def test_sharing_by_policy_is_no_drift(ground: Ground) -> None:
     case = next(each for each in CASES if each.type_name == "OS::Neutron::Net")
     row = made(ground, case)
     network = str(row.physical_id)

@@ -120,7 +120,7 @@ def test_properties_that_go_away_are_reset(
     assert {name: row.read()["show"].get(name) for name in given} == before
 
 
-def test_properties_of_a_port_that_go_away_are_reset(made: Any, subnet: tuple[Row, Row]) -> None:
+def test_removed_properties_of_port_are_reset(made: Any, subnet: tuple[Row, Row]) -> None:
     basic = {"network": subnet[0].physical_id}
     row = made(Port(), **basic)
     changed = {**basic, "port_security_enabled": False, "security_groups": [], "dns_name": "www"}
@@ -161,7 +161,7 @@ def test_a_port_and_a_security_group_live(made: Any, subnet: tuple[Row, Row]) ->
     assert port.read()["fixed_ips"][0]["ip_address"] == "10.9.0.99"
 
 
-def test_a_router_leads_out_and_a_floating_ip_leads_in(
+def test_router_leads_out_and_floating_ip_in(
     made: Any, subnet: tuple[Row, Row], local: LocalCloud
 ) -> None:
     net, under = subnet
@@ -247,7 +247,7 @@ def test_a_server_lives(made: Any, subnet: tuple[Row, Row], local: LocalCloud) -
     assert isinstance(row.run("CHECK"), Done)
 
 
-def test_a_server_makes_way_for_its_replacement_and_takes_its_port_again(
+def test_server_releases_and_reclaims_its_port(
     made: Any, subnet: tuple[Row, Row], local: LocalCloud
 ) -> None:
     net, _ = subnet
@@ -269,7 +269,7 @@ def test_a_server_makes_way_for_its_replacement_and_takes_its_port_again(
     assert PORTS.get(cloud, str(port.physical_id))["device_id"] == old.physical_id
 
 
-def test_a_server_is_told_where_the_identity_service_is(local: LocalCloud) -> None:
+def test_server_gets_identity_address(local: LocalCloud) -> None:
     given = {
         "user_data_format": "SOFTWARE_CONFIG",
         "software_config_transport": "POLL_SERVER_HEAT",
@@ -302,7 +302,7 @@ def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None
     assert all(bad)
 
 
-def test_the_cloud_says_which_services_and_extensions_it_lacks(local: LocalCloud) -> None:
+def test_cloud_reports_missing_services_and_extensions(local: LocalCloud) -> None:
     access = CloudAccess(local.sessions, Lookups(SystemClock()))
     dependencies = [
         ("network", "router"),

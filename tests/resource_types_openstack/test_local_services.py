@@ -38,10 +38,9 @@ _SERVICES = (
     aodh, barbican, designate, ec2, glance, keystone, manila, mistral, nova, object_store, octavia,
     quotas, zaqar,
 )  # fmt: skip
-_ELSEWHERE = {"OS::Aodh::Alarm"}
-"""Types that need a service which is in no cloud any more: Ceilometer."""
+_ELSEWHERE = {"OS::Aodh::Alarm"}  # types of Ceilometer, a service that no cloud has any more
+# Types whose objects only administrators can change in each way.
 _BY_ADMINISTRATORS = {"OS::Glance::WebImage"}
-"""Types whose objects administrators alone can change in each way."""
 CASES = [
     replace(case, by="admin") if case.type_name in _BY_ADMINISTRATORS else case
     for service in _SERVICES
@@ -75,7 +74,7 @@ def _published(cloud: Any) -> str:
 
 
 def _balanced(cloud: Any) -> dict[str, str]:
-    """What load balancers need of other services, by the words of their cases."""
+    """Return the objects of other services that load balancers need, by their placeholders."""
     found = {"project": cloud.current_project_id}
     for word in ("subnet", "other"):
         network = NETWORKS.create(cloud, {"name": word})
@@ -93,7 +92,7 @@ class TestTypes(Trials):
     lost = CASES
 
 
-def test_a_subnet_is_not_taken_from_a_router_outside_of_its_virtual_private_cloud(
+def test_subnet_stays_at_router_outside_its_vpc(
     ground: Ground,
 ) -> None:
     dependencies = {"@vpc": ec2.VPC, "@table": ec2.TABLE, "@subnet": ec2.SUBNET}
@@ -121,7 +120,7 @@ def _roles(ground: Ground, user: str) -> set[str]:
     return {item["role"]["id"] for item in answer["role_assignments"]}
 
 
-def test_a_role_assignment_takes_the_roles_that_it_gave_and_no_others(ground: Ground) -> None:
+def test_role_assignment_removes_only_its_own_roles(ground: Ground) -> None:
     case = next(each for each in keystone.CASES if each.type_name.endswith("UserRoleAssignment"))
     with ground.prepared(
         replace(case, dependencies={**case.dependencies, "@theirs": keystone.ROLE})
@@ -140,7 +139,7 @@ def test_a_role_assignment_takes_the_roles_that_it_gave_and_no_others(ground: Gr
         assert _roles(ground, user) == {theirs}
 
 
-def test_a_role_that_two_resources_give_stays_until_both_are_gone(ground: Ground) -> None:
+def test_role_of_two_resources_outlives_the_first(ground: Ground) -> None:
     case = next(each for each in keystone.CASES if each.type_name.endswith("UserRoleAssignment"))
     with ground.prepared(case):
         user = ground.ids["@user"]
@@ -157,7 +156,7 @@ def test_a_role_that_two_resources_give_stays_until_both_are_gone(ground: Ground
         assert _roles(ground, user) == set()
 
 
-def test_sharing_with_all_stays_while_a_policy_of_the_stack_grants_it(ground: Ground) -> None:
+def test_shared_network_stays_shared_by_policy(ground: Ground) -> None:
     admin = ground.connections["admin"]
     network = Row(TYPES.find("OS::Neutron::Net"), admin, {"shared": True}).create()
     try:

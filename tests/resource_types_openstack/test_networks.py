@@ -26,7 +26,7 @@ def subnet_of(cloud: FakeCloud, **given: Any) -> tuple[Row, Row]:
     return net, subnet
 
 
-def test_a_network_bears_the_physical_name_and_tells_its_attributes(cloud: FakeCloud) -> None:
+def test_network_has_physical_name_and_attributes(cloud: FakeCloud) -> None:
     net = made(cloud, Net())
     assert cloud.all("networks")[0]["name"] == "web-thing-abcdefgh2345"
     assert net.read()["show"]["id"] == net.physical_id
@@ -34,9 +34,7 @@ def test_a_network_bears_the_physical_name_and_tells_its_attributes(cloud: FakeC
 
 
 @pytest.mark.parametrize("kind", [Net(), Router()])
-def test_an_object_in_error_fails_in_the_words_of_heat(
-    cloud: FakeCloud, kind: ResourceType
-) -> None:
+def test_object_in_error_fails_in_heats_words(cloud: FakeCloud, kind: ResourceType) -> None:
     row = made(cloud, kind)
     table = "networks" if isinstance(kind, Net) else "routers"
     cloud.all(table)[0]["status"] = "ERROR"
@@ -46,21 +44,19 @@ def test_an_object_in_error_fails_in_the_words_of_heat(
     assert failed.reason == 'Went to status ERROR due to "Unknown"'
 
 
-def test_a_network_that_the_user_named_carries_a_marker(cloud: FakeCloud) -> None:
+def test_network_with_user_name_has_a_marker(cloud: FakeCloud) -> None:
     made(cloud, Net(), name="blue")
     assert cloud.all("networks")[0]["description"] == "stoker:abcdefgh2345"
 
 
 @pytest.mark.parametrize("given", [{}, {"name": "blue"}])
-def test_a_network_whose_answer_was_lost_is_found_and_not_made_twice(
-    cloud: FakeCloud, given: dict[str, Any]
-) -> None:
+def test_network_with_lost_response_is_found_again(cloud: FakeCloud, given: dict[str, Any]) -> None:
     cloud.lose_answer("POST", "/networks")
     net = made(cloud, Net(), **given)
     assert [item["id"] for item in cloud.all("networks")] == [net.physical_id]
 
 
-def test_a_broken_connection_is_given_up_after_a_while(cloud: FakeCloud) -> None:
+def test_broken_connection_fails_after_retries(cloud: FakeCloud) -> None:
     for _ in range(20):
         cloud.refuse("POST", "/networks", 504, "the gateway timed out")
     with pytest.raises(Exception, match="the gateway timed out"):
@@ -68,7 +64,7 @@ def test_a_broken_connection_is_given_up_after_a_while(cloud: FakeCloud) -> None
     assert cloud.all("networks") == []
 
 
-def test_a_quota_that_is_exceeded_fails_at_once_with_the_words_of_the_cloud(
+def test_exceeded_quota_fails_immediately(
     cloud: FakeCloud,
 ) -> None:
     cloud.refuse("POST", "/networks", 409, "Quota exceeded for resources: ['network'].")
@@ -87,7 +83,7 @@ def test_a_network_is_renamed_and_tagged_in_place(cloud: FakeCloud) -> None:
     assert found["admin_state_up"] is False
 
 
-def test_a_network_whose_name_is_taken_away_gets_its_physical_name(cloud: FakeCloud) -> None:
+def test_network_without_name_gets_its_physical_name(cloud: FakeCloud) -> None:
     net = made(cloud, Net(), name="green")
     net.update()
     assert cloud.all("networks")[0]["name"] == "web-thing-abcdefgh2345"
@@ -128,7 +124,7 @@ def test_a_subnet_that_contradicts_itself_is_refused(given: dict[str, Any], mess
     assert any(message in finding.message for finding in Subnet().validate(given))
 
 
-def test_a_port_takes_an_address_and_tells_subnets_and_network(cloud: FakeCloud) -> None:
+def test_port_shows_address_subnets_and_network(cloud: FakeCloud) -> None:
     net, subnet = subnet_of(cloud)
     port = made(cloud, Port(), network=net.physical_id, tags=["x"])
     read = port.read()
@@ -138,7 +134,7 @@ def test_a_port_takes_an_address_and_tells_subnets_and_network(cloud: FakeCloud)
     assert cloud.all("ports")[0]["tags"] == ["x"]
 
 
-def test_a_port_knows_security_groups_by_name_and_by_id(cloud: FakeCloud) -> None:
+def test_port_finds_security_groups_by_name_and_id(cloud: FakeCloud) -> None:
     net, _ = subnet_of(cloud)
     group = cloud.put("security-groups", name="web")
     made(cloud, Port(), network=net.physical_id, security_groups=["web", group])
@@ -202,7 +198,7 @@ def test_a_floating_ip_is_found_by_its_marker(cloud: FakeCloud) -> None:
     assert address.attributes["floating_ip_address"].startswith("203.0.113.")
 
 
-def test_an_association_leads_the_address_and_lets_go_only_of_its_own(cloud: FakeCloud) -> None:
+def test_association_releases_only_its_own_port(cloud: FakeCloud) -> None:
     net, _ = subnet_of(cloud)
     port = made(cloud, Port(), network=net.physical_id)
     address = made(cloud, FloatingIP(), floating_network=net.physical_id)
@@ -224,7 +220,7 @@ def test_old_names_of_required_properties_are_understood(cloud: FakeCloud) -> No
     assert cloud.all("subnets")[0]["network_id"] == net.physical_id
 
 
-def test_a_port_with_a_chosen_address_makes_way_and_takes_it_again(cloud: FakeCloud) -> None:
+def test_port_releases_and_reclaims_chosen_address(cloud: FakeCloud) -> None:
     net = Row(Net(), cloud.connection, {"name": "n"}).create()
     given = {"network": net.physical_id, "fixed_ips": [{"ip_address": "10.0.0.200"}]}
     old = Row(Port(), cloud.connection, given).create()
@@ -242,7 +238,7 @@ def test_a_port_with_a_chosen_address_makes_way_and_takes_it_again(cloud: FakeCl
     assert dict(old.data) == {}
 
 
-def test_a_port_whose_address_the_cloud_has_chosen_keeps_it(cloud: FakeCloud) -> None:
+def test_port_keeps_address_chosen_by_cloud(cloud: FakeCloud) -> None:
     net = Row(Net(), cloud.connection, {"name": "n"}).create()
     Row(Subnet(), cloud.connection, {"network": net.physical_id, "cidr": "10.0.0.0/24"}).create()
     port = Row(Port(), cloud.connection, {"network": net.physical_id}).create()

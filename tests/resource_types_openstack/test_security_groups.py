@@ -30,13 +30,13 @@ def egress(cloud: FakeCloud) -> list[dict[str, Any]]:
     return [rule for rule in cloud.all("security-group-rules") if rule["direction"] == "egress"]
 
 
-def test_rules_are_added_to_those_of_a_new_group(cloud: FakeCloud) -> None:
+def test_rules_are_added_to_defaults_of_group(cloud: FakeCloud) -> None:
     group(cloud, rules=[SSH])
     assert [rule["port_range_min"] for rule in ingress(cloud)] == [22]
     assert len(egress(cloud)) == 2
 
 
-def test_egress_rules_of_the_user_replace_those_of_a_new_group(cloud: FakeCloud) -> None:
+def test_user_egress_rules_replace_the_defaults(cloud: FakeCloud) -> None:
     group(cloud, rules=[{**SSH, "direction": "egress"}])
     assert [rule["port_range_min"] for rule in egress(cloud)] == [22]
 
@@ -76,7 +76,7 @@ def test_a_rule_of_others_survives_updates(cloud: FakeCloud) -> None:
     assert [rule["protocol"] for rule in ingress(cloud)] == ["icmp"]
 
 
-def test_a_rule_of_a_failed_update_is_removed_by_the_next(cloud: FakeCloud) -> None:
+def test_rule_of_failed_update_is_removed_by_next(cloud: FakeCloud) -> None:
     made = group(cloud, rules=[SSH])
     theirs = by_hand(cloud, made)
     before = made.given
@@ -92,7 +92,7 @@ def ingress_of(rule: dict[str, Any]) -> dict[str, Any]:
     return {"direction": "ingress", "ethertype": "IPv4", **rule}
 
 
-def test_an_update_records_its_rules_before_it_adds_them(cloud: FakeCloud) -> None:
+def test_update_records_rules_before_adding_them(cloud: FakeCloud) -> None:
     made = group(cloud, rules=[SSH])
     before, after = (checked(made.type, {"rules": rules}) for rules in ([SSH], [WEB]))
     call = replace(
@@ -104,7 +104,7 @@ def test_an_update_records_its_rules_before_it_adds_them(cloud: FakeCloud) -> No
     assert [rule["port_range_min"] for rule in ingress(cloud)] == [22]
 
 
-def test_icmp_of_ipv6_is_the_same_under_both_names(cloud: FakeCloud) -> None:
+def test_both_icmpv6_names_mean_the_same_rule(cloud: FakeCloud) -> None:
     wanted = {"protocol": "icmp", "ethertype": "IPv6", "direction": "ingress"}
     assert meaning(wanted) == meaning({**wanted, "protocol": "ipv6-icmp"})
     assert meaning(wanted) != meaning({**wanted, "ethertype": "IPv4"})
@@ -115,7 +115,7 @@ def test_a_rule_can_name_its_own_group(cloud: FakeCloud) -> None:
     assert ingress(cloud)[0]["remote_group_id"] == made.physical_id
 
 
-def test_a_group_that_the_user_named_and_described_is_found_again(cloud: FakeCloud) -> None:
+def test_group_with_user_name_is_found_again(cloud: FakeCloud) -> None:
     cloud.lose_answer("POST", "/security-groups")
     made = group(cloud, name="web", description="for the web", rules=[SSH])
     [found] = cloud.all("security-groups")
@@ -127,7 +127,7 @@ def test_the_name_of_the_default_group_is_refused() -> None:
     assert "choose another name" in finding.message
 
 
-def test_a_lost_rule_is_found_by_what_it_means(cloud: FakeCloud) -> None:
+def test_lost_rule_is_found_by_its_meaning(cloud: FakeCloud) -> None:
     made = group(cloud)
     given = {"security_group": made.physical_id, **SSH}
     cloud.lose_answer("POST", "/security-group-rules")
@@ -153,7 +153,7 @@ def test_what_is_no_protocol_is_refused(protocol: Any) -> None:
     assert single.errors
 
 
-def test_the_name_and_the_number_of_a_protocol_are_the_same_rule(cloud: FakeCloud) -> None:
+def test_protocol_name_and_number_are_same_rule(cloud: FakeCloud) -> None:
     made = group(cloud, rules=[{"protocol": "vrrp"}])
     before = ingress(cloud)[0]["id"]
     made.update(rules=[{"protocol": 112}])

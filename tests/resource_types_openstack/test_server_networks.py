@@ -1,4 +1,4 @@
-"""Entries of a server's networks are compared by what they mean: equivalent ports stay."""
+"""Entries of a server's networks are compared by meaning: equivalent ports stay."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ DOWN = {"admin_state_up": False}
 
 
 class Bench:
-    """A server in a network, and words for what is there: N network, S subnet, A address of the
-    server's first port, P that port, U a port of the user's, B the address of U."""
+    """A server in a network, with one letter per object.
+
+    N is the network, S the subnet, A the address of the server's first port, P that port, U a port
+    of the user's, B the address of U.
+    """
 
     def __init__(self, cloud: FakeCloud) -> None:
         self.cloud = cloud
@@ -82,7 +85,7 @@ class Bench:
         ([{"port": "U"}], [{"network": "N", "fixed_ip": "B"}]),
     ],
 )
-def test_a_port_that_does_what_the_new_entry_asks_for_stays(
+def test_port_that_fits_new_entry_stays(
     cloud: FakeCloud, before: list[Entry], after: list[Entry]
 ) -> None:
     bench = Bench(cloud)
@@ -111,7 +114,7 @@ def test_a_port_that_does_what_the_new_entry_asks_for_stays(
         ([{"network": "N"}], None, False, 1),
     ],
 )
-def test_what_fits_no_entry_leaves_and_what_is_missing_comes(
+def test_unfit_ports_leave_and_missing_ones_are_created(
     cloud: FakeCloud, before: list[Entry], after: list[Entry], stay: bool, ports_after: int
 ) -> None:
     bench = Bench(cloud)
@@ -126,7 +129,7 @@ def test_what_fits_no_entry_leaves_and_what_is_missing_comes(
     assert len(cloud.detached) == len(set(cloud.detached))
 
 
-def test_a_server_that_was_given_its_ports_by_the_cloud_is_given_those_of_its_entries(
+def test_cloud_chosen_ports_are_replaced_by_entries(
     cloud: FakeCloud,
 ) -> None:
     bench = Bench(cloud)
@@ -153,7 +156,7 @@ def test_floating_ips_follow_their_entries(cloud: FakeCloud) -> None:
     assert floating[second]["port_id"] == bench.words["P"]
 
 
-def test_a_port_that_a_replacement_was_given_by_its_id_goes_with_that(cloud: FakeCloud) -> None:
+def test_port_given_to_replacement_goes_with_it(cloud: FakeCloud) -> None:
     bench = Bench(cloud)
     bench.create([{"network": "N"}])
     bench.update([{"port": "P"}])
@@ -165,7 +168,7 @@ def test_a_port_that_a_replacement_was_given_by_its_id_goes_with_that(cloud: Fak
     assert [port["id"] for port in cloud.all("ports")] == [bench.words["U"]]
 
 
-def test_an_adopted_server_has_the_ports_that_were_made_for_it(cloud: FakeCloud) -> None:
+def test_adopted_server_owns_ports_created_for_it(cloud: FakeCloud) -> None:
     bench = Bench(cloud)
     bench.create([{"network": "N"}, {"port": "U"}])
     adopted = Row(Server(), cloud.connection, bench.row.given, name="other", token="n" * 12)
@@ -185,9 +188,7 @@ def test_an_adopted_server_has_the_ports_that_were_made_for_it(cloud: FakeCloud)
 
 
 @pytest.mark.parametrize("listed", [True, "[5]", "{bad", 5, None])
-def test_ports_that_heat_lists_are_the_servers_if_it_has_them(
-    cloud: FakeCloud, listed: Any
-) -> None:
+def test_adopted_server_owns_listed_ports_it_has(cloud: FakeCloud, listed: Any) -> None:
     bench = Bench(cloud)
     bench.create([{"network": "N"}])
     port, users = (cloud.tables["ports"][bench.words[word]] for word in "PU")

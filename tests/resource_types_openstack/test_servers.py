@@ -63,24 +63,20 @@ def changed(row: Row, **given: Any) -> Outcome:
     return row.update(**{**row.given, **given})
 
 
-def test_a_server_is_waited_for_until_it_is_active(cloud: FakeCloud, server: Make) -> None:
+def test_server_is_awaited_until_active(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     assert live(cloud)["status"] == "ACTIVE"
     assert row.physical_id == live(cloud)["id"]
     assert any("spawning" in str(wait.reason) for wait in row.waits)
 
 
-def test_the_physical_id_is_told_before_the_server_is_looked_at(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_physical_id_is_returned_before_first_poll(cloud: FakeCloud, server: Make) -> None:
     outcome = Server().create(server().call("CREATE"))
     assert isinstance(outcome, Wait)
     assert outcome.physical_id == live(cloud)["id"]
 
 
-def test_a_server_that_fails_to_build_fails_with_the_fault_of_the_cloud(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_failed_server_has_fault_of_the_cloud(cloud: FakeCloud, server: Make) -> None:
     row = server()
     row.note(Server().create(row.call("CREATE")))
     live(cloud).update(next=[], status="ERROR", fault={"message": "No valid host", "code": 500})
@@ -98,7 +94,7 @@ def test_a_server_that_fails_to_build_fails_with_the_fault_of_the_cloud(
 
 
 @pytest.mark.parametrize("name", [None, "mail"])
-def test_a_lost_answer_makes_neither_a_second_server_nor_a_second_port(
+def test_lost_response_creates_no_second_server_or_port(
     cloud: FakeCloud, server: Make, name: str | None
 ) -> None:
     cloud.lose_answer("POST", "/servers")
@@ -114,7 +110,7 @@ def test_a_lost_port_is_used_again(cloud: FakeCloud, server: Make) -> None:
     assert len(cloud.all("ports")) == 1
 
 
-def test_deleting_a_server_removes_the_ports_made_for_it_and_no_others(
+def test_server_delete_removes_its_own_ports_only(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     port = Row(Port(), cloud.connection, {"network": network}).create()
@@ -139,7 +135,7 @@ def test_addresses_come_with_ports_subnets_and_networks(
     assert read["console_urls"] == {"novnc": "http://console.example"}
 
 
-def test_the_marker_of_a_named_server_is_not_shown_as_a_tag(cloud: FakeCloud, server: Make) -> None:
+def test_marker_tag_of_named_server_is_hidden(cloud: FakeCloud, server: Make) -> None:
     row = server(name="mail", tags=["blue"]).create()
     assert "stoker:abcdefgh2345" in live(cloud)["tags"]
     assert row.read()["tags"] == ["blue"]
@@ -173,7 +169,7 @@ def test_server_metadata_that_is_not_text_is_json(
     }
 
 
-def test_server_with_an_empty_key_name_has_no_key_pair(cloud: FakeCloud, server: Make) -> None:
+def test_server_with_empty_key_name_has_no_key(cloud: FakeCloud, server: Make) -> None:
     server(key_name="").create()
     assert "key_name" not in live(cloud)
 
@@ -251,7 +247,7 @@ def test_networks_are_plugged_and_unplugged(cloud: FakeCloud, server: Make, netw
     assert left["id"] != first["id"]
 
 
-def test_a_floating_ip_is_led_to_the_port_of_its_entry(
+def test_floating_ip_is_associated_with_port_of_entry(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     address = cloud.put("floatingips", port_id=None)
@@ -260,7 +256,7 @@ def test_a_floating_ip_is_led_to_the_port_of_its_entry(
     assert cloud.tables["floatingips"][address]["port_id"] == port["id"]
 
 
-def test_security_groups_go_to_the_ports_that_are_made(cloud: FakeCloud, server: Make) -> None:
+def test_security_groups_are_set_on_created_ports(cloud: FakeCloud, server: Make) -> None:
     group = cloud.put("security-groups", name="web")
     server(security_groups=["web"]).create()
     assert cloud.all("ports")[0]["security_groups"] == [group]
@@ -273,7 +269,7 @@ def test_networks_can_be_left_to_the_cloud(cloud: FakeCloud, server: Make, word:
     assert cloud.all("ports") == []
 
 
-def test_a_server_makes_way_for_its_replacement_and_takes_its_ports_again(
+def test_server_releases_and_reclaims_its_ports(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     port = Row(Port(), cloud.connection, {"network": network}).create()
@@ -305,7 +301,7 @@ def addresses(cloud: FakeCloud, row: Row) -> list[str]:
     ]
 
 
-def test_a_server_that_cannot_detach_makes_way_all_the_same(
+def test_server_in_error_still_releases_its_ports(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     port = Row(Port(), cloud.connection, {"network": network}).create()
@@ -316,17 +312,13 @@ def test_a_server_that_cannot_detach_makes_way_all_the_same(
     assert cloud.all("ports")[0]["device_id"] == ""
 
 
-def test_a_server_without_ports_of_the_users_keeps_all_that_it_has(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_server_without_user_ports_keeps_its_addresses(cloud: FakeCloud, server: Make) -> None:
     old = server().create()
     assert old.run("RELEASE") == Done()
     assert addresses(cloud, old) != []
 
 
-def test_a_port_that_the_cloud_does_not_detach_is_not_waited_for_for_ever(
-    cloud: FakeCloud, server: Make, network: str
-) -> None:
+def test_wait_for_detached_port_is_bounded(cloud: FakeCloud, server: Make, network: str) -> None:
     cloud.detach_polls = 1000
     row = server().create()
     before = row.call("UPDATE").properties
@@ -346,9 +338,7 @@ def test_a_resize_is_confirmed_once(cloud: FakeCloud, server: Make) -> None:
     assert cloud.count("POST", path) == 2
 
 
-def test_a_resize_that_was_confirmed_before_an_engine_died_goes_on(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_confirmed_resize_continues_after_a_crash(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     before = row.call("UPDATE").properties
     live(cloud).update(status="VERIFY_RESIZE", next=[("VERIFY_RESIZE", None)])
@@ -358,9 +348,7 @@ def test_a_resize_that_was_confirmed_before_an_engine_died_goes_on(
     assert isinstance(Server().update(call), Wait)
 
 
-def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_server_is_imaged_before_delete_unless_empty(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     assert isinstance(row.run("SNAPSHOT"), Done)
     assert row.data["snapshot_image_id"] == cloud.all("images")[0]["id"]
@@ -374,7 +362,7 @@ def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
     assert len(cloud.all("images")) == 1
 
 
-def test_an_image_of_which_nobody_has_heard_is_the_snapshot_and_is_deleted_with_it(
+def test_unrecorded_image_is_found_and_deleted_with_snapshot(
     cloud: FakeCloud, server: Make
 ) -> None:
     row = server().create()
@@ -388,9 +376,7 @@ def test_an_image_of_which_nobody_has_heard_is_the_snapshot_and_is_deleted_with_
     assert Server().delete_snapshot(gone) == Done()
 
 
-def test_while_a_lost_request_may_be_carried_out_no_second_image_is_asked_for(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_possibly_sent_request_prevents_second_image(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     call = row.call("SNAPSHOT")
     call = replace(call, snapshot=SnapshotFacts("lost", lands_until=call.now + 9))
@@ -403,9 +389,7 @@ def test_while_a_lost_request_may_be_carried_out_no_second_image_is_asked_for(
     assert len(cloud.all("images")) == 1
 
 
-def test_an_image_that_the_cloud_has_given_up_is_asked_for_again_but_not_for_ever(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_failed_image_is_requested_again_within_bounds(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     call = replace(row.call("SNAPSHOT"), snapshot=SnapshotFacts("one"))
     first = Server().snapshot(call)
@@ -420,7 +404,7 @@ def test_an_image_that_the_cloud_has_given_up_is_asked_for_again_but_not_for_eve
     assert "is gone" in failure(Server().snapshot(replace(call, progress=gone)))
 
 
-def test_the_image_of_a_restored_server_is_no_difference(cloud: FakeCloud, server: Make) -> None:
+def test_image_of_restored_server_is_no_drift(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     snapped = cloud.put("images", name="snapped", status="active", image_type="snapshot")
     other = cloud.put("images", name="other", status="active")
@@ -432,7 +416,7 @@ def test_the_image_of_a_restored_server_is_no_difference(cloud: FakeCloud, serve
     assert (Server().live(row.call("CHECK")) or {})["image"] == other
 
 
-def test_a_server_is_restored_from_the_image_of_its_snapshot() -> None:
+def test_server_is_restored_from_snapshot_image() -> None:
     data = {"snapshot_image_id": "snapped", "password": "secret"}
     given = {"image": "ubuntu", "flavor": "small"}
     assert Server().restored(given, data) == {"image": "snapped", "flavor": "small"}
@@ -462,9 +446,7 @@ def test_a_check_fails_unless_the_server_is_active(cloud: FakeCloud, server: Mak
     assert "SHUTOFF" in failure(row.run("CHECK"))
 
 
-def test_tools_user_data_carries_the_script_and_the_metadata(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_tools_user_data_contains_script_and_metadata(cloud: FakeCloud, server: Make) -> None:
     row = server(user_data="#!/bin/sh\necho hi", user_data_format="HEAT_CFNTOOLS")
     row.metadata = {"AWS::CloudFormation::Init": {}}
     row.create()
@@ -479,7 +461,7 @@ def test_tools_user_data_carries_the_script_and_the_metadata(
     assert defined == ["list_types", "handle_part"]
 
 
-def test_tools_in_a_server_are_told_where_the_api_is(cloud: FakeCloud, server: Make) -> None:
+def test_tools_in_server_get_the_api_address(cloud: FakeCloud, server: Make) -> None:
     row = server(user_data="#!/bin/sh", user_data_format="HEAT_CFNTOOLS")
     row.signalling = StackUsers()
     row.create()
@@ -506,7 +488,7 @@ def test_a_server_that_contradicts_itself_is_refused(given: dict[str, Any], mess
     assert any(message in finding.message for finding in findings)
 
 
-def test_an_address_that_is_taken_fails_the_server_at_once(
+def test_taken_address_fails_server_immediately(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     Row(Port(), cloud.connection, {"network": network}).create()
@@ -523,9 +505,7 @@ def test_a_software_config_stands_for_its_content(cloud: FakeCloud, server: Make
     assert base64.b64decode(live(cloud)["user_data"]) == b"#!/bin/sh"
 
 
-def test_a_port_that_another_server_is_about_to_lose_is_asked_for_again(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_port_in_use_is_requested_again(cloud: FakeCloud, server: Make) -> None:
     row = server()
     cloud.refuse("POST", "/servers", 409, "Port 1 is still in use.")
     with pytest.raises(CloudError) as fault:
@@ -566,7 +546,7 @@ class StackUsers:
         ("ZAQAR_MESSAGE", "zaqar", {"user_id": "u"}),
     ],
 )
-def test_a_server_is_told_where_it_gets_its_deployments(
+def test_server_gets_address_of_its_deployments(
     cloud: FakeCloud, server: Make, transport: str, collector: str, expected: dict[str, str]
 ) -> None:
     row = server(user_data_format="SOFTWARE_CONFIG", software_config_transport=transport)
@@ -585,7 +565,7 @@ def test_a_server_is_told_where_it_gets_its_deployments(
 @pytest.mark.parametrize(
     ("transport", "service"), [("ZAQAR_MESSAGE", "message"), ("POLL_TEMP_URL", "object_store")]
 )
-def test_a_transport_that_the_cloud_does_not_have_is_refused_in_plain_words(
+def test_unavailable_transport_is_refused(
     cloud: FakeCloud, server: Make, transport: str, service: str
 ) -> None:
     cloud.missing.add(service)
@@ -622,7 +602,7 @@ def test_a_server_that_cannot_be_suspended_says_why(cloud: FakeCloud, server: Ma
     assert 'Went to status ERROR due to "Message: ' in failure(row.run("RESUME"))
 
 
-def test_a_check_says_which_status_a_server_should_have(cloud: FakeCloud, server: Make) -> None:
+def test_check_reports_expected_server_status(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     assert isinstance(row.run("CHECK"), Done)
     live(cloud)["status"] = "SHUTOFF"
@@ -632,9 +612,7 @@ def test_a_check_says_which_status_a_server_should_have(cloud: FakeCloud, server
     assert 'Went to status ERROR due to "Message: ' in failure(row.run("CHECK"))
 
 
-def test_what_a_server_is_told_is_on_record_before_the_server_is_there(
-    cloud: FakeCloud, server: Make
-) -> None:
+def test_server_metadata_is_recorded_before_the_server(cloud: FakeCloud, server: Make) -> None:
     row = server(user_data_format="SOFTWARE_CONFIG")
     while not cloud.all("servers"):
         outcome = row.type.create(row.call("CREATE", {}))

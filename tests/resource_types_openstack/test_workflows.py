@@ -31,7 +31,7 @@ def made(cloud: FakeConnection, **given: Any) -> Row:
 
 
 def sent(row: Row, number: int, body: dict[str, Any]) -> Outcome:
-    """What a signal makes the type do."""
+    """Send a signal and let the type react."""
     type_ = Workflow()
     call = row.call("UPDATE")
     stored = signal(number, dict(type_.check_signal(call, body)))
@@ -40,7 +40,7 @@ def sent(row: Row, number: int, body: dict[str, Any]) -> Outcome:
     return outcome
 
 
-def test_the_name_is_the_reference_and_the_data_are_what_a_trigger_takes(
+def test_workflow_reference_is_name_data_is_for_triggers(
     cloud: FakeConnection,
 ) -> None:
     row = made(cloud, name="greet")
@@ -51,7 +51,7 @@ def test_the_name_is_the_reference_and_the_data_are_what_a_trigger_takes(
     assert read["show"]["id"] == "id-of-greet"
 
 
-def test_a_signal_runs_the_workflow_with_its_own_input_over_that_of_the_properties(
+def test_signal_input_overrides_input_of_properties(
     cloud: FakeConnection,
 ) -> None:
     row = made(cloud, params={"env": {"c": 3}})
@@ -63,7 +63,7 @@ def test_a_signal_runs_the_workflow_with_its_own_input_over_that_of_the_properti
     assert stored["params"] == '{"env": {"c": 3}, "notify": []}'
 
 
-def test_a_signal_that_is_applied_again_after_a_crash_runs_the_workflow_once(
+def test_signal_repeated_after_crash_runs_workflow_once(
     cloud: FakeConnection,
 ) -> None:
     row = made(cloud)
@@ -73,7 +73,7 @@ def test_a_signal_that_is_applied_again_after_a_crash_runs_the_workflow_once(
     assert [run["id"] for run in row.read()["executions"]] == ["1", "2"]
 
 
-def test_the_body_of_a_signal_can_be_the_input(cloud: FakeConnection) -> None:
+def test_signal_body_can_be_the_input(cloud: FakeConnection) -> None:
     row = made(cloud, use_request_body_as_input=True)
     sent(row, 1, {"a": 7})
     assert row.read()["executions"][0]["input"] == {"a": 7, "b": 2}
@@ -87,15 +87,13 @@ def test_the_body_of_a_signal_can_be_the_input(cloud: FakeConnection) -> None:
         ({"params": [1]}, "params of a signal to a workflow is a map"),
     ],
 )
-def test_a_signal_that_a_workflow_does_not_understand_is_refused(
-    body: dict[str, Any], words: str
-) -> None:
+def test_invalid_signal_is_refused(body: dict[str, Any], words: str) -> None:
     type_ = Workflow()
     with pytest.raises(ValidationError, match=words):
         type_.check_signal(make_call(type_, DIRECT), body)
 
 
-def test_runs_go_with_the_workflow_and_the_oldest_are_let_go(cloud: FakeConnection) -> None:
+def test_oldest_runs_are_dropped_rest_deleted_with_workflow(cloud: FakeConnection) -> None:
     row = made(cloud)
     for number in range(MOST_EXECUTIONS + 2):
         sent(row, number, {})
@@ -131,7 +129,7 @@ def external(cloud: FakeConnection, **given: Any) -> Row:
     return Row(ExternalResource(), cloud, {"actions": actions, **given})
 
 
-def test_the_workflow_says_the_id_and_later_ones_are_told_what_it_has_shown(
+def test_workflow_output_sets_id_for_later_runs(
     cloud: FakeConnection,
 ) -> None:
     row = external(cloud, input={"resource_id": "r-1", "size": 1}).create()
@@ -148,13 +146,13 @@ def test_the_workflow_says_the_id_and_later_ones_are_told_what_it_has_shown(
     ]
 
 
-def test_a_workflow_that_fails_fails_the_resource_with_its_reason(cloud: FakeConnection) -> None:
+def test_failed_workflow_fails_resource_with_its_reason(cloud: FakeConnection) -> None:
     outcome = external(cloud, input={"fail": True}).run("CREATE")
     assert isinstance(outcome, Failed)
     assert outcome.reason == 'Went to status ERROR due to "Failure caused by error in tasks: hello"'
 
 
-def test_some_inputs_make_a_new_resource_and_some_users_want_every_update() -> None:
+def test_external_resource_is_replaced_or_always_updated() -> None:
     type_ = ExternalResource()
     given = {"actions": {}, "replace_on_change_inputs": ["kind"], "always_update": True}
     call = make_call(type_, {**given, "input": {"kind": "a", "size": 1}})

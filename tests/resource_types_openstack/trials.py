@@ -1,4 +1,4 @@
-"""What each type goes through. A class of tests inherits it; its module has the ``ground``."""
+"""Tests that each type must pass. A class of tests inherits them; its module has the ``ground``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ class Trials:
     """The trials of each case; ``conftest.py`` hands them out."""
 
     cases: ClassVar[Sequence[Case]]
-    lost: ClassVar[Sequence[Case]]
-    """The cases whose answer to a create can be lost."""
+    lost: ClassVar[Sequence[Case]]  # cases whose response to a create can be lost
 
     def test_an_object_lives(self, ground: Ground, case: Case) -> None:
         with ground.prepared(case):
@@ -30,14 +29,14 @@ class Trials:
         with ground.prepared(case):
             drifts(ground, case)
 
-    def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
+    def test_object_with_lost_response_is_found_again(
         self, ground: Ground, form: tuple[Case, Mapping[str, Any]]
     ) -> None:
         case, given = form
         with ground.prepared(case):
             is_found_again(ground, case, given)
 
-    def test_an_object_of_others_is_neither_taken_nor_removed(
+    def test_foreign_object_is_neither_adopted_nor_removed(
         self, ground: Ground, form: tuple[Case, Mapping[str, Any]]
     ) -> None:
         case, given = form

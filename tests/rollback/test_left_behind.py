@@ -1,4 +1,4 @@
-"""A call that outlasts its operation: what it makes is found, or never made."""
+"""A call that outlasts its operation: its object is found, or never created."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from tests.engine_world import Lab, in_lab, template, thing
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_rollback_removes_what_a_call_makes_after_its_time(seed: int) -> None:
+def test_rollback_removes_object_of_late_call(seed: int) -> None:
     async def story(lab: Lab) -> None:
-        # the second call begins in time and ends, early or late, when time is up
+        # the second call starts in time and ends, early or late, when time is up
         slow = {"a": thing(lag=40), "b": thing(lag=40, depends_on="a")}
         await lab.create(template(slow), timeout_mins=1, disable_rollback=False)
         stack = await lab.stack()

@@ -1,4 +1,4 @@
-"""A change that has failed and stays is rolled back when somebody asks for it."""
+"""Rollback of a failed change on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def roll_back(lab: Lab, *, resume: bool = False) -> None:
     await lab.engine.dispatch.idle()
 
 
-def test_a_failed_update_goes_back_to_what_was_complete() -> None:
+def test_rollback_of_failed_update_restores_complete_state() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(GOOD)
         await lab.update(BAD)
@@ -80,7 +80,7 @@ def test_what_has_not_failed_is_not_rolled_back(resume: bool) -> None:
     in_lab(story)
 
 
-def test_a_stack_that_is_changing_is_not_rolled_back_on_demand() -> None:
+def test_rollback_of_changing_stack_is_refused() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(BAD)
         seen = await lab.stack()

@@ -1,4 +1,4 @@
-"""Rollback goes back to what was before, or says what it could not bring back."""
+"""Rollback restores the former state, or reports the parts that it could not restore."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_failed_create_with_rollback_leaves_nothing() -> None:
     in_lab(story)
 
 
-def test_a_failed_create_without_rollback_keeps_what_is_there_and_names_the_cause() -> None:
+def test_failed_create_without_rollback_keeps_objects() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing(fail="create", depends_on="a")}))
         stack = await lab.stack()
@@ -43,7 +43,7 @@ def test_a_failed_create_without_rollback_keeps_what_is_there_and_names_the_caus
     in_lab(story)
 
 
-def test_a_failed_create_can_be_mended_by_an_update() -> None:
+def test_update_repairs_failed_create() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(), "b": thing(fail="create", depends_on="a")}))
         kept = (await lab.rows())["a"].physical_id
@@ -55,7 +55,7 @@ def test_a_failed_create_can_be_mended_by_an_update() -> None:
     in_lab(story)
 
 
-def test_a_failed_update_with_rollback_restores_values_and_removes_what_is_new() -> None:
+def test_rollback_restores_values_and_removes_new_resources() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(GOOD)
         bad = template(
@@ -75,7 +75,7 @@ def test_a_failed_update_with_rollback_restores_values_and_removes_what_is_new()
     in_lab(story)
 
 
-def test_an_update_that_failed_half_way_is_not_taken_for_undone() -> None:
+def test_rollback_reverts_partly_updated_object() -> None:
     """The object may have some of the new values: it is not left like that."""
 
     async def story(lab: Lab) -> None:
@@ -89,7 +89,7 @@ def test_an_update_that_failed_half_way_is_not_taken_for_undone() -> None:
     in_lab(story)
 
 
-def test_what_an_update_removes_is_still_there_after_its_rollback() -> None:
+def test_rollback_keeps_resources_that_update_would_remove() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(GOOD)
         before = {name: row.physical_id for name, row in (await lab.rows()).items()}
@@ -133,7 +133,7 @@ def test_an_update_that_is_cancelled_goes_back() -> None:
     in_lab(story)
 
 
-def test_an_object_that_survived_a_failure_is_not_replaced() -> None:
+def test_object_that_survived_failure_is_not_replaced() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(GOOD)
         kept = (await lab.rows())["a"].physical_id
@@ -147,7 +147,7 @@ def test_an_object_that_survived_a_failure_is_not_replaced() -> None:
     in_lab(story)
 
 
-def test_events_tell_of_the_end_of_a_resource_that_failed_before_its_type_was_asked() -> None:
+def test_resource_failed_before_its_call_has_events() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="one,two")}))
         third = {"str_split": [",", {"get_attr": ["a", "value"]}, 2]}
@@ -166,7 +166,7 @@ def test_events_tell_of_the_end_of_a_resource_that_failed_before_its_type_was_as
     in_lab(story)
 
 
-def test_an_object_that_survived_a_failure_is_kept_though_the_cloud_is_busy_for_a_while() -> None:
+def test_surviving_object_is_kept_although_cloud_is_busy() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="one")}))
         await lab.update(template({"a": thing(value="two", fail="update")}))

@@ -1,4 +1,4 @@
-"""What was replaced and is still there takes its place again; nobody makes a third object."""
+"""A replaced object that still exists is reinstated; no third object is created."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def uses(lab: Lab, object_id: str | None) -> Any:
 
 @pytest.mark.parametrize("update", [replacing(fail="create"), failing_later()])
 @pytest.mark.parametrize("rollback", [True, False], ids=["rollback", "update back"])
-def test_the_original_stands_again_after_an_update_that_replaced_it(
-    update: dict[str, Any], rollback: bool
-) -> None:
+def test_original_is_reinstated_after_replacement(update: dict[str, Any], rollback: bool) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(OLD)
         before = await ids(lab)
@@ -53,7 +51,7 @@ def test_the_original_stands_again_after_an_update_that_replaced_it(
     in_lab(story)
 
 
-def test_an_update_that_is_cancelled_takes_up_what_it_was_replacing() -> None:
+def test_cancelled_update_reinstates_replaced_object() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(OLD)
         before = await ids(lab)
@@ -81,8 +79,8 @@ def test_an_original_that_needs_other_values_gets_them() -> None:
     in_lab(story)
 
 
-def test_what_depends_on_an_original_stands_again_with_it() -> None:
-    """Replaced because what it was built on was, it goes back with that."""
+def test_dependents_are_reinstated_with_the_original() -> None:
+    """A resource that was replaced because of its dependency is reinstated with it."""
 
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fixed="x"), "b": thing(fixed=USES_A)}))
@@ -97,7 +95,7 @@ def test_what_depends_on_an_original_stands_again_with_it() -> None:
     in_lab(story)
 
 
-def test_an_original_that_is_gone_is_made_anew() -> None:
+def test_deleted_original_is_created_again() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(OLD)
         before = await ids(lab)
@@ -112,7 +110,7 @@ def test_an_original_that_is_gone_is_made_anew() -> None:
     in_lab(story)
 
 
-def test_an_original_that_a_user_has_marked_unhealthy_stays_replaced() -> None:
+def test_unhealthy_original_stays_replaced() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(OLD)
         before = await ids(lab)
@@ -129,7 +127,7 @@ def test_an_original_that_a_user_has_marked_unhealthy_stays_replaced() -> None:
     in_lab(story)
 
 
-def test_an_update_back_to_what_a_rollback_gave_up_takes_that_up() -> None:
+def test_update_reinstates_replacement_dropped_by_rollback() -> None:
     """The replacement that is to go is as good an object as the one that it replaced."""
 
     async def story(lab: Lab) -> None:
@@ -148,9 +146,9 @@ def test_an_update_back_to_what_a_rollback_gave_up_takes_that_up() -> None:
 
 
 def _rolled_back(kill: int) -> tuple[Cloud, dict[str, str | None], str | None, bool]:
-    """A rollback of a replacement by an engine that dies after so many turns, and whether it did.
+    """Roll back a replacement with an engine that dies after ``kill`` turns.
 
-    With the objects that are there at the end, and the one that ``a`` was at the beginning.
+    Return the final cloud and ids, the first id of ``a``, and whether the engine died.
     """
     world = World(7)
     world.cloud.trouble = 0.0
@@ -180,7 +178,7 @@ def _rolled_back(kill: int) -> tuple[Cloud, dict[str, str | None], str | None, b
 
 
 @pytest.mark.parametrize("first", range(2))
-def test_wherever_the_engine_dies_the_original_stands_again(first: int) -> None:
+def test_original_is_reinstated_despite_a_crash(first: int) -> None:
     kill, died = 40 + 7 * first, True
     while died:
         cloud, found, original, died = _rolled_back(kill)

@@ -1,4 +1,4 @@
-"""A rollback goes back to the template that was in force when its operation began."""
+"""A rollback restores the template that was in force when its operation started."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def values(lab: Lab) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("slow", [0, 0.2, 0.5, 1, 1.5])
-def test_an_update_that_ends_while_the_next_is_accepted_is_what_that_goes_back_to(
+def test_rollback_restores_update_that_ended_during_acceptance(
     slow: float,
 ) -> None:
     async def story(lab: Lab) -> None:
@@ -43,7 +43,7 @@ def test_an_update_that_ends_while_the_next_is_accepted_is_what_that_goes_back_t
     in_lab(story)
 
 
-def test_a_failed_update_of_a_stack_whose_create_failed_goes_back_to_that_template() -> None:
+def test_rollback_restores_template_of_failed_create() -> None:
     async def story(lab: Lab) -> None:
         first = {"a": thing(value="one"), "b": thing(value="one", fail="create")}
         await lab.create(template(first))
@@ -58,7 +58,7 @@ def test_a_failed_update_of_a_stack_whose_create_failed_goes_back_to_that_templa
     in_lab(story)
 
 
-def test_a_failed_update_goes_back_to_the_failed_update_before_it() -> None:
+def test_rollback_restores_template_of_failed_update() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         await lab.update(template({"a": thing(value="1"), "b": thing(value="1", fail="create")}))
@@ -71,7 +71,7 @@ def test_a_failed_update_goes_back_to_the_failed_update_before_it() -> None:
     in_lab(story)
 
 
-def test_a_failed_update_goes_back_to_the_unfinished_one_that_it_superseded() -> None:
+def test_rollback_completes_unfinished_update_it_superseded() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         await lab.begin_update(template({"a": thing(value="1"), "b": thing(value="1", slow=100)}))
@@ -84,7 +84,7 @@ def test_a_failed_update_goes_back_to_the_unfinished_one_that_it_superseded() ->
     in_lab(story)
 
 
-def test_an_update_after_a_create_that_was_rolled_back_goes_back_to_nothing() -> None:
+def test_rollback_after_rolled_back_create_removes_everything() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fail="create")}), disable_rollback=False)
         bad = template({"b": thing(value="2"), "c": thing(fail="create", depends_on="b")})
@@ -95,7 +95,7 @@ def test_an_update_after_a_create_that_was_rolled_back_goes_back_to_nothing() ->
     in_lab(story)
 
 
-def test_a_second_update_that_is_rolled_back_goes_back_to_where_the_first_went_back() -> None:
+def test_second_rollback_restores_state_of_the_first() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         kept = (await lab.rows())["a"].physical_id
@@ -109,7 +109,7 @@ def test_a_second_update_that_is_rolled_back_goes_back_to_where_the_first_went_b
     in_lab(story)
 
 
-def test_a_cancel_goes_back_to_what_was_before_the_update_that_it_cancels() -> None:
+def test_cancel_restores_state_before_cancelled_update() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0", fail="update"), "x": thing(value="0")}))
         failing = {"a": thing(value="1", fail="update"), "x": thing(value="1")}
@@ -126,7 +126,7 @@ def test_a_cancel_goes_back_to_what_was_before_the_update_that_it_cancels() -> N
     in_lab(story)
 
 
-def test_a_cancel_that_comes_with_a_delete_does_not_take_its_place() -> None:
+def test_cancel_beside_delete_does_not_replace_it() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="0")}))
         await lab.begin_update(template({"a": thing(value="1"), "b": thing(slow=60)}))
@@ -160,7 +160,7 @@ def test_cancel_of_unstarted_update_keeps_input_in_force() -> None:
     in_lab(story)
 
 
-def test_cancel_of_a_waiting_update_goes_back_to_the_update_before_it() -> None:
+def test_cancel_of_waiting_update_restores_previous_template() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         await lab.update(template({"a": thing(value="1")}))

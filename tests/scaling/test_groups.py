@@ -71,13 +71,11 @@ def bodies(nested: Nested) -> dict[str, Any]:
         ({}, 0),
     ],
 )
-def test_a_new_group_has_the_desired_size_or_the_smallest(
-    properties: dict[str, Any], size: int
-) -> None:
+def test_new_group_has_desired_or_minimum_size(properties: dict[str, Any], size: int) -> None:
     assert len(names(first(**properties)[1])) == size
 
 
-def test_a_group_that_does_not_change_keeps_its_members_and_its_size() -> None:
+def test_unchanged_group_keeps_members_and_size() -> None:
     call, nested = first(min_size=1, desired_capacity=3)
     scaled = Nested(nested.template, data={**(nested.data or {}), "size": 5})
     grown = then(call, scaled, {})
@@ -86,7 +84,7 @@ def test_a_group_that_does_not_change_keeps_its_members_and_its_size() -> None:
     assert names(then(call, grown, {})) == names(grown)
 
 
-def test_an_update_goes_back_to_the_desired_size_but_not_to_a_desired_size_of_nothing() -> None:
+def test_update_restores_desired_size_unless_zero() -> None:
     call, nested = first(desired_capacity=4)
     assert len(names(then(call, nested, {"desired_capacity": 2}))) == 2
     assert len(names(then(call, nested, {"desired_capacity": 0}))) == 4
@@ -101,7 +99,7 @@ def test_failed_members_go_first_and_then_the_oldest() -> None:
     assert oldest not in bodies(smaller)
 
 
-def test_the_name_of_a_member_that_is_gone_is_not_used_again() -> None:
+def test_names_of_removed_members_are_not_reused() -> None:
     call, nested = first(desired_capacity=3)
     smaller = then(call, nested, {"desired_capacity": 1})
     larger = then(
@@ -157,7 +155,7 @@ def test_failed_members_do_not_count_as_in_service() -> None:
     assert len(kept & failed) == 1
 
 
-def test_group_keeps_its_members_where_only_its_size_changes() -> None:
+def test_resized_group_keeps_its_members() -> None:
     rolling = {"min_in_service": 4, "max_batch_size": 1, "pause_time": 0}
     call, nested = first(desired_capacity=4, rolling_updates=rolling)
     assert names(then(call, nested, {"desired_capacity": 5}))[:4] == names(nested)
@@ -194,13 +192,13 @@ def test_sizes_that_contradict_each_other_are_refused(
         ("percent_change_in_capacity", 100, 0, 0, 0),
     ],
 )
-def test_adjustments_are_rounded_towards_the_size_that_there_is(
+def test_adjustments_round_towards_current_size(
     kind: str, amount: float, least: int, size: int, new: int
 ) -> None:
     assert adjusted(size, Adjustment("p", "g", kind, amount, least)) == new
 
 
-def test_a_cooldown_of_one_policy_does_not_hold_back_another() -> None:
+def test_cooldown_of_policy_does_not_affect_another() -> None:
     call, nested = first(desired_capacity=1)
     call = replace(call, data=nested.data or {}, now=100.0)
     rests = Adjustment("p", "g", "change_in_capacity", 1, cooldown=60)
@@ -219,7 +217,7 @@ def test_a_smallest_step_goes_with_percentages_only() -> None:
     )
 
 
-def test_a_policy_has_a_signed_address_and_a_user_of_its_own() -> None:
+def test_policy_has_signed_url_and_user() -> None:
     type_, signalling = AutoScalingPolicy(), RecordedSignalling()
     properties = {
         "auto_scaling_group_id": "g",
@@ -249,7 +247,7 @@ CFN_POLICY = {
 }
 
 
-def test_a_policy_of_cloudformation_is_referred_to_by_its_signed_address() -> None:
+def test_cloudformation_policy_refers_to_its_signed_url() -> None:
     type_, signalling = AWSScalingPolicy(), RecordedSignalling()
     call = make_call(type_, CFN_POLICY, signalling=signalling)
     assert type_.reference(call) == "r"
@@ -263,7 +261,7 @@ def test_a_policy_of_cloudformation_is_referred_to_by_its_signed_address() -> No
     assert signalling.deleted == [call.resource_id]
 
 
-def test_a_policy_of_cloudformation_says_the_same_in_other_words() -> None:
+def test_cloudformation_policy_maps_to_same_adjustment() -> None:
     call = make_call(AWSScalingPolicy(), CFN_POLICY)
     assert AWSScalingPolicy().adjustment(call) == Adjustment(
         "r", "g", "percent_change_in_capacity", 50, 2, 60

@@ -14,7 +14,7 @@ from stoker.engine.model.requests import StackRequest
 
 
 def restarted(**more: dict[str, Any]) -> dict[str, Any]:
-    """A template with an instance, what needs it, what does not, and a restarter."""
+    """Return a template with an instance, two dependents, another resource, and a restarter."""
     return template(
         {
             "server": thing(slow=2),
@@ -46,13 +46,13 @@ async def objects(lab: Lab) -> dict[str, str | None]:
 
 
 async def told(lab: Lab) -> list[str]:
-    """What the events say of the signals."""
+    """Return the event reasons about signals."""
     return [
         f"{each.status}: {each.reason}" for each in await lab.events() if each.action == "SIGNAL"
     ]
 
 
-def test_the_resource_and_all_that_needs_it_are_replaced_and_nothing_else() -> None:
+def test_restart_replaces_resource_and_its_dependents_only() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(restarted())
         before = await objects(lab)
@@ -69,7 +69,7 @@ def test_the_resource_and_all_that_needs_it_are_replaced_and_nothing_else() -> N
     in_lab(story)
 
 
-def test_a_signal_about_an_object_that_is_gone_by_then_changes_nothing() -> None:
+def test_restart_signal_for_replaced_object_changes_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(restarted())
         await signal(lab)
@@ -85,7 +85,7 @@ def test_a_signal_about_an_object_that_is_gone_by_then_changes_nothing() -> None
     in_lab(story)
 
 
-def test_an_update_that_a_user_asks_for_meanwhile_is_not_lost() -> None:
+def test_update_beside_restart_is_not_lost() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(restarted())
         before = await objects(lab)
@@ -116,7 +116,7 @@ def test_a_restarter_of_nothing_says_so() -> None:
     in_lab(story)
 
 
-def test_the_stacks_around_a_restart_show_what_has_changed() -> None:
+def test_parent_stacks_show_restarted_resource() -> None:
     async def story(lab: Lab) -> None:
         shown = {"server": {"value": {"get_resource": "server"}}}
         files = {

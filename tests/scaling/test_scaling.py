@@ -58,7 +58,7 @@ async def signal(lab: Lab, name: str = "p") -> None:
 
 
 async def size(lab: Lab) -> int:
-    """The size of the group as the stack's output shows it, which is what the cloud has."""
+    """Return the size of the group in the stack's output, checked against the cloud."""
     address = await lab.engine.operations.find(CALLER, "stack")
     shown = (await lab.engine.views.output(CALLER, address, "size")).value
     assert shown == len(lab.cloud.objects)
@@ -66,7 +66,7 @@ async def size(lab: Lab) -> int:
 
 
 async def told(lab: Lab) -> list[str]:
-    """What the events say of the signals."""
+    """Return the event reasons about signals."""
     return [
         f"{event.action}_{event.status}: {event.reason}"
         for event in await lab.events()
@@ -74,7 +74,7 @@ async def told(lab: Lab) -> list[str]:
     ]
 
 
-def test_a_signal_adds_a_member_and_leaves_stack_and_group_as_they_are() -> None:
+def test_signal_adds_member_and_keeps_stack_status() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled())
         before = await lab.rows()
@@ -93,7 +93,7 @@ def test_a_signal_adds_a_member_and_leaves_stack_and_group_as_they_are() -> None
     in_lab(story)
 
 
-def test_the_bounds_of_the_group_hold_whatever_a_policy_asks_for() -> None:
+def test_group_bounds_limit_every_policy() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(100))
         for _ in range(2):
@@ -105,7 +105,7 @@ def test_the_bounds_of_the_group_hold_whatever_a_policy_asks_for() -> None:
     in_lab(story)
 
 
-def test_signals_that_come_while_the_group_is_being_scaled_change_nothing() -> None:
+def test_signals_during_scaling_change_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(member={"slow": 10}))
         await signal(lab)
@@ -123,9 +123,7 @@ def test_signals_that_come_while_the_group_is_being_scaled_change_nothing() -> N
 
 
 @pytest.mark.parametrize(("group", "policy"), [(60, None), (None, 60)])
-def test_a_cooldown_begins_when_the_new_size_is_reached(
-    group: int | None, policy: int | None
-) -> None:
+def test_cooldown_starts_when_new_size_is_reached(group: int | None, policy: int | None) -> None:
     async def story(lab: Lab) -> None:
         rests = {"cooldown": policy} if policy else {}
         more = {"cooldown": group} if group else {}
@@ -139,7 +137,7 @@ def test_a_cooldown_begins_when_the_new_size_is_reached(
     in_lab(story)
 
 
-def test_a_signal_during_an_update_is_applied_after_it() -> None:
+def test_signal_during_update_is_applied_afterwards() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled())
         await lab.begin_update(scaled(member={"value": "new", "slow": 10}, min_size=2))
@@ -155,7 +153,7 @@ def test_a_signal_during_an_update_is_applied_after_it() -> None:
     in_lab(story)
 
 
-def test_an_update_during_scaling_comes_first_and_the_signal_still_counts_once() -> None:
+def test_update_during_scaling_precedes_signal_that_counts_once() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(member={"slow": 10}))
         await signal(lab)
@@ -168,7 +166,7 @@ def test_an_update_during_scaling_comes_first_and_the_signal_still_counts_once()
     in_lab(story)
 
 
-def test_a_delete_during_scaling_leaves_no_operation_and_no_object() -> None:
+def test_delete_during_scaling_leaves_nothing() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(scaled(member={"slow": 10}))
         await signal(lab)
@@ -181,7 +179,7 @@ def test_a_delete_during_scaling_leaves_no_operation_and_no_object() -> None:
     in_lab(story)
 
 
-def test_a_policy_without_a_group_says_so_in_its_event() -> None:
+def test_policy_without_group_reports_failure_event() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled(policy={"auto_scaling_group_id": "somewhere"}))
         await signal(lab)
@@ -193,7 +191,7 @@ def test_a_policy_without_a_group_says_so_in_its_event() -> None:
     in_lab(story)
 
 
-def test_a_member_that_cannot_be_made_fails_the_signal_and_goes_first_later() -> None:
+def test_failed_member_fails_signal_and_is_removed_first() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled())
         good = set(lab.cloud.objects)
@@ -235,12 +233,12 @@ def test_all_attributes_of_a_group_are_shown_together() -> None:
 
     shown = in_lab(story)
     assert shown.keys() == {"outputs", "outputs_list", "current_size", "refs", "refs_map"}
-    # of which attribute of the members they are is not said
+    # the attribute of the members is not given
     assert (shown["outputs"], shown["outputs_list"]) == ({}, [])
     assert shown["current_size"] == len(shown["refs"]) == 1
 
 
-def test_outputs_of_the_stacks_around_a_nested_group_follow_its_size() -> None:
+def test_outputs_of_parent_stacks_follow_group_size() -> None:
     async def story(lab: Lab) -> None:
         files = {"inner.yaml": json.dumps(scaled()), "outer.yaml": json.dumps(around("inner.yaml"))}
         await lab.create(around("outer.yaml"), files=files)
@@ -294,7 +292,7 @@ def test_a_signal_counts_once_wherever_the_engine_dies(turns: int) -> None:
     world.live(look)
 
 
-def test_a_nested_group_may_be_scaled_while_a_group_around_it_is() -> None:
+def test_nested_group_scales_while_parent_group_does() -> None:
     async def story(lab: Lab) -> None:
         wanted = scaled(member={"slow": 30})
         wanted["resources"]["n"] = {"type": "inner.yaml"}
@@ -313,7 +311,7 @@ def test_a_nested_group_may_be_scaled_while_a_group_around_it_is() -> None:
     in_lab(story)
 
 
-def test_a_group_that_is_being_scaled_takes_no_mark() -> None:
+def test_group_being_scaled_refuses_marks() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(scaled(member={"slow": 30}))
         await signal(lab)
@@ -328,7 +326,7 @@ def test_a_group_that_is_being_scaled_takes_no_mark() -> None:
     in_lab(story)
 
 
-def test_rolling_update_never_leaves_fewer_members_in_service_than_promised() -> None:
+def test_rolling_update_keeps_minimum_in_service() -> None:
     def rolled(value: str) -> dict[str, Any]:
         rolling = {"min_in_service": 4, "max_batch_size": 1}
         member = {"value": value, "lag": 5}
@@ -370,7 +368,7 @@ def test_cooldown_starts_when_the_group_is_complete() -> None:
     in_lab(story)
 
 
-def test_update_of_another_resource_does_not_start_a_cooldown() -> None:
+def test_unrelated_update_starts_no_cooldown() -> None:
     async def story(lab: Lab) -> None:
         wanted = scaled(cooldown=300)
         await lab.create(wanted)
@@ -395,7 +393,7 @@ async def shown_metadata(lab: Lab, name: str) -> dict[str, Any]:
     return dict(await lab.engine.views.metadata(CALLER, address, name))
 
 
-def test_metadata_that_refers_to_a_group_follows_a_signal() -> None:
+def test_metadata_referring_to_group_follows_signal() -> None:
     async def story(lab: Lab) -> None:
         wanted = scaled()
         wanted["resources"]["lb"] = {
@@ -418,7 +416,7 @@ def test_metadata_that_refers_to_a_group_follows_a_signal() -> None:
     in_lab(story)
 
 
-def test_metadata_around_a_nested_stack_follows_a_signal_inside() -> None:
+def test_metadata_around_nested_stack_follows_inner_signal() -> None:
     inner = scaled()
     inner["outputs"]["ids"] = {"value": {"get_attr": ["g", "refs"]}}
     outer = template(
@@ -438,7 +436,7 @@ def test_metadata_around_a_nested_stack_follows_a_signal_inside() -> None:
     in_lab(story)
 
 
-def test_metadata_of_a_failed_update_does_not_follow_a_signal() -> None:
+def test_metadata_of_failed_update_ignores_signal() -> None:
     async def story(lab: Lab) -> None:
         wanted = scaled()
         wanted["resources"]["lb"] = {"type": "Sim::Thing", "metadata": {"a": 1}}

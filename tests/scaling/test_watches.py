@@ -37,7 +37,7 @@ RULE = {
 
 
 def verdict(rule: dict[str, str], values: dict[float, float], since: float = 0.0) -> str | None:
-    """What is said at 300 s of measurements by their time."""
+    """Return the verdict at 300 s on measurements by their time."""
     described = CWLiteAlarm().rule(make_call(CWLiteAlarm(), {**RULE, **rule}))
     found = judge(described, [Measurement(at, value) for at, value in values.items()], since, 300)
     return None if found is None else str(found[0])
@@ -88,7 +88,7 @@ def test_the_state_is_what_the_statistic_says(
     assert verdict(rule, values) == state
 
 
-def test_what_was_before_the_watch_is_not_counted_as_nothing() -> None:
+def test_time_before_watch_is_not_missing_data() -> None:
     silent = {"Statistic": "SampleCount", "ComparisonOperator": "LessThanThreshold"}
     assert verdict({**silent, "EvaluationPeriods": "2"}, {}, since=200) is None
     assert verdict({**silent, "EvaluationPeriods": "2"}, {}, since=180) == "ALARM"
@@ -149,7 +149,7 @@ def watched(**rule: Any) -> dict[str, Any]:
 
 
 class Watcher:
-    """Whoever looks after the watches of a lab."""
+    """Evaluates the watches of a lab."""
 
     def __init__(self, lab: Lab, ports: Ports | None = None) -> None:
         self.lab = lab
@@ -171,7 +171,7 @@ class Watcher:
         return str(view.watch.state)
 
     async def told(self) -> list[str]:
-        """What the events say of the alarm."""
+        """Return the event reasons about the alarm."""
         return [
             each.reason
             for each in await self.lab.events()
@@ -179,7 +179,7 @@ class Watcher:
         ]
 
 
-def test_actions_follow_a_change_of_state_and_nothing_else() -> None:
+def test_actions_follow_state_changes_only() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher = Watcher(lab)
@@ -209,7 +209,7 @@ def test_actions_follow_a_change_of_state_and_nothing_else() -> None:
     in_lab(story)
 
 
-def test_a_watch_is_looked_at_once_in_a_period() -> None:
+def test_watch_is_evaluated_once_per_period() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher = Watcher(lab)
@@ -258,7 +258,7 @@ def test_others_see_and_change_nothing() -> None:
     in_lab(story)
 
 
-def test_a_state_that_a_user_sets_has_its_actions_and_lasts_until_the_next_look() -> None:
+def test_state_set_by_user_triggers_actions_until_evaluation() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher = Watcher(lab)
@@ -273,14 +273,14 @@ def test_a_state_that_a_user_sets_has_its_actions_and_lasts_until_the_next_look(
     in_lab(story)
 
 
-def test_what_a_user_sets_is_not_lost_when_somebody_looks_at_the_same_time() -> None:
+def test_state_set_during_evaluation_is_kept() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher = Watcher(lab)
         [seen] = await watcher.alarms.of(CALLER)
 
         class Late(Alarms):
-            """Shows at first what the watch was before somebody looked at it."""
+            """Shows first the state of the watch before a concurrent evaluation."""
 
             first = True
 
@@ -299,7 +299,7 @@ def test_what_a_user_sets_is_not_lost_when_somebody_looks_at_the_same_time() -> 
     in_lab(story)
 
 
-def test_a_changed_rule_holds_from_the_next_look_and_a_deleted_one_is_gone() -> None:
+def test_changed_rule_applies_from_next_evaluation() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher = Watcher(lab)
@@ -317,7 +317,7 @@ def test_a_changed_rule_holds_from_the_next_look_and_a_deleted_one_is_gone() -> 
     in_lab(story)
 
 
-def test_two_who_look_at_once_act_once() -> None:
+def test_concurrent_evaluations_act_once() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
         watcher, another = Watcher(lab), Watcher(lab, lab.apart()).watches
@@ -332,7 +332,7 @@ def test_two_who_look_at_once_act_once() -> None:
     in_lab(story)
 
 
-def test_a_watch_rests_with_its_stack_and_is_gone_with_it() -> None:
+def test_watch_is_suspended_and_deleted_with_stack() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(watched())
         watcher = Watcher(lab)
@@ -351,7 +351,7 @@ def test_a_watch_rests_with_its_stack_and_is_gone_with_it() -> None:
     in_lab(story)
 
 
-def test_somebody_looks_when_a_watch_is_due() -> None:
+def test_due_watch_is_evaluated_by_timer() -> None:
     async def story(lab: Lab) -> None:
         ports = lab.engine.ports
         watcher = Watcher(lab)
@@ -387,7 +387,7 @@ def test_a_look_that_fails_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize("turn", range(1, 50, 2))
-def test_wherever_the_engine_dies_an_action_follows_a_change_once(turn: int) -> None:
+def test_action_follows_change_once_despite_a_crash(turn: int) -> None:
     world = World(3)
     world.cloud.trouble = 0.0
 

@@ -2,9 +2,9 @@
 
 Several projects create stacks, signal, update and delete them without a pause. One tenant tries to
 exhaust the service, and engines and APIs are killed at random. At the end stacks are deleted and
-purged; then the cloud, Keystone and the database have what they had at the start, and the API that
-was not killed has grown no more, in memory, descriptors and latency. Prints the measurements; the
-exit code is 1 if anything is left or has grown.
+purged. Then the cloud, Keystone and the database must be as they were at the start. The API that
+was not killed must not have grown in memory, descriptors and latency. Prints the measurements;
+the exit code is 1 if anything is left or has grown.
 """
 
 from __future__ import annotations
@@ -41,19 +41,14 @@ HERE = Path(__file__).parent
 MEMBER = HERE.parent / "engines/member.yaml"
 LOG = Path("var/soak.log")
 ENGINES = 3
-PROJECTS = 5
-"""Three have ordinary clients; one has the abusive tenant, and one the quiet one."""
-USERS = 2
-"""Clients of each project."""
-PATIENCE = 240.0
-"""Seconds in which whatever was accepted is done, kills or not."""
-GROWTH = 32.0
-"""MiB that the process which is not killed may grow by in the second half."""
-DESCRIPTORS = 100
-"""By how many more descriptors may be open at the end than at the start."""
+PROJECTS = 5  # three have ordinary clients; one has the abusive tenant, and one the quiet one
+USERS = 2  # clients of each project
+PATIENCE = 240.0  # seconds in which accepted requests complete, despite kills
+GROWTH = 32.0  # MiB that the process which is not killed may grow in the second half
+DESCRIPTORS = 100  # how many more descriptors may be open at the end than at the start
 CONNECTIONS = 9 * 2 + 15 * ENGINES
+# Tables with rows that belong to no stack.
 OF_NO_STACK = ("marks", "engines", "alembic_version", "procrastinate_workers")
-"""Tables that have rows which belong to no stack."""
 
 
 class Api:
@@ -74,7 +69,7 @@ class Api:
         self.process = self._running.enter_context(started)
 
     def kill(self) -> None:
-        """End it at once, and start it anew."""
+        """Kill it, and start it again."""
         self.process.kill()
         self.process.wait()
         self.start()
@@ -97,7 +92,7 @@ class Member(Service):
 
 
 class Client:
-    """Somebody who works with stacks of a project, by whichever API answers."""
+    """A user who works with stacks of a project, through any API that answers."""
 
     def __init__(self, project: Service, urls: list[str], name: str, counts: Counter[str]) -> None:
         self._project = project
@@ -211,7 +206,7 @@ def projects(service: Service) -> list[Service]:
         path = f"{identity}/projects/{project}/users/{user}/roles/{role}"
         httpx.put(path, headers=headers).raise_for_status()
         member = Member(service.data_dir, service.port, service.cloud_port, project=name)
-        # a project's own security group appears with the first look at the groups
+        # a project's own security group appears with the first read of the groups
         groups, mine = "/network/v2.0/security-groups", {"X-Auth-Token": member.authenticate()[0]}
         httpx.get(f"{service.cloud_url}{groups}", headers=mine).raise_for_status()
         found.append(member)
@@ -243,7 +238,7 @@ def kill_at_random(service: Service, apis: list[Api], ends: float, counts: Count
 
 
 def rows(url: str) -> dict[str, int]:
-    """How many rows the tables have, those left out that have none."""
+    """Return the number of rows of each table that has any."""
     engine = sa.create_engine(url)
     with engine.connect() as connection:
         names = [n for n in sa.inspect(connection).get_table_names() if n not in OF_NO_STACK]
@@ -256,7 +251,7 @@ def rows(url: str) -> dict[str, int]:
 
 
 def connections(url: str) -> int:
-    """How many the processes of the service have open."""
+    """Return the number of descriptors that the processes of the service have open."""
     engine = sa.create_engine(url)
     statement = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'stoker %%'"
     with engine.connect() as connection:
@@ -266,7 +261,7 @@ def connections(url: str) -> int:
 
 
 def findings(service: Service, url: str, before: inventory.Inventory) -> Iterator[str]:
-    """What is left."""
+    """The remains after the load."""
     purge = [str(Path(sys.executable).parent / "stoker"), "db", "purge", "--older-than", "0"]
     purge += ["--data-dir", str(service.data_dir), "--database", url]
     subprocess.run(purge, check=True)
@@ -285,7 +280,7 @@ def findings(service: Service, url: str, before: inventory.Inventory) -> Iterato
 
 
 def run(service: Service, url: str, seconds: float) -> list[str]:
-    """The load, and what it has left."""
+    """Return the load, and its remains."""
     assert service.process is not None
     pid, counts, failed = service.process.pid, Counter[str](), list[str]()
     members = projects(service)
@@ -359,7 +354,7 @@ def grown(sizes: list[float], opened: list[int], quiet: QuietTenant) -> Iterator
 
 
 def main() -> int:
-    """Run it, and tell what it has left."""
+    """Run it, and report the remains."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     minutes = parser.parse_args().minutes

@@ -1,4 +1,4 @@
-"""A deployment that is played: what the engine, a cloud and the store would do about it."""
+"""A deployment in a test, with the parts of the engine, a cloud and the store."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Cloud:
     versioned: bool = False
 
     def write(self, path: str, content: bytes) -> None:
-        """What a PUT does; a container is an object without content here."""
+        """Store an object; a container is an object without content here."""
         before = self.objects.get(path)
         if before is not None and self.versioned and path.count("/") > 1:
             _, container, name = path.split("/")
@@ -51,8 +51,7 @@ class Cloud:
 
     def __post_init__(self) -> None:
         self.object_store = self._service("http://swift/v1/AUTH_p", self._store)
-        self.queue_users: set[str] = set()
-        """Who has asked for queues."""
+        self.queue_users: set[str] = set()  # projects that have requested queues
         self.message = self._service("http://zaqar/v2", self._queue)
         self.compute = self._service("http://nova/v2.1", self._server)
         self.identity = self._service("http://keystone/v3", lambda *_: Answer(200))
@@ -112,20 +111,18 @@ class Played:
         self.signalling = RecordedSignalling()
         self.configs = {SCRIPT: SoftwareConfig(SCRIPT, "project", 0.0, config="echo")}
         self.deployment: Deployment | None = None
-        self.told: list[str] = []
-        """The config ids that the server was told of, with each publication."""
-        self.offered: list[str] = []
-        """All derived configs that were ever put on record."""
+        self.told: list[str] = []  # config ids in each publication to the server
+        self.offered: list[str] = []  # all derived configs that were ever recorded
         given = {"server": "srv", "config": SCRIPT, **properties}
         self.call = make_call(self.type, given, signalling=self.signalling, cloud=self.cloud)
 
     def begin(self, action: str, at: float = 0.0, **changes: Any) -> Outcome:
-        """Begin an action, perhaps with changed properties, and go on until it waits or ends."""
+        """Start an action, perhaps with changed properties, and continue until it waits or ends."""
         self.begin_only(action, at, **changes)
         return self.go_on()
 
     def begin_only(self, action: str, at: float = 0.0, **changes: Any) -> None:
-        """Begin an action, and call nothing yet."""
+        """Start an action without a call."""
         before = self.call.properties
         self.call = replace(
             self.call,
@@ -138,8 +135,9 @@ class Played:
         )
 
     def go_on(self, lose: int = -1, *, recorded: bool = False) -> Outcome:
-        """Call until it waits for the server or ends. The answer of step ``lose`` gets lost, but
-        for what it has put on record if that was ``recorded``.
+        """Call until it waits for the server or ends.
+
+        The response of step ``lose`` gets lost, except for its records if that was ``recorded``.
         """
         for step in range(20):
             outcome = self._method()(self._seen())
@@ -152,10 +150,10 @@ class Played:
             self._keep(outcome)
             if not isinstance(outcome, Wait) or outcome.after > 0:
                 return outcome
-        raise AssertionError("it goes on for ever")
+        raise AssertionError("it never ends")
 
     def report(self, **details: Any) -> str:
-        """The server tells what came of it; what the event says."""
+        """Report the server's result; return the event's reason."""
         told, reason = self.type.signalled(self._seen(), details)
         if told is not None:
             self.deployment = told

@@ -1,4 +1,4 @@
-"""Deployments: what a server gets to know, how it reports, and what becomes of it."""
+"""Deployments: the inputs of a server, its reports, and their effects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ QUEUE = "1d2e3f40-0000-4000-8000-000000000000"
         ("NO_SIGNAL", {}),
     ],
 )
-def test_a_server_gets_values_for_all_inputs_and_what_its_agent_needs(
+def test_server_gets_all_inputs_and_agent_settings(
     transport: str, expected: dict[str, Any]
 ) -> None:
     played = Played({"signal_transport": transport, "input_values": {"a": 1, "extra": [2]}})
@@ -64,7 +64,7 @@ def test_a_server_gets_values_for_all_inputs_and_what_its_agent_needs(
     assert played.inputs() == {**values, **ABOUT, **transported, **expected}
 
 
-def test_an_object_takes_the_report_by_a_temporary_url() -> None:
+def test_temporary_url_receives_the_report() -> None:
     played = Played({"signal_transport": "TEMP_URL_SIGNAL"})
     assert is_waiting(played.begin("CREATE"))
     inputs = played.inputs()
@@ -160,9 +160,7 @@ def test_a_second_report_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "actions", [["CREATE", "UPDATE"], ["DELETE"], ["SUSPEND", "RESUME"], ["CREATE", "DELETE"]]
 )
-def test_a_deployment_is_applied_in_the_actions_that_it_is_for(
-    action: str, actions: list[str]
-) -> None:
+def test_deployment_is_applied_in_its_actions_only(action: str, actions: list[str]) -> None:
     played = Played({"actions": actions})
     if action != "CREATE":
         played.begin("CREATE")
@@ -178,7 +176,7 @@ def test_a_deployment_is_applied_in_the_actions_that_it_is_for(
     assert is_done(outcome) != (action in actions)
 
 
-def test_the_actions_of_a_component_say_when_it_is_applied() -> None:
+def test_component_parts_decide_when_it_is_applied() -> None:
     played = Played({"actions": ["CREATE"]})
     parts = {"configs": [{"actions": ["SUSPEND"], "tool": "script", "config": "x"}]}
     played.configs[SCRIPT] = replace(played.configs[SCRIPT], group="component", config=parts)
@@ -186,7 +184,7 @@ def test_the_actions_of_a_component_say_when_it_is_applied() -> None:
     assert is_waiting(played.begin("SUSPEND", at=1))
 
 
-def test_a_deployment_to_a_server_that_is_gone_is_deleted_without_it() -> None:
+def test_deployment_of_deleted_server_is_deleted_without_it() -> None:
     played = Played({"actions": ["CREATE", "DELETE"]})
     played.begin("CREATE")
     played.report()
@@ -198,7 +196,7 @@ def test_a_deployment_to_a_server_that_is_gone_is_deleted_without_it() -> None:
     assert played.signalling.deleted == [played.call.resource_id]
 
 
-def test_each_action_has_a_config_of_its_own_and_the_one_before_goes() -> None:
+def test_each_action_has_its_own_config() -> None:
     played = Played({})
     played.begin("CREATE")
     played.report()
@@ -216,7 +214,7 @@ def test_each_action_has_a_config_of_its_own_and_the_one_before_goes() -> None:
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("step", range(6))
 @pytest.mark.parametrize("transport", ["CFN_SIGNAL", "TEMP_URL_SIGNAL", "NO_SIGNAL"])
-def test_wherever_an_engine_dies_a_server_gets_one_config_and_hears_of_it(
+def test_server_gets_one_config_despite_crashes(
     transport: str, step: int, *, recorded: bool
 ) -> None:
     played = Played({"signal_transport": transport, "actions": ["CREATE", "DELETE"]})
@@ -282,7 +280,7 @@ def test_another_key_may_stand_for_inputs() -> None:
     assert played.configs[played.offered[0]].config == {"a": 5, "b": {"get_input": "x"}}
 
 
-def test_an_input_without_a_value_may_be_an_error() -> None:
+def test_input_without_value_may_be_an_error() -> None:
     played = Played({"input_values_validate": "STRICT"}, StructuredDeployment())
     content = {"a": {"get_input": "x"}}
     played.configs[SCRIPT] = replace(played.configs[SCRIPT], config=content)
@@ -294,7 +292,7 @@ def test_an_input_without_a_value_may_be_an_error() -> None:
     ("actions", "twice"),
     [([["CREATE"], ["UPDATE"]], False), ([["CREATE"], ["DELETE", "CREATE"]], True)],
 )
-def test_an_action_is_in_one_part_of_a_component(actions: Any, *, twice: bool) -> None:
+def test_action_is_in_one_part_of_component(actions: Any, *, twice: bool) -> None:
     parts = [{"actions": each, "tool": "script", "config": "x"} for each in actions]
     assert bool(findings(SoftwareComponent(), {"configs": parts})) is twice
 
@@ -308,7 +306,7 @@ def test_a_component_is_kept_in_parts() -> None:
     assert (config.group, config.config) == ("component", {"configs": [part]})
 
 
-def test_a_default_that_its_input_cannot_have_fails_the_config() -> None:
+def test_default_of_wrong_type_fails_the_config() -> None:
     inputs = [{"name": "a", "type": "Number", "default": "x"}]
     failed = ConfigType().create(make_call(ConfigType(), {"inputs": inputs}))
     assert isinstance(failed, Failed)

@@ -51,7 +51,7 @@ def test_structured_groups_have_structured_deployments() -> None:
     assert made["a"]["properties"]["input_key"] == "in"
 
 
-def test_groups_work_under_their_former_names_and_are_not_shown() -> None:
+def test_groups_work_under_former_hidden_names() -> None:
     for former, today in (
         (SoftwareDeployments(), SoftwareDeploymentGroup()),
         (StructuredDeployments(), StructuredDeploymentGroup()),

@@ -1,4 +1,4 @@
-"""Configs and deployments over HTTP: what is refused, who sees what, pages and limits."""
+"""Configs and deployments over HTTP: refusals, permissions, pages and limits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONFIGS, DEPLOYMENTS = "/software_configs", "/software_deployments"
         ("outputs", {"name": "a", "value": 1}, "Unknown Property value"),
     ],
 )
-async def test_inputs_and_outputs_that_say_too_little_or_too_much_are_refused(
+async def test_invalid_inputs_and_outputs_are_refused(
     library: Library, what: str, entry: Any, message: str
 ) -> None:
     answer = await library.ask("member", "POST", CONFIGS, {"name": "x", what: [entry]})
@@ -81,9 +81,7 @@ async def test_an_input_is_stored_as_it_was_declared(
 
 
 @pytest.mark.parametrize("value", ["é\0", {"a": [1, None]}, 5, None, "x" * 70_000])
-async def test_name_group_config_and_options_are_kept_whatever_they_are(
-    library: Library, value: Any
-) -> None:
+async def test_config_fields_keep_any_value(library: Library, value: Any) -> None:
     fields = {"name": value, "group": value, "config": value}
     config = await library.config(**fields)
     shown = (await library.ask("member", "GET", f"{CONFIGS}/{config['id']}")).json()
@@ -155,7 +153,7 @@ async def test_another_project_sees_nothing_and_changes_nothing(library: Library
     assert shown.json()["software_deployment"] == deployment
 
 
-async def test_a_deployment_of_another_project_is_no_command_for_our_server(
+async def test_deployment_of_other_project_is_not_offered(
     library: Library,
 ) -> None:
     theirs = await library.config("stranger", config="evil")
@@ -168,7 +166,7 @@ async def test_a_deployment_of_another_project_is_no_command_for_our_server(
 
 
 @pytest.mark.parametrize(("owner", "sees"), [("u5", True), ("somebody", False)])
-async def test_a_stack_user_sees_what_its_own_server_is_given(
+async def test_stack_user_sees_deployments_of_its_server(
     library: Library, owner: str, sees: bool
 ) -> None:
     config = await library.config(config="echo")
@@ -191,14 +189,14 @@ async def test_a_reader_changes_nothing(library: Library) -> None:
         assert (await library.ask("reader", method, path, {})).status_code == 403, path
 
 
-async def test_configs_of_all_projects_are_for_those_whom_the_policy_lets(
+async def test_configs_of_all_projects_need_a_policy(
     library: Library,
 ) -> None:
     answer = await library.ask("admin", "GET", CONFIGS, global_tenant="true")
     assert answer.status_code == 403
 
 
-async def test_the_metadata_of_a_server_comes_in_the_order_of_names(library: Library) -> None:
+async def test_server_metadata_is_ordered_by_name(library: Library) -> None:
     for name in ("b", "c", "a"):
         config = await library.config(name=name)
         await library.deployment(config["id"])
@@ -247,7 +245,7 @@ async def test_a_deployment_is_for_a_server(library: Library, server_id: Any) ->
 
 
 @pytest.mark.parametrize("limit", [{"configs_per_project": 2}, {"deployments_per_project": 2}])
-async def test_a_project_has_no_more_than_its_limit_however_many_come_at_once(
+async def test_limit_per_project_holds_for_concurrent_requests(
     library_of: MakeLibrary, limit: dict[str, int]
 ) -> None:
     library = library_of(**limit)
@@ -282,7 +280,7 @@ async def test_project_has_no_more_bytes_than_its_limit(library_of: MakeLibrary)
     await library.config(config="x" * 10_000)
 
 
-async def test_deployments_too_long_for_one_answer_are_listed_in_pages(library: Library) -> None:
+async def test_long_list_of_deployments_is_paged(library: Library) -> None:
     config = await library.config()
     for _ in range(14):
         await library.deployment(config["id"], input_values={"i": "x" * 1_000_000})
@@ -292,7 +290,7 @@ async def test_deployments_too_long_for_one_answer_are_listed_in_pages(library: 
     assert len(page.json()["software_deployments"]) == 10
 
 
-async def test_nothing_of_configs_and_deployments_is_readable_in_the_database(
+async def test_configs_and_deployments_are_encrypted_in_database(
     library: Library,
 ) -> None:
     config = await library.config(config="hush", inputs=[{"name": "i", "default": "hush"}])
@@ -329,7 +327,7 @@ async def serving(library: Library, server_id: str, user_id: str) -> None:
     await library.store.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
 
 
-async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are_found(
+async def test_configs_stored_by_earlier_release_are_found(
     library: Library,
 ) -> None:
     config_id = "44444444-3333-3333-3333-333333333333"
@@ -343,7 +341,7 @@ async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are
     assert found.configs[config_id].text == "echo"
 
 
-async def test_a_server_reads_no_configs_for_the_ids_of_other_objects() -> None:
+async def test_ids_of_other_objects_load_no_configs() -> None:
     stack = Stack("stack", OURS, "stack", Action.CREATE, Status.COMPLETE, "", 1.0, "input")
     server = Resource("server", "stack", "s", "OS::Nova::Server", "t", 2.0, 2.0)
     server = replace(server, physical_id="55555555-3333-3333-3333-333333333333")
@@ -354,7 +352,7 @@ async def test_a_server_reads_no_configs_for_the_ids_of_other_objects() -> None:
     assert await with_software(rows, server, Server(), call) is call
 
 
-async def test_of_two_reports_at_once_one_counts(library: Library) -> None:
+async def test_one_of_two_concurrent_reports_counts(library: Library) -> None:
     config = await library.config()
     deployment = Deployment(
         str(uuid4()), OURS, 1.0, config["id"], "server", "stack", "CREATE", "IN_PROGRESS"

@@ -87,14 +87,14 @@ def test_as_many_signals_as_are_wanted_complete_it(bodies: list[str], data: str)
     assert done.attributes == {"data": data}
 
 
-def test_signals_that_come_at_once_count_where_the_store_keeps_versions() -> None:
+def test_concurrent_signals_count_in_versioned_store() -> None:
     signalled = Signalled(3)
     for _ in range(3):
         signalled.send()
     assert isinstance(signalled.look(), Done)
 
 
-def test_a_store_without_versions_shows_the_last_one_at_each_look() -> None:
+def test_store_without_versions_shows_last_signal() -> None:
     signalled = Signalled(2, keeps_versions=False)
     signalled.send('{"id": "a"}')
     assert isinstance(signalled.look(), Wait)
@@ -130,7 +130,7 @@ def test_a_signal_of_failure_fails_it() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_signal_is_read_in_whatever_encoding_json_has(encoding: str) -> None:
+def test_signal_is_read_in_any_json_encoding(encoding: str) -> None:
     signalled = Signalled()
     signalled.send('{"status": "FAILURE", "reason": "schön"}', encoding)
     failed = signalled.look()
@@ -164,7 +164,7 @@ def test_nothing_is_left_of_a_handle(is_condition: bool) -> None:
     assert signalled.cloud.objects == {}
 
 
-def test_a_wait_condition_with_a_temporary_address_reads_the_signals_in_the_object_store() -> None:
+def test_temporary_url_condition_reads_object_store_signals() -> None:
     signalled = Signalled(2, is_condition=True)
     assert signalled.type.service_for(signalled.call.properties) == "object-store"
     done = signalled.sent_one_by_one(("", '{"id": "b", "data": 5}'))
@@ -172,7 +172,7 @@ def test_a_wait_condition_with_a_temporary_address_reads_the_signals_in_the_obje
     assert signalled.type.read(signalled.call) == done.attributes
 
 
-def test_an_update_that_waits_for_more_counts_what_had_come_before() -> None:
+def test_update_that_needs_more_counts_earlier_signals() -> None:
     signalled = Signalled(2, keeps_versions=False, is_condition=True)
     for body in ('{"id": "a"}', '{"id": "b"}'):
         signalled.send(body)
@@ -184,7 +184,7 @@ def test_an_update_that_waits_for_more_counts_what_had_come_before() -> None:
     assert done.attributes == {"data": '{"a": null, "b": null, "c": null}'}
 
 
-def test_a_signal_to_the_api_counts_beside_those_in_the_object_store() -> None:
+def test_api_signal_counts_beside_object_store_signals() -> None:
     signalled = Signalled(2, is_condition=True)
     signalled.send()
     details = signalled.handle.check_signal(signalled.handle_call, {"data": "told"})
@@ -202,7 +202,7 @@ def test_what_a_condition_waits_for_is_counted() -> None:
     assert signalled.type.counted_signals(signalled.call) == (1, 2)
 
 
-def test_a_failure_and_a_late_signal_of_a_condition_have_the_names_of_wait_conditions() -> None:
+def test_condition_failures_have_names_of_wait_conditions() -> None:
     signalled = Signalled(is_condition=True)
     late = signalled.look(161.0)
     assert isinstance(late, Failed)
@@ -213,7 +213,7 @@ def test_a_failure_and_a_late_signal_of_a_condition_have_the_names_of_wait_condi
     assert (failed.reason, failed.kind) == ("no disk", "WaitConditionFailure")
 
 
-def test_a_handle_with_a_temporary_address_gives_it_as_json() -> None:
+def test_handle_with_temporary_url_returns_json() -> None:
     signalled = Signalled(is_condition=True)
     assert isinstance(signalled.made, Done)
     shown = {"token": None, "endpoint": None, "curl_cli": None}

@@ -1,4 +1,4 @@
-"""What Horizon is told in these tests. It is put into ``openstack_dashboard/local``."""
+"""Settings of Horizon in these tests, for ``openstack_dashboard/local``."""
 
 import os
 

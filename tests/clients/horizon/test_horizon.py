@@ -77,9 +77,7 @@ def horizon(programs: Path, service: Service, directory: Path) -> Iterator[str]:
         process.wait(20)
 
 
-def test_a_stack_is_launched_watched_and_deleted_in_a_browser(
-    service: Service, tmp_path: Path
-) -> None:
+def test_browser_launches_watches_and_deletes_a_stack(service: Service, tmp_path: Path) -> None:
     programs, chromium = installed("horizon", "horizon", "heat-dashboard", "selenium"), browser()
     template = tmp_path / "main.yaml"
     template.write_text(TEMPLATE)

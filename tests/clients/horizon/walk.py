@@ -1,9 +1,9 @@
-"""What a user does in Horizon, in a browser without a window. Needs selenium, run by its Python.
+"""A user session in Horizon, in a browser without a window. Needs the Python that has selenium.
 
     python walk.py URL USER PASSWORD TEMPLATE PICTURES CHROMIUM DRIVER
 
-Logs in, launches a stack from a file, looks at its topology, resources and events, and deletes it.
-Prints what it has seen; a picture of each page is put into the directory PICTURES.
+Logs in, launches a stack from a file, reads its topology, resources and events, and deletes it.
+Prints each step; a picture of each page is saved in the directory PICTURES.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 SECONDS = 90
 STACK = "from-horizon"
+# Parts of the topology: the resources of the template, and one dependency.
 PICTURED = {".node": 2, ".link": 1}
-"""What the topology has: the resources of the template, and that one needs the other."""
 TABS = (
     ("overview", (STACK, "Outputs", "text")),
     ("resources", ("OS::Heat::RandomString", "OS::Heat::Value", "Create Complete")),
@@ -32,7 +32,7 @@ TABS = (
 
 
 class Browser:
-    """A browser, and what is looked for in it."""
+    """A browser, and searches in it."""
 
     def __init__(self, chromium: str, driver: str, pictures: Path) -> None:
         options = webdriver.ChromeOptions()
@@ -51,7 +51,7 @@ class Browser:
         return str(self.driver.find_element(By.TAG_NAME, "body").text)
 
     def until(self, claim: Callable[[], Any], what: str) -> Any:
-        """What the claim says, once it is true."""
+        """Return the value of the claim, once it is true."""
 
         def holds(_: Any) -> Any:
             try:
@@ -90,12 +90,12 @@ class Browser:
         self.until(lambda: all(word in self.text for word in words), " and ".join(words))
 
     def picture(self, name: str) -> None:
-        """Keep what the page looks like."""
+        """Save a picture of the page."""
         self._count += 1
         self.driver.save_screenshot(str(self._pictures / f"{self._count}-{name}.png"))
 
     def seen(self, what: str) -> None:
-        """Tell of a step, with a picture."""
+        """Report a step, with a picture."""
         self.picture(what.partition(" ")[0])
         print(what, flush=True)
 
@@ -126,7 +126,7 @@ def launch(browser: Browser, url: str, password: str, template: str) -> None:
 
 
 def look(browser: Browser) -> None:
-    """Look at all tabs of the stack."""
+    """Visit all tabs of the stack."""
     browser.click("#stacks td a[href*='/project/stacks/stack/']")
     for kind, count in PICTURED.items():
         browser.until(lambda k=kind, c=count: len(browser.all(f"svg {k}")) == c, f"{count} {kind}")

@@ -1,4 +1,4 @@
-"""Recorded cases: what is asked, step by step, and what was answered."""
+"""Recorded cases: their requests, step by step, and the recorded answers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 CASES = Path(__file__).parent.parent / "cases"
+# Areas that are about the template language.
 LANGUAGE = (
     "cfn_functions",
     "conditions",
@@ -30,7 +31,6 @@ LANGUAGE = (
     "resource_properties",
     "template_structure",
 )
-"""The areas that are about the template language."""
 
 
 @dataclass(frozen=True, slots=True)

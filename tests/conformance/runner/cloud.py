@@ -1,4 +1,4 @@
-"""Who asks, and where: tokens and endpoints from Keystone."""
+"""Identities and addresses: tokens and endpoints from Keystone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How to log in."""
+    """Credentials of an identity."""
 
     user: str
     password: str
@@ -66,13 +66,13 @@ class Cloud:
         return self._accounts["user"].password
 
     def new_name(self) -> str:
-        """A stack name that nobody has used."""
+        """Return an unused stack name."""
         self._named += 1
         # a 0 keeps names from looking like the suffix of a physical name
         return f"zq{self._run}0{self._named:04d}y"
 
     def masks(self) -> list[tuple[str, str]]:
-        """What the identities that are logged in add to answers."""
+        """Return the texts that identities add to answers."""
         known: list[tuple[str | None, str]] = [(self.auth_url, "<auth_url>")]
         for identity in self._identities.values():
             known += [

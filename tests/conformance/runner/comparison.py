@@ -23,14 +23,17 @@ TEXTS = frozenset(
         "text",
     }
 )
+# A text that must be present or absent as recorded: an output has either a value or an error.
 WHY_NO_VALUE = "output_error"
-"""A text that must be there or not as it was recorded: an output has either a value or an error."""
 ABSENT = "<absent>"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where an answer is not what was recorded. ``path`` begins with the number of the step."""
+    """Yield the differences from the recorded answer.
+
+    ``path`` starts with the number of the step.
+    """
 
     path: str
     expected: Any
@@ -92,8 +95,8 @@ def _equal(expected: Any, actual: Any) -> bool:
     return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
 
 
+# Common keys of the members of lists whose order is that of a map.
 _UNORDERED = ("output_key", "OutputKey", "ParameterKey")
-"""What the members of lists have whose order is that of a map."""
 
 
 def outputs_ordered(value: Any) -> Any:

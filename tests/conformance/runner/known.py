@@ -1,4 +1,4 @@
-"""Differences from the recorded service that are meant, and cases of what does not exist yet."""
+"""Deliberate differences from the recorded service, and cases of missing features."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Known:
 
 
 def known() -> Known:
-    """What the data file says."""
+    """Return the contents of the data file."""
     content: dict[str, Any] = yaml.safe_load(DIFFERENCES.read_text(encoding="utf-8"))
     return Known(
         [Deliberate(**each) for each in content["deliberate"]],

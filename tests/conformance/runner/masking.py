@@ -1,4 +1,4 @@
-"""Replaces what differs from run to run (ids, names, times, addresses) by fixed words."""
+"""Replaces the texts that change from run to run (ids, names, times, addresses) by fixed words."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 _HEX = re.compile(r"\b[0-9a-f]{32}\b(?=[\"/' :),.]|$)")
 _SUFFIX = re.compile(r"(?<!-[0-9a-f]{4})-[a-z2-7]{12}(?![a-z0-9])")
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\):.*", re.DOTALL)
+# Addresses of the recorded installation that recordings still have.
 _RECORDED_ADDRESSES = (
     ('Keystone uri="http://127.0.0.1:5000"', 'Keystone uri="<auth_url>"'),
     ("http://127.0.0.1:8004/v1", "<endpoint>"),
 )
-"""Addresses of the recorded installation that recordings still have."""
 
 
 @dataclass(slots=True)
 class Masks:
-    """What is masked in the answers of one case. Names, ids and variables come in as it runs."""
+    """The masks for the answers of one case. Names, ids and variables are added as it runs."""
 
+    # Texts known before the case starts (addresses, projects, users) and their masks.
     fixed: Sequence[tuple[str, str]]
-    """Texts known before the case begins (addresses, projects, users) and their masks."""
     patterns: Sequence[tuple[str, str]] = ()
     keep_hex: bool = False
     names: dict[str, str] = field(default_factory=dict)

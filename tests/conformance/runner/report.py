@@ -11,19 +11,17 @@ from tests.conformance.runner.running import Result
 
 
 class Verdict(StrEnum):
-    """What a result means."""
+    """The verdict on a result."""
 
     PASSED = "passed"
-    MEANT = "meant"
-    """Differs as the list of deliberate differences says."""
-    OUTDATED = "outdated"
-    """Listed as different, or as missing, but the same by now."""
+    MEANT = "meant"  # differs as the list of deliberate differences says
+    OUTDATED = "outdated"  # listed as different, or as missing, but the same by now
     MISSING = "missing"
     FAILED = "failed"
 
 
 def verdict(result: Result, known: Known) -> Verdict:
-    """What a result means, given what is known to differ."""
+    """Return the verdict on a result, given the known differences."""
     case = result.case.id
     same = result.error is None and not result.differences
     if known.is_missing(result.case):
@@ -36,7 +34,7 @@ def verdict(result: Result, known: Known) -> Verdict:
 
 
 def first_unexpected(result: Result, known: Known) -> str:
-    """What to show of a case that failed."""
+    """Return the report of a failed case."""
     found = known.unexpected(result.case.id, result.differences)
     return result.error or (str(found[0]) if found else "the same as recorded by now")
 

@@ -1,4 +1,4 @@
-"""Runs cases side by side and compares what they gave with what was recorded."""
+"""Runs cases side by side and compares their results with the recorded ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUEST_TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one case went. ``error`` says why it could not be played to its end."""
+    """The result of one case. ``error`` says why it could not be played to its end."""
 
     case: Case
     differences: tuple[Difference, ...]
@@ -31,7 +31,7 @@ class Result:
 
     @property
     def first(self) -> str:
-        """What to show of a case that gave something else."""
+        """Return the report of a case with another result."""
         return self.error or (str(self.differences[0]) if self.differences else "")
 
 

@@ -11,15 +11,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 START_TIMEOUT = 90.0
+# Settings of the recorded service that differ from the defaults.
 SETTINGS = """
 [DEFAULT]
 hidden_stack_tags = hidden
 """
-"""What the recorded service was set to, where that is not the default."""
 
 
 class DidNotStartError(Exception):
-    """The service did not get ready. The text has what it printed."""
+    """The service did not get ready. The text has its output."""
 
 
 @asynccontextmanager
@@ -74,7 +74,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
+    """Return unused ports."""
     listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [listener.getsockname()[1] for listener in listeners]
     for listener in listeners:

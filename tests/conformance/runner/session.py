@@ -1,4 +1,4 @@
-"""What one case does and knows while it runs: names, ids, variables, requests."""
+"""The state of one case while it runs: names, ids, variables, requests."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Session:
         self._cloud = cloud
         self._user = user
         self.masks = Masks(cloud.masks(), case.masks, case.keep_hex)
+        # By stack key: physical ids of resources when they were last read.
         self.physical: dict[str, dict[Any, Any]] = {}
-        """By stack key: physical ids of resources when they were last read."""
         self._made: list[tuple[str, str, str]] = []
 
     def name(self, key: str) -> str:
@@ -119,7 +119,7 @@ class Session:
         return {"X-Auth-Token": identity.token}
 
     async def signer(self, who: str) -> Identity:
-        """Whose keys a signed request is made with."""
+        """Return the identity whose keys sign a request."""
         known = who in ("user", "admin", "admin_in_project")
         return await self._cloud.identity(who) if known else self._user
 

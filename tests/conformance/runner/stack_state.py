@@ -1,4 +1,4 @@
-"""What is read of a stack after a step: status, outputs, resources, events."""
+"""The state of a stack after a step: status, outputs, resources, events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_REASON = ("state changed", "", None)
 
 
 async def settled(session: Session, key: str, who: str, wanted: Any, seconds: float) -> str:
-    """The status that the stack comes to.
+    """Return the final status of the stack.
 
     ``wanted`` is a list of statuses, an action, or True for the end of any action.
     """
@@ -50,7 +50,7 @@ def _is_wanted(status: str, wanted: Any) -> bool:
 async def waited(
     session: Session, key: str, who: str, step: Mapping[str, Any], wanted: Any
 ) -> dict[str, Any]:
-    """Wait as a step says and read the stack. ``wanted`` stands in where it says nothing."""
+    """Wait as a step says and read the stack. ``wanted`` is the default."""
     asked = step.get("wait")
     wanted = asked if isinstance(asked, list | str) else wanted
     status = await settled(session, key, who, wanted, step.get("timeout", 60))
@@ -59,7 +59,7 @@ async def waited(
 
 
 async def state(session: Session, key: str, who: str, capture: Mapping[str, Any]) -> dict[str, Any]:
-    """The stack as the recordings have it; ``capture`` chooses what is read."""
+    """Return the stack in the form of the recordings; ``capture`` chooses the parts."""
     answer = await session.send("GET", session.path(key), who)
     if answer.status_code != 200:
         return {"stack": session.record(answer)}

@@ -1,4 +1,4 @@
-"""The operations that cases are made of: each sends requests and returns what was seen."""
+"""The operations of cases: each sends requests and returns the answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BODY = (
 
 
 async def play(session: Session, step: Step) -> Seen:
-    """Do one step and return what it gave, in the form of the recordings."""
+    """Do one step and return its result, in the form of the recordings."""
     seen = await _OPERATIONS[step["op"]](session, step, step.get("stack", "S"))
     return {key: value for key, value in seen.items() if key not in step.get("ignore", ())}
 

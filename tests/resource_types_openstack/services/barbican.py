@@ -40,7 +40,7 @@ def _container(body: Object) -> Object:
 
 
 def _order(item: Object) -> Object:
-    """An order, which tells times to the microsecond."""
+    """An order, which returns times to the microsecond."""
     meta = dict(item["meta"])
     if meta.get("expiration"):
         meta["expiration"] += ".000000"

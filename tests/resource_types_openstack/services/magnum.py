@@ -18,10 +18,10 @@ def _sized(body: Object) -> Object:
 
 @dataclass
 class ClusterService(Service):
-    """Every field is there, so that none can be added which has a value.
+    """Clusters have every field from the start, because an update cannot add a field with a value.
 
-    A change of a cluster is accepted, and begins a while later. A cluster that is nearly gone
-    cannot be shown: it has no masters. Nor can the list with one that is new, and has none yet.
+    A change of a cluster is accepted, and starts a while later. A cluster that is nearly deleted
+    cannot be shown, because it has no masters; the same holds for a list with a new cluster.
     """
 
     without_masters: bool = False

@@ -1,4 +1,4 @@
-"""Networking: what is for clouds with extensions that the local cloud does not have."""
+"""Networking: types for extensions that the local cloud does not have."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _connected(body: Object) -> Object:
 
 
 def _chain(item: Object) -> Object:
-    """A chain, with parameters that nobody has given."""
+    """A chain, with parameters that no request sets."""
     return {**item, "chain_parameters": {"symmetric": False, **item["chain_parameters"]}}
 
 

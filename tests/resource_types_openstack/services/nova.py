@@ -1,4 +1,4 @@
-"""Compute, on the local cloud: what the tables of older tests do not have."""
+"""Compute, on the local cloud: types that the tables of older tests do not have."""
 
 from __future__ import annotations
 

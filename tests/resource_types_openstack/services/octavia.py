@@ -14,7 +14,7 @@ _STATES = States(
 
 
 def _owned(*names: str) -> Any:
-    """The lists by which an object says to which others it belongs."""
+    """Return the lists that name the parents of an object."""
 
     def made(body: Object) -> Object:
         owners = {}

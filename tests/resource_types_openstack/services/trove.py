@@ -58,7 +58,7 @@ def _drop(service: Service, match: Any, body: Any) -> None:
 
 
 class DatabaseService(Service):
-    """Clusters are built in the background, of which a task tells."""
+    """Clusters are built in the background; their task shows the progress."""
 
     def _step(self) -> None:
         super()._step()

@@ -1,4 +1,4 @@
-"""Keystone's objects, from lines on stdin, none of which is made twice:
+"""Creates Keystone's objects once each, from lines on stdin:
 
     USER user
     USER role ROLE [PROJECT]

@@ -1,4 +1,4 @@
-"""Magnum driver that makes nothing: what is done to a cluster is complete when next looked at."""
+"""Magnum driver without nodes: each change of a cluster is complete when it is next read."""
 
 from magnum.drivers.common import driver
 from magnum.objects import fields

@@ -1,5 +1,8 @@
-"""ML2 driver without agents: every port with a host binds at once and goes ACTIVE;
-trunks go ACTIVE at once; QoS rules are accepted."""
+"""ML2 driver without agents.
+
+Every port with a host binds immediately and becomes ACTIVE; trunks become ACTIVE immediately; QoS
+rules are accepted.
+"""
 
 from neutron.services.trunk.drivers import base as trunk_base
 from neutron_lib import constants as const

@@ -1,4 +1,4 @@
-"""IPsec driver without agents: services and connections are active at once."""
+"""IPsec driver without agents: services and connections are active immediately."""
 
 from neutron_lib import constants
 from neutron_vpnaas.services.vpn.service_drivers import ipsec
