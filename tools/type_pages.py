@@ -56,14 +56,14 @@ def way(type_: Any) -> str:
 
 
 def _way_of_rest(type_: RestResource) -> str:
-    alike = " and ".join(type_.likeness) or "kind"
-    if type_.bears_name:
+    alike = " and ".join(type_.identity_fields) or "kind"
+    if type_.has_name:
         return "name, which users cannot choose"
     if type_.unique:
         return f"unique: by {alike}"
     if "name" not in type_.properties:
-        return f"{type_.marker} as marker" if type_.marker else f"namesakes, by {alike}"
-    return f"name; {'marker' if type_.marker else 'namesakes'} if the user has named it"
+        return f"{type_.marker_field} as marker" if type_.marker_field else f"namesakes, by {alike}"
+    return f"name; {'marker' if type_.marker_field else 'namesakes'} if the user has named it"
 
 
 def _service(name: str) -> str:

@@ -86,7 +86,7 @@ class Case:
 
 
 def _describes(type_: ManagedType) -> bool:
-    return isinstance(type_, RestResource) and type_.marker in type_.properties
+    return isinstance(type_, RestResource) and type_.marker_field in type_.properties
 
 
 @dataclass
@@ -337,7 +337,7 @@ def drifts(ground: Ground, case: Case) -> None:
 def _changes_show(ground: Ground, row: PatientRow, case: Case) -> None:
     """Check that each property that others change is found, without others, and reverted."""
     assert isinstance(case.type, RestResource)
-    extras = {extra.property for extra in case.type.extras}
+    extras = {extra.property for extra in case.type.follow_up_requests}
     for name in sorted(set(case.changed) - extras - case.untold):
         value, before = ground.place(case.changed[name]), row.given
         if row.call("READ").properties[name] is None:

@@ -118,8 +118,8 @@ class Alarm(RestResource):
 
     service = "alarm"
     collection = _ALARMS
-    bears_name = True
-    marker = ""
+    has_name = True
+    marker_field = ""
     kind: ClassVar[str]
     """What the service calls alarms of this type."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.resources.aodh.alarms import COMMON, Alarm
 from stoker.resources.base import declare
-from stoker.resources.base.rest import renamed
+from stoker.resources.base.rest import rename_fields
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -31,11 +31,11 @@ class LBMemberHealthAlarm(Alarm):
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
         """The pool, the group and its stack."""
-        return renamed(super().given_rule(properties), _WIRE)
+        return rename_fields(super().given_rule(properties), _WIRE)
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """The pool, the group and its stack, in the words of templates."""
-        return renamed(rule, {field: name for name, field in _WIRE.items()})
+        return rename_fields(rule, {field: name for name, field in _WIRE.items()})
 
 
 _WIRE = {"pool": "pool_id", "stack": "stack_id"}

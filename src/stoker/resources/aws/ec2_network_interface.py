@@ -9,7 +9,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import PORTS, SUBNETS
 from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.resources.base import declare
-from stoker.resources.base.rest import RestResource, renamed
+from stoker.resources.base.rest import RestResource, rename_fields
 from stoker.resources.shared.ec2 import TAGS
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -22,8 +22,8 @@ class NetworkInterface(RestResource):
     description = "A network interface that an instance can use."
     service = "network"
     collection = PORTS
-    bears_name = True
-    marker = ""
+    has_name = True
+    marker_field = ""
 
     properties = {
         "Description": declare.string("Description of the interface."),
@@ -41,9 +41,9 @@ class NetworkInterface(RestResource):
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The address and the description."""
         address = {"ip_address": properties.get("PrivateIpAddress")}
-        given = renamed({"subnet_id": properties.get("SubnetId"), **address})
+        given = rename_fields({"subnet_id": properties.get("SubnetId"), **address})
         own = {"fixed_ips": [given] if given else None}
-        return renamed({**own, "description": properties.get("Description")})
+        return rename_fields({**own, "description": properties.get("Description")})
 
     def creation_body(self, call: Call) -> Object:
         """The fields, the network of the subnet, and the groups by their ids."""

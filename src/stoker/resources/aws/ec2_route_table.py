@@ -22,8 +22,8 @@ class RouteTable(RestResource):
     service = "network"
     support = since("2014.1")
     collection = ROUTERS
-    bears_name = True
-    marker = ""
+    has_name = True
+    marker_field = ""
 
     properties = {
         "Tags": TAGS,

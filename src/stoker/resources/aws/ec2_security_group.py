@@ -9,7 +9,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.clouds.security_groups import group_ids
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource, renamed
+from stoker.resources.base.rest import FollowUpRequest, RestResource, rename_fields
 from stoker.resources.shared.security_group_rules import (
     RULE,
     applied,
@@ -44,7 +44,7 @@ def _in_network_words(call: Call, rule: Mapping[str, Any], direction: str) -> Ob
     if protocol is not None and str(protocol) != _ANY:
         named = {"port_range_min": rule.get("FromPort"), "port_range_max": rule.get("ToPort")}
         ports = {k: int(v) for k, v in named.items() if v is not None and str(v) != _ANY}
-    return renamed(
+    return rename_fields(
         {
             "direction": direction,
             "ethertype": "IPv6" if prefix and ":" in prefix else "IPv4",
@@ -77,10 +77,13 @@ class SecurityGroup(RestResource):
     service = "network"
     shares = frozenset({RULE})
     collection = SECURITY_GROUPS
-    bears_name = True
-    marker = ""
-    wire = {"GroupDescription": "description"}
-    extras = (Extra("SecurityGroupIngress", _set_rules), Extra("SecurityGroupEgress", _set_rules))
+    has_name = True
+    marker_field = ""
+    field_names = {"GroupDescription": "description"}
+    follow_up_requests = (
+        FollowUpRequest("SecurityGroupIngress", _set_rules),
+        FollowUpRequest("SecurityGroupEgress", _set_rules),
+    )
 
     properties = {
         "GroupDescription": declare.string("Description of the group.", required=True),
@@ -97,7 +100,7 @@ class SecurityGroup(RestResource):
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The description."""
-        return renamed({"description": properties.get("GroupDescription")})
+        return rename_fields({"description": properties.get("GroupDescription")})
 
     def update(self, call: Call) -> Outcome:
         """Record which rules are added, then apply the changes."""

@@ -21,9 +21,9 @@ class Subnet(RestResource):
     description = "A subnet of a virtual private cloud."
     service = "network"
     collection = SUBNETS
-    bears_name = True
-    marker = ""
-    wire = {"CidrBlock": "cidr", "VpcId": "network_id"}
+    has_name = True
+    marker_field = ""
+    field_names = {"CidrBlock": "cidr", "VpcId": "network_id"}
 
     properties = {
         "AvailabilityZone": declare.string("Availability zone of the subnet."),
@@ -38,7 +38,7 @@ class Subnet(RestResource):
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """Return its network and addresses; the service has no zone of a subnet."""
-        own = {name: properties.get(name) for name in self.wire}
+        own = {name: properties.get(name) for name in self.field_names}
         return {**super().fields(own), "ip_version": 4}
 
     def create(self, call: Call) -> Outcome:

@@ -20,8 +20,8 @@ class VPC(RestResource):
     description = "A virtual private cloud: a network with its router."
     service = "network"
     collection = NETWORKS
-    bears_name = True
-    marker = ""
+    has_name = True
+    marker_field = ""
     readiness = Readiness(pending=frozenset({"BUILD"}))
 
     properties = {

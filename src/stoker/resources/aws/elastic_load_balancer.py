@@ -63,7 +63,7 @@ class LoadBalancer(Balanced):
         "loadbalancers",
         words="load balancer",
     )
-    bears_name = True
+    has_name = True
 
     properties = {
         "AppCookieStickinessPolicy": declare.string("Not available.", implemented=False),
@@ -119,7 +119,7 @@ class LoadBalancer(Balanced):
         """Each port is listened to once, and a check can be done."""
         return [*_of_listeners(properties), *_of_check(properties.get("HealthCheck"))]
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The load balancer with the name of the resource."""
         return self.collection.named(call.cloud, call.physical_name)
 

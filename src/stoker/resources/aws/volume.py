@@ -18,7 +18,7 @@ class Volume(BlockVolume):
 
     type_name = "AWS::EC2::Volume"
     description = "A disk that can be attached to instances, and outlives them."
-    bears_name = True
+    has_name = True
     properties = {
         "AvailabilityZone": declare.string(
             "Availability zone of the volume.", required=True, immutable=True

@@ -32,7 +32,7 @@ class SecretContainer(RestResource):
 
     service = "key-manager"
     collection = KINDS["key-manager", "container"]
-    marker = ""
+    marker_field = ""
     kind: ClassVar[str]
     """What the service calls containers of this type."""
     attributes = ATTRIBUTES

@@ -15,7 +15,7 @@ from stoker.clouds.payloads import payload_of
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.barbican.containers import refs_in
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Readiness, RestResource, renamed
+from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -33,7 +33,7 @@ class Order(RestResource):
     has_data = True
     support = since("2014.2")
     collection = _ORDERS
-    marker = ""
+    marker_field = ""
     readiness = Readiness(pending=frozenset({"PENDING"}), reason="error_reason")
     secrets = frozenset({"private_key"})
 
@@ -90,11 +90,11 @@ class Order(RestResource):
 
     def creation_body(self, call: Call) -> Object:
         """Return the type of the order, and its details."""
-        given = renamed(call.properties, {"source_container_ref": "container_ref"})
+        given = rename_fields(call.properties, {"source_container_ref": "container_ref"})
         kind = given.pop("type")
         return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The orders of a key with this name."""
         name = self.creation_body(call)["meta"]["name"]
         listed = _ORDERS.select(call.cloud)

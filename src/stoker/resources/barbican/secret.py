@@ -22,7 +22,7 @@ class Secret(RestResource):
     service = "key-manager"
     support = since("2014.2")
     collection = SECRETS
-    marker = ""
+    marker_field = ""
     readiness = Readiness(pending=frozenset({"PENDING"}))
     secrets = frozenset({"decrypted_payload"})
 

@@ -1,7 +1,7 @@
 """Resources that are one object of a REST collection: declarations rather than code.
 
 A type names its collection and maps its properties to fields of the object. What takes a request
-of its own (tags, agents) is an :class:`Extra`.
+of its own (tags, agents) is an :class:`FollowUpRequest`.
 
 How a lost create is found again: the object is named ``call.physical_name``, which ends with the
 intent token. If the user has chosen the name, the object is created with ``stoker:<token>`` in its
@@ -38,13 +38,13 @@ _SENT = "sent"
 _UNSENT = frozenset({"name", "value_specs"})
 
 
-class Extra(Struct, frozen=True):
+class FollowUpRequest(Struct, frozen=True):
     """A property that is set by a request of its own, once the object exists."""
 
     property: str
     apply: Callable[[Call], None]
     """Safe to repeat."""
-    tell: Callable[[Call], Any] | None = None
+    read: Callable[[Call], Any] | None = None
     """The value that the object has, where its own fields do not tell."""
 
 
@@ -63,72 +63,72 @@ class RestResource(ManagedType):
 
     attributes: ClassVar[Mapping[str, Attribute]] = {"show": declare.SHOW}
     collection: ClassVar[Collection]
-    wire: ClassVar[Mapping[str, str]] = {}
+    field_names: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""
-    blanks: ClassVar[Mapping[str, Any]] = {}
+    clear_values: ClassVar[Mapping[str, Any]] = {}
     """The value that clears a property, if the service does not accept null."""
     attribute_fields: ClassVar[Mapping[str, str]] = {}
     """Attribute -> field, where their names differ."""
-    extras: ClassVar[tuple[Extra, ...]] = ()
+    follow_up_requests: ClassVar[tuple[FollowUpRequest, ...]] = ()
     readiness: ClassVar[Readiness | None] = None
-    marker: ClassVar[str] = "description"
+    marker_field: ClassVar[str] = "description"
     """Field that holds the token if the user has chosen the name; empty for none."""
-    bears_name: ClassVar[bool] = False
+    has_name: ClassVar[bool] = False
     """The objects have names, though users cannot choose them."""
-    likeness: ClassVar[tuple[str, ...]] = ("name",)
+    identity_fields: ClassVar[tuple[str, ...]] = ("name",)
     """Fields in which an object that cannot hold the token is told from others."""
-    within: ClassVar[str] = ""
+    parent_property: ClassVar[str] = ""
     """Property with the id of the object that the collection belongs to, if it is one of many."""
-    lingers: ClassVar[bool] = False
+    async_delete: ClassVar[bool] = False
     """The service removes objects in the background."""
 
     def of(self, call: Call) -> Collection:
         """The collection that the object is in."""
-        parent = call.properties[self.within] if self.within else None
+        parent = call.properties[self.parent_property] if self.parent_property else None
         return self.collection if parent is None else self.collection.within(str(parent))
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The fields of the object for these properties; absent ones are omitted."""
-        apart = _UNSENT | {self.within, *(extra.property for extra in self.extras)}
+        apart = _UNSENT | _set_separately(self) | {self.parent_property}
         own = {
-            name: _filled(value, self.properties.get(name))
+            name: _without_unset(value, self.properties.get(name))
             for name, value in properties.items()
             if name not in apart
         }
-        return renamed(own, self.wire)
+        return rename_fields(own, self.field_names)
 
     def create(self, call: Call) -> Outcome:
         """Make the object, then set its extras, then wait until it is usable."""
         if call.physical_id is not None:
-            return self._dressed(call)
+            return self._finish_setup(call)
         if _is_unmarked(self, call) and not self.unique and _BEFORE not in call.data:
-            known = [item[self.collection.id_field] for item in self.alike(call)]
+            known = [item[self.collection.id_field] for item in self.candidates(call)]
             return Wait(after=0.0, data={**call.data, _BEFORE: known})
-        candidates = _candidates(self, call) if call.data.get(_BEFORE) is not None else []
+        candidates = _new_candidates(self, call) if call.data.get(_BEFORE) is not None else []
         if len(candidates) > 1:
             return Failed(_ambiguous(self, candidates))
         try:
             body = self.creation_body(call)
             if _needs_marker(self, call):
-                body[self.marker] = marker_text(call)
+                body[self.marker_field] = marker_text(call)
             version = self.version(call.properties)
             made = self.of(call).create(call.cloud, body, microversion=version)
         except CloudError as fault:
             return refusal(fault)
         physical_id = str(made[self.collection.id_field])
-        if _wanted_extras(self, call):
+        if _wanted_follow_ups(self, call):
             return Wait(after=0.0, physical_id=physical_id)
         return self.judge(call, made)
 
-    def _dressed(self, call: Call) -> Outcome:
+    def _finish_setup(self, call: Call) -> Outcome:
         """Wait until the object is usable; then set its extras, and wait again."""
-        found = None if call.progress.get(_SENT) else sighted(call, self.of(call))
+        found = None if call.progress.get(_SENT) else poll_object(call, self.of(call))
         outcome = self.judge(call, found or self.of(call).get(call.cloud, call.object_id))
-        extras = _wanted_extras(self, call)
-        if not extras or call.progress.get(_SENT) or not isinstance(outcome, Done):
+        requests = _wanted_follow_ups(self, call)
+        if not requests or call.progress.get(_SENT) or not isinstance(outcome, Done):
             return outcome
-        for extra in extras:
-            extra.apply(call)
+        for request in requests:
+            request.apply(call)
         outcome = self.judge(call, self.of(call).get(call.cloud, call.object_id))
         return replace(outcome, progress={_SENT: True}) if isinstance(outcome, Wait) else outcome
 
@@ -140,7 +140,7 @@ class RestResource(ManagedType):
         """The fields of the new object and its name."""
         body = self.fields(call.properties)
         body.update(call.properties.get("value_specs") or {})
-        if self.bears_name or "name" in self.properties:
+        if self.has_name or "name" in self.properties:
             body["name"] = call.properties.get("name") or call.physical_name
         return body
 
@@ -150,9 +150,9 @@ class RestResource(ManagedType):
         if not call.progress.get(_SENT):
             body = self.changed_fields(call)
             answer = self.of(call).update(call.cloud, call.object_id, body) if body else None
-            for extra in self.extras:
-                if extra.property in call.update.changed:
-                    extra.apply(call)
+            for request in self.follow_up_requests:
+                if request.property in call.update.changed:
+                    request.apply(call)
         outcome = self.judge(call, answer or self.of(call).get(call.cloud, call.object_id))
         return replace(outcome, progress={_SENT: True}) if isinstance(outcome, Wait) else outcome
 
@@ -160,10 +160,10 @@ class RestResource(ManagedType):
         """The fields that an update sends; a removed property is cleared."""
         changed = {name: call.properties.get(name) for name in call.update.changed}
         body = self.fields(changed)
-        apart = _UNSENT | {extra.property for extra in self.extras}
+        apart = _UNSENT | _set_separately(self)
         for name, value in changed.items():
             if value is None and name not in apart:
-                body.setdefault(self.wire.get(name, name), self.blanks.get(name))
+                body.setdefault(self.field_names.get(name, name), self.clear_values.get(name))
         if "value_specs" in call.update.changed:
             body.update(call.properties.get("value_specs") or {})
         if "name" in call.update.changed:
@@ -177,8 +177,8 @@ class RestResource(ManagedType):
         if not call.progress.get(_SENT):
             there = self.of(call).delete(call.cloud, call.physical_id)
         else:
-            there = sighted(call, self.of(call)) is not None
-        if not self.lingers or not there:
+            there = poll_object(call, self.of(call)) is not None
+        if not self.async_delete or not there:
             return Done()
         reason = f"the {self.collection.words} is being deleted"
         return Wait(polling_pause(call), progress={_SENT: True}, reason=reason)
@@ -197,17 +197,21 @@ class RestResource(ManagedType):
         """The properties of the live object, read from its fields and beside them."""
         version = self.version(call.properties)
         found = self.of(call).find(call.cloud, call.object_id, microversion=version)
-        return None if found is None else self.properties_of(call, found) | _told(self, call)
+        return (
+            None
+            if found is None
+            else self.properties_of(call, found) | _follow_up_values(self, call)
+        )
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The properties that are fields of the object."""
-        names = {name: self.wire.get(name, name) for name in self.properties}
+        names = {name: self.field_names.get(name, name) for name in self.properties}
         told = {name: found[field] for name, field in names.items() if field in found}
         specs = call.properties.get("value_specs") or {}
         if specs.keys() <= found.keys():
             told["value_specs"] = {field: found[field] for field in specs}
-        if self.within:
-            told[self.within] = call.properties[self.within]
+        if self.parent_property:
+            told[self.parent_property] = call.properties[self.parent_property]
         return told
 
     def check(self, call: Call) -> Outcome:
@@ -223,7 +227,7 @@ class RestResource(ManagedType):
         """The object that a lost create has created."""
         matches = self._with_token(call)
         if _is_unmarked(self, call) and (self.unique or _BEFORE in call.data):
-            matches = _candidates(self, call)
+            matches = _new_candidates(self, call)
             if len(matches) > 1 and not self.unique:
                 return None  # one of them may be ours, and nothing shows which
         return str(matches[0][self.collection.id_field]) if matches else None
@@ -238,19 +242,19 @@ class RestResource(ManagedType):
 
     def _with_token(self, call: Call) -> list[Object]:
         """The objects that carry the token, as their name or as their marker."""
-        if _bears_token(self, call):
-            return self.alike(call)
-        if not self.marker:
+        if _has_token_name(self, call):
+            return self.candidates(call)
+        if not self.marker_field:
             return []
         where, text = self.of(call), marker_text(call)
-        query = {self.marker: text} if where.filters else {}
+        query = {self.marker_field: text} if where.filters else {}
         listed = where.select(call.cloud, where.detailed, **query)
-        return [item for item in listed if item.get(self.marker) == text]
+        return [item for item in listed if item.get(self.marker_field) == text]
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The objects that nothing but their ids tells from this one."""
         body = self.creation_body(call)
-        like = {field: body.get(field) for field in self.likeness}
+        like = {field: body.get(field) for field in self.identity_fields}
         listed = self.listed(call, like)
         return [item for item in listed if {field: item.get(field) for field in like} == like]
 
@@ -266,17 +270,21 @@ class RestResource(ManagedType):
         rule = self.readiness
         status = str(found.get(rule.field, "")) if rule else ""
         if rule and status in rule.failed:
-            return went_to(status, str(found.get(rule.reason) or "Unknown"), physical_id)
+            return error_status(status, str(found.get(rule.reason) or "Unknown"), physical_id)
         if rule and status in rule.pending:
             pause = polling_pause(call)
             return Wait(pause, physical_id, reason=f"{self.collection.words} is {status}")
         return Done(physical_id, self.attributes_of(call, found))
 
 
-def _candidates(kind: RestResource, call: Call) -> list[Object]:
+def _set_separately(kind: RestResource) -> set[str]:
+    return {request.property for request in kind.follow_up_requests}
+
+
+def _new_candidates(kind: RestResource, call: Call) -> list[Object]:
     """Return the objects like this one that were not there before the create."""
     known, id_field = call.data.get(_BEFORE, ()), kind.collection.id_field
-    return [item for item in kind.alike(call) if item[id_field] not in known]
+    return [item for item in kind.candidates(call) if item[id_field] not in known]
 
 
 def _ambiguous(kind: RestResource, candidates: Sequence[Object]) -> str:
@@ -289,30 +297,32 @@ def _ambiguous(kind: RestResource, candidates: Sequence[Object]) -> str:
     )
 
 
-def _wanted_extras(kind: RestResource, call: Call) -> list[Extra]:
-    wanted = [extra for extra in kind.extras if call.properties.get(extra.property)]
-    if _needs_marker(kind, call) and kind.creation_body(call).get(kind.marker) is not None:
-        wanted.append(Extra(kind.marker, partial(_unmark, kind)))
+def _wanted_follow_ups(kind: RestResource, call: Call) -> list[FollowUpRequest]:
+    wanted = [
+        request for request in kind.follow_up_requests if call.properties.get(request.property)
+    ]
+    if _needs_marker(kind, call) and kind.creation_body(call).get(kind.marker_field) is not None:
+        wanted.append(FollowUpRequest(kind.marker_field, partial(_unmark, kind)))
     return wanted
 
 
-def _bears_token(kind: RestResource, call: Call) -> bool:
+def _has_token_name(kind: RestResource, call: Call) -> bool:
     """Return whether the object has the name that the framework gives it."""
-    return kind.bears_name or ("name" in kind.properties and not call.properties.get("name"))
+    return kind.has_name or ("name" in kind.properties and not call.properties.get("name"))
 
 
 def _needs_marker(kind: RestResource, call: Call) -> bool:
-    return bool(kind.marker) and not _bears_token(kind, call)
+    return bool(kind.marker_field) and not _has_token_name(kind, call)
 
 
-def _told(kind: RestResource, call: Call) -> dict[str, Any]:
+def _follow_up_values(kind: RestResource, call: Call) -> dict[str, Any]:
     """The given properties that the service tells apart from the object, and to this user."""
     told = {}
-    for extra in kind.extras:
-        if extra.tell is None or call.properties.get(extra.property) is None:
+    for request in kind.follow_up_requests:
+        if request.read is None or call.properties.get(request.property) is None:
             continue
         try:
-            told[extra.property] = extra.tell(call)
+            told[request.property] = request.read(call)
         except CloudError as fault:
             if not is_out_of_sight(fault):
                 raise
@@ -321,28 +331,30 @@ def _told(kind: RestResource, call: Call) -> dict[str, Any]:
 
 def _unmark(kind: RestResource, call: Call) -> None:
     """Replace the marker by the user's own value."""
-    own = kind.creation_body(call)[kind.marker]
-    kind.of(call).update(call.cloud, call.object_id, {kind.marker: own})
+    own = kind.creation_body(call)[kind.marker_field]
+    kind.of(call).update(call.cloud, call.object_id, {kind.marker_field: own})
 
 
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
     """Return whether nothing distinguishes the object from others like it."""
-    return not kind.marker and not _bears_token(kind, call)
+    return not kind.marker_field and not _has_token_name(kind, call)
 
 
-def _filled(value: Any, declared: Property | None) -> Any:
+def _without_unset(value: Any, declared: Property | None) -> Any:
     """A value without the entries of maps that the user has not given."""
     if declared is not None and isinstance(value, Mapping) and declared.entries is not None:
         entries = declared.entries
-        return {k: _filled(v, entries.get(k)) for k, v in value.items() if v is not None}
+        return {k: _without_unset(v, entries.get(k)) for k, v in value.items() if v is not None}
     if declared is not None and isinstance(value, list | tuple):
-        return [_filled(each, declared.items) for each in value]
+        return [_without_unset(each, declared.items) for each in value]
     return value
 
 
-def renamed(entry: Mapping[str, Any], wire: Mapping[str, str] = MappingProxyType({})) -> Object:
+def rename_fields(
+    entry: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
+) -> Object:
     """The values of an entry under the service's names for them; None values are omitted."""
-    return {wire.get(name, name): value for name, value in entry.items() if value is not None}
+    return {names.get(name, name): value for name, value in entry.items() if value is not None}
 
 
 def refusal(fault: CloudError) -> Failed:
@@ -356,7 +368,7 @@ def refusal(fault: CloudError) -> Failed:
     raise fault
 
 
-def went_to(status: str, reason: str, physical_id: str | None = None) -> Failed:
+def error_status(status: str, reason: str, physical_id: str | None = None) -> Failed:
     """The failure of an object in an error status.
 
     Clients of Heat match on this name and wording.
@@ -370,7 +382,7 @@ def marker_text(call: Call) -> str:
     return f"{MARKER}{call.token}"
 
 
-def sighted(call: Call, kind: Collection) -> Object | None:
+def poll_object(call: Call, kind: Collection) -> Object | None:
     """The object that is being made, or removed, as it is or was not long before; None when it is
     gone."""
     return look(call.cloud, kind, call.object_id, call.now, polling_pause(call) / 2)

@@ -25,8 +25,8 @@ class Host(RestResource):
     support = since("12.0.0")
     unique = True
     collection = collection("reservation", "host", path="/os-hosts")
-    marker = ""
-    wire = {"name": "hypervisor_hostname"}
+    marker_field = ""
+    field_names = {"name": "hypervisor_hostname"}
 
     properties = {
         "extra_capability": declare.mapping("What else there is to know of the host, by key."),
@@ -54,7 +54,7 @@ class Host(RestResource):
         """Return the name, and the extra capabilities."""
         return {"name": call.properties["name"], **(call.properties.get("extra_capability") or {})}
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The host of that name."""
         listed = self.collection.select(call.cloud)
         return [item for item in listed if item["hypervisor_hostname"] == call.properties["name"]]

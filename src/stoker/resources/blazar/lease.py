@@ -26,8 +26,8 @@ class Lease(RestResource):
     service = "reservation"
     support = since("12.0.0")
     collection = KINDS["reservation", "lease"]
-    marker = ""
-    lingers = True
+    marker_field = ""
+    async_delete = True
     readiness = Readiness(pending=frozenset({"CREATING", "STARTING", "UPDATING", "DELETING"}))
 
     properties = {

@@ -23,7 +23,7 @@ class QoSSpecs(RestResource):
     support = since("7.0.0")
     collection = QOS_SPECS
     unique = True
-    marker = ""
+    marker_field = ""
     properties = {
         "name": declare.string("Name of the object. If not given, a name is generated."),
         "specs": declare.mapping(

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra
+from stoker.resources.base.rest import FollowUpRequest
 from stoker.resources.cinder.volume_changes import apply_changes, set_read_only
 from stoker.resources.shared.text_values import as_texts
 from stoker.resources.shared.volumes import BACKUP, BlockVolume
@@ -34,8 +34,10 @@ class CinderVolume(BlockVolume):
 
     type_name = "OS::Cinder::Volume"
     description = "A disk that can be attached to servers, and outlives them."
-    wire = {"image": "imageRef", "scheduler_hints": _HINTS}
-    extras = (Extra("read_only", set_read_only, lambda call: _is_read_only(call)),)
+    field_names = {"image": "imageRef", "scheduler_hints": _HINTS}
+    follow_up_requests = (
+        FollowUpRequest("read_only", set_read_only, lambda call: _is_read_only(call)),
+    )
 
     properties = {
         "availability_zone": declare.string("Availability zone of the volume."),

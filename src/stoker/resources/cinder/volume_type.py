@@ -10,7 +10,7 @@ from stoker.clouds.collections import VOLUME_TYPES
 from stoker.clouds.faults import CloudError, gone_is_fine, is_conflict
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.base.rest import FollowUpRequest, RestResource
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -27,10 +27,10 @@ class VolumeType(RestResource):
     support = since("2015.1")
     collection = VOLUME_TYPES
     unique = True
-    marker = ""
-    extras = (
-        Extra("projects", lambda call: _set_projects(call), lambda call: _projects(call)),
-        Extra("metadata", lambda call: _set_specs(call), lambda call: _specs(call)),
+    marker_field = ""
+    follow_up_requests = (
+        FollowUpRequest("projects", lambda call: _set_projects(call), lambda call: _projects(call)),
+        FollowUpRequest("metadata", lambda call: _set_specs(call), lambda call: _specs(call)),
     )
     properties = {
         "description": declare.string(

@@ -29,9 +29,9 @@ class RecordSet(RestResource):
         collection("dns", "recordset", path="/zones/{}/recordsets", words="record set"),
         update_method="PUT",
     )
-    within = "zone"
+    parent_property = "zone"
     readiness = Readiness(pending=frozenset({"PENDING"}))
-    lingers = True
+    async_delete = True
 
     properties = {
         "description": declare.string(

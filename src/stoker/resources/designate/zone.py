@@ -29,9 +29,9 @@ class Zone(RestResource):
     support = since("8.0.0")
     collection = KINDS["dns", "zone"]
     readiness = Readiness(pending=frozenset({"PENDING"}))
-    lingers = True
-    wire = {"primaries": "masters"}
-    blanks = {"ttl": _TTL}
+    async_delete = True
+    field_names = {"primaries": "masters"}
+    clear_values = {"ttl": _TTL}
 
     properties = {
         "attributes": declare.mapping("Hints for where the zone is kept.", support=since("24.0.0")),

@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES
 from stoker.clouds.faults import fault_from
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, Readiness, RestResource
+from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 from stoker.schema.support import since
 
@@ -54,13 +54,13 @@ class GlanceWebImage(RestResource):
     service = "image"
     support = since("12.0.0")
     collection = IMAGES
-    marker = ""
+    marker_field = ""
     readiness = Readiness(
         pending=frozenset({"queued", "importing", "saving", "uploading"}),
         failed=frozenset({"killed", "deleted", "pending_delete"}),
         reason="message",
     )
-    extras = (Extra("members", _share, _members),)
+    follow_up_requests = (FollowUpRequest("members", _share, _members),)
 
     properties = {
         "active": declare.boolean(

@@ -20,7 +20,7 @@ from stoker.clouds.faults import (
     status_of,
 )
 from stoker.resources.base import declare
-from stoker.resources.base.rest import polling_pause, refusal, went_to
+from stoker.resources.base.rest import error_status, polling_pause, refusal
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -249,7 +249,7 @@ def _acted(call: Call, action: str) -> Outcome:
 
 
 def _failed(found: Object, physical_id: str | None = None) -> Failed:
-    return went_to("FAILED", str(found["stack_status_reason"]), physical_id)
+    return error_status("FAILED", str(found["stack_status_reason"]), physical_id)
 
 
 def _attributes(found: Object) -> Object:

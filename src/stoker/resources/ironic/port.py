@@ -26,9 +26,9 @@ class Port(RestResource):
     support = since("13.0.0")
     unique = True
     collection = collection("baremetal", "port", id_field="uuid", microversion="1.53")
-    marker = ""
-    likeness = ("address",)
-    wire = {"node": "node_uuid", "portgroup": "portgroup_uuid"}
+    marker_field = ""
+    identity_fields = ("address",)
+    field_names = {"node": "node_uuid", "portgroup": "portgroup_uuid"}
 
     properties = {
         "address": declare.string("Hardware address.", required=True, update_allowed=True),

@@ -16,8 +16,8 @@ class Endpoint(RestResource):
     service = "identity"
     support = since("5.0.0")
     collection = collection("identity", "endpoint")
-    marker = ""
-    wire = {"region": "region_id", "service": "service_id"}
+    marker_field = ""
+    field_names = {"region": "region_id", "service": "service_id"}
 
     properties = {
         "enabled": declare.boolean(

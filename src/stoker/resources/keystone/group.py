@@ -23,8 +23,8 @@ class Group(RestResource):
     support = since("2015.1")
     shares = frozenset({HELD})
     collection = KINDS["identity", "group"]
-    wire = {"domain": "domain_id"}
-    extras = (roles_of("groups"),)
+    field_names = {"domain": "domain_id"}
+    follow_up_requests = (roles_of("groups"),)
 
     properties = {
         "description": declare.string(

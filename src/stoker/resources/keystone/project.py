@@ -18,7 +18,7 @@ class Project(RestResource):
     service = "identity"
     support = since("2015.1")
     collection = KINDS["identity", "project"]
-    wire = {"domain": "domain_id", "parent": "parent_id"}
+    field_names = {"domain": "domain_id", "parent": "parent_id"}
 
     properties = {
         "description": declare.string(

@@ -16,8 +16,8 @@ class Region(RestResource):
     service = "identity"
     support = since("6.0.0")
     collection = KINDS["identity", "region"]
-    wire = {"parent_region": "parent_region_id"}
-    blanks = {"description": ""}
+    field_names = {"parent_region": "parent_region_id"}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

@@ -19,8 +19,8 @@ class Role(RestResource):
     service = "identity"
     support = since("2015.1")
     collection = KINDS["identity", "role"]
-    marker = ""
-    wire = {"domain": "domain_id"}
+    marker_field = ""
+    field_names = {"domain": "domain_id"}
 
     properties = {
         "domain": declare.by_name("keystone.domain", "Domain", support=since("16.0.0")),

@@ -9,7 +9,7 @@ from stoker.clouds.collection import send
 from stoker.clouds.faults import gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra
+from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 
 Role = Mapping[str, Any]
@@ -39,7 +39,7 @@ def _part(kind: str, holder: str, role: Role) -> str:
     return f"{HELD} {_path(kind, holder, role)}"
 
 
-def roles_of(kind: str) -> Extra:
+def roles_of(kind: str) -> FollowUpRequest:
     """The ``roles`` of ``users`` or ``groups``."""
 
     def grant(call: Call) -> None:
@@ -49,7 +49,7 @@ def roles_of(kind: str) -> Extra:
     def told(call: Call) -> list[Role]:
         return held(call, kind, call.object_id)
 
-    return Extra("roles", grant, told)
+    return FollowUpRequest("roles", grant, told)
 
 
 def hold(

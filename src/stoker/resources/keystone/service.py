@@ -16,7 +16,7 @@ class Service(RestResource):
     service = "identity"
     support = since("5.0.0")
     collection = KINDS["identity", "service"]
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

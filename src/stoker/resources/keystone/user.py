@@ -10,7 +10,7 @@ from stoker.clouds.faults import gone_is_fine
 from stoker.clouds.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.base.rest import FollowUpRequest, RestResource
 from stoker.resources.keystone.roles import HELD, ROLES, role_findings, role_parts, roles_of
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -42,8 +42,8 @@ class User(RestResource):
     support = since("2015.1")
     shares = frozenset({HELD})
     collection = KINDS["identity", "user"]
-    wire = {"default_project": "default_project_id", "domain": "domain_id"}
-    extras = (Extra("groups", _join, _joined), roles_of("users"))
+    field_names = {"default_project": "default_project_id", "domain": "domain_id"}
+    follow_up_requests = (FollowUpRequest("groups", _join, _joined), roles_of("users"))
 
     properties = {
         "default_project": declare.by_name(

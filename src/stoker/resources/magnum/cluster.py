@@ -31,13 +31,13 @@ class Cluster(RestResource):
     service = "container-infrastructure-management"
     support = since("9.0.0")
     collection = collection("container_infrastructure_management", "cluster", id_field="uuid")
-    marker = ""
-    lingers = True
+    marker_field = ""
+    async_delete = True
     readiness = Readiness(
         pending=frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS"}),
         failed=frozenset({"CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED"}),
     )
-    wire = {"cluster_template": "cluster_template_id"}
+    field_names = {"cluster_template": "cluster_template_id"}
 
     properties = {
         "cluster_template": declare.by_name(

@@ -24,8 +24,8 @@ class ClusterTemplate(RestResource):
     service = "container-infrastructure-management"
     support = since("9.0.0")
     collection = KINDS["container-infrastructure-management", "cluster_template"]
-    marker = ""
-    wire = {
+    marker_field = ""
+    field_names = {
         "external_network": "external_network_id",
         "flavor": "flavor_id",
         "image": "image_id",

@@ -18,7 +18,7 @@ class SecurityService(RestResource):
     collection = collection(
         "shared_file_system", "security_service", detailed="/security-services/detail"
     )
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

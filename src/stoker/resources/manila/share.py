@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, Readiness, RestResource
+from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -76,14 +76,17 @@ class Share(RestResource):
     support = since("5.0.0")
     collection = _SHARES
     readiness = Readiness(pending=frozenset({"creating"}), failed=frozenset({"error"}))
-    lingers = True
-    marker = ""
-    wire = {
+    async_delete = True
+    marker_field = ""
+    field_names = {
         "share_network": "share_network_id",
         "share_protocol": "share_proto",
         "snapshot": "snapshot_id",
     }
-    extras = (Extra("access_rules", _allow, _allowed), Extra("metadata", _label))
+    follow_up_requests = (
+        FollowUpRequest("access_rules", _allow, _allowed),
+        FollowUpRequest("metadata", _label),
+    )
 
     properties = {
         "access_rules": declare.records(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoker.clouds.kinds import KINDS
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.base.rest import FollowUpRequest, RestResource
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus, since
@@ -38,9 +38,9 @@ class ShareNetwork(RestResource):
     service = "shared-file-system"
     support = since("5.0.0")
     collection = _NETWORKS
-    blanks = {"description": ""}
-    wire = {"neutron_network": "neutron_net_id", "neutron_subnet": "neutron_subnet_id"}
-    extras = (Extra("security_services", _secure, _services_of),)
+    clear_values = {"description": ""}
+    field_names = {"neutron_network": "neutron_net_id", "neutron_subnet": "neutron_subnet_id"}
+    follow_up_requests = (FollowUpRequest("security_services", _secure, _services_of),)
 
     properties = {
         "description": declare.DESCRIPTION,

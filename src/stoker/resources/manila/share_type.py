@@ -11,7 +11,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.kinds import KINDS
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource, renamed
+from stoker.resources.base.rest import FollowUpRequest, RestResource, rename_fields
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -43,8 +43,8 @@ class ShareType(RestResource):
     service = "shared-file-system"
     support = since("5.0.0")
     collection = _TYPES
-    marker = ""
-    extras = (Extra("extra_specs", _specify, _specs_of),)
+    marker_field = ""
+    follow_up_requests = (FollowUpRequest("extra_specs", _specify, _specs_of),)
 
     properties = {
         "driver_handles_share_servers": declare.boolean(
@@ -62,7 +62,7 @@ class ShareType(RestResource):
         """The type, with the two traits that every type has."""
         own = {"share_type_access:is_public": properties.get("is_public")}
         specs = {name: properties.get(name) for name in _TRAITS}
-        return {**renamed(own), "extra_specs": renamed(specs)}
+        return {**rename_fields(own), "extra_specs": rename_fields(specs)}
 
     def changed_fields(self, call: Call) -> Object:
         """None: all that changes are the traits, by requests of their own."""

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.base.rest import RestResource, renamed
+from stoker.resources.base.rest import RestResource, rename_fields
 from stoker.resources.shared.making_way import MakesWay
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -33,7 +33,7 @@ class CronTrigger(MakesWay, RestResource):
     service = "workflow"
     support = since("5.0.0")
     collection = collection("workflow", "cron_trigger", path="/cron_triggers")
-    marker = ""
+    marker_field = ""
 
     properties = {
         "count": declare.integer("How often the workflow runs."),
@@ -57,7 +57,7 @@ class CronTrigger(MakesWay, RestResource):
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The times, and the workflow with its input."""
-        own = renamed({name: properties.get(name) for name in _WIRE}, _WIRE)
+        own = rename_fields({name: properties.get(name) for name in _WIRE}, _WIRE)
         workflow = properties.get("workflow") or {}
         return {
             **own,
@@ -75,4 +75,4 @@ class CronTrigger(MakesWay, RestResource):
 
     def occupants(self, call: Call) -> Sequence[str]:
         """The trigger of that name, beside which the service makes no other."""
-        return [str(each[self.collection.id_field]) for each in self.alike(call)]
+        return [str(each[self.collection.id_field]) for each in self.candidates(call)]

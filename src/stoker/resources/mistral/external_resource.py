@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.base import declare
-from stoker.resources.base.rest import polling_pause, went_to
+from stoker.resources.base.rest import error_status, polling_pause
 from stoker.resources.mistral import executions
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
@@ -139,7 +139,7 @@ def _judged(call: Call, run: Mapping[str, Any]) -> Outcome:
         progress = {_RUN: run["id"]}
         return Wait(polling_pause(call), physical_id, progress=progress, reason=reason)
     if state != executions.SUCCESS:
-        return went_to(state, str(run.get("state_info") or "Unknown"), physical_id)
+        return error_status(state, str(run.get("state_info") or "Unknown"), physical_id)
     output = run.get("output")
     output = dict(output) if isinstance(output, Mapping) else {}
     physical_id = str(output.get("resource_id") or physical_id)

@@ -61,7 +61,7 @@ class Workflow(RestResource):
     collection = Workflows(
         "workflow", "/workflows", "", "workflows", id_field="name", words="workflow"
     )
-    marker = ""
+    marker_field = ""
     secrets = frozenset({"alarm_url", "password", "secret"})
 
     properties = {
@@ -136,7 +136,7 @@ class Workflow(RestResource):
         """The document, unless nothing of it has changed."""
         return self.creation_body(call) if call.update.changed - _UNDEFINED else {}
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The workflow of that name."""
         return self.collection.named(call.cloud, call.properties.get("name") or call.physical_name)
 

@@ -22,7 +22,7 @@ class AddressScope(Shareable):
     service = "network"
     support = since("6.0.0")
     collection = ADDRESS_SCOPES
-    marker = ""
+    marker_field = ""
 
     properties = {
         "ip_version": IP_VERSION,

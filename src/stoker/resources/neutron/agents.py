@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from stoker.clouds.collection import Collection, send
-from stoker.resources.base.rest import Extra
+from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 
 
-def hosted_by(collection: Collection, property_name: str, hosts: str, hosted: str) -> Extra:
+def hosted_by(
+    collection: Collection, property_name: str, hosts: str, hosted: str
+) -> FollowUpRequest:
     """A property that names the agent, or lists the agents, that host an object.
 
     ``hosts`` is the path under the object that lists its agents, ``hosted`` the path under an
@@ -32,4 +34,4 @@ def hosted_by(collection: Collection, property_name: str, hosts: str, hosted: st
         given = call.properties[property_name]
         return given if isinstance(given, str) and found == [given] else found
 
-    return Extra(property_name, place, present)
+    return FollowUpRequest(property_name, place, present)

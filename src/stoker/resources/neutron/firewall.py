@@ -18,8 +18,8 @@ class Firewall(RestResource):
     extension = "fwaas"
     collection = collection("network", "firewall", path="/fw/firewalls")
     readiness = Readiness(pending=frozenset({"PENDING_CREATE", "PENDING_UPDATE", "PENDING_DELETE"}))
-    lingers = True
-    blanks = {"description": ""}
+    async_delete = True
+    clear_values = {"description": ""}
 
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,

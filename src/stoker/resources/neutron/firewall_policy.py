@@ -18,7 +18,7 @@ class FirewallPolicy(RestResource):
     collection = collection(
         "network", "firewall_policy", path="/fw/firewall_policies", plural="firewall_policies"
     )
-    blanks = {"description": "", "firewall_rules": []}
+    clear_values = {"description": "", "firewall_rules": []}
 
     properties = {
         "audited": declare.boolean(

@@ -23,7 +23,7 @@ class FirewallRule(RestResource):
     collection = collection(
         "network", "firewall_rule", path="/fw/firewall_rules", words="firewall rule"
     )
-    blanks = {"description": "", "protocol": None}
+    clear_values = {"description": "", "protocol": None}
 
     properties = {
         "action": declare.choice(

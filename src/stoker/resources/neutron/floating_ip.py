@@ -31,8 +31,8 @@ class FloatingIP(RestResource):
     service = "network"
     collection = FLOATING_IPS
     shares = frozenset({LEADS})
-    blanks = {"dns_domain": "", "dns_name": ""}
-    wire = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
+    clear_values = {"dns_domain": "", "dns_name": ""}
+    field_names = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
 
     properties = {
         "dns_domain": DNS_DOMAIN,

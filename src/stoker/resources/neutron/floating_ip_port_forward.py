@@ -33,10 +33,10 @@ class FloatingIPPortForward(RestResource):
         plural="port_forwardings",
         words="port forwarding",
     )
-    within = "floating_ip"
-    marker = ""
-    likeness = ("external_port", "protocol")
-    wire = {"internal_port": "internal_port_id", "internal_port_number": "internal_port"}
+    parent_property = "floating_ip"
+    marker_field = ""
+    identity_fields = ("external_port", "protocol")
+    field_names = {"internal_port": "internal_port_id", "internal_port_number": "internal_port"}
 
     properties = {
         "external_port": declare.integer(

@@ -18,7 +18,7 @@ class FlowClassifier(RestResource):
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"
     collection = KINDS["network", "flow_classifier"]
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

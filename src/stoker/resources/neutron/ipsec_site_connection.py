@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.base.rest import RestResource, renamed
+from stoker.resources.base.rest import RestResource, rename_fields
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 
@@ -28,7 +28,7 @@ class IPsecSiteConnection(RestResource):
         path="/vpn/ipsec-site-connections",
         words="IPsec connection",
     )
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
     secrets = frozenset({"psk"})
 
     properties = {
@@ -90,10 +90,13 @@ class IPsecSiteConnection(RestResource):
         """The fields; the service has one action, not several."""
         body = super().fields(properties)
         if body.get("dpd") is not None:
-            body["dpd"] = renamed(body["dpd"], _DPD)
+            body["dpd"] = rename_fields(body["dpd"], _DPD)
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The fields in the words of templates."""
         told = super().properties_of(call, found)
-        return {**told, "dpd": renamed(found.get("dpd") or {}, {v: k for k, v in _DPD.items()})}
+        return {
+            **told,
+            "dpd": rename_fields(found.get("dpd") or {}, {v: k for k, v in _DPD.items()}),
+        }

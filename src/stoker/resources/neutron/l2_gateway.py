@@ -21,7 +21,7 @@ class L2Gateway(RestResource):
     support = since("12.0.0")
     extension = "l2-gateway"
     collection = collection("network", "l2_gateway", path="/l2-gateways", words="L2 gateway")
-    marker = ""
+    marker_field = ""
 
     properties = {
         "devices": declare.records(

@@ -27,8 +27,8 @@ class L2GatewayConnection(MakesWay, RestResource):
         path="/l2-gateway-connections",
         words="L2 gateway connection",
     )
-    marker = ""
-    likeness = ("l2_gateway_id", "network_id")
+    marker_field = ""
+    identity_fields = ("l2_gateway_id", "network_id")
 
     properties = {
         "l2_gateway_id": declare.string("Id of the gateway.", required=True),

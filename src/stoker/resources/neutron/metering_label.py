@@ -24,7 +24,7 @@ class MeteringLabel(RestResource):
         plural="metering_labels",
         words="metering label",
     )
-    marker = ""
+    marker_field = ""
 
     properties = {
         "description": declare.string("Description of the object."),

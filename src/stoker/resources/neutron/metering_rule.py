@@ -34,8 +34,8 @@ class MeteringRule(MakesWay, RestResource):
         plural="metering_label_rules",
         words="metering rule",
     )
-    marker = ""
-    likeness = ("metering_label_id", "direction", "remote_ip_prefix")
+    marker_field = ""
+    identity_fields = ("metering_label_id", "direction", "remote_ip_prefix")
 
     properties = {
         "direction": declare.choice(

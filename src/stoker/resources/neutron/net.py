@@ -25,10 +25,10 @@ class Net(Shareable):
     description = "A network."
     service = "network"
     collection = NETWORKS
-    blanks = {"port_security_enabled": True, "dns_domain": ""}
+    clear_values = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
-    wire = {"qos_policy": "qos_policy_id"}
-    extras = (
+    field_names = {"qos_policy": "qos_policy_id"}
+    follow_up_requests = (
         tags_of(NETWORKS),
         hosted_by(NETWORKS, "dhcp_agent_ids", "dhcp-agents", "dhcp-networks"),
     )

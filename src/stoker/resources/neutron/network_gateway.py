@@ -10,7 +10,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource, renamed
+from stoker.resources.base.rest import FollowUpRequest, RestResource, rename_fields
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Outcome
@@ -31,7 +31,7 @@ def _present(call: Call) -> list[Object]:
 
 def _wanted(call: Call) -> list[Object]:
     given = call.properties.get("connections") or []
-    return [renamed(each, {"network": "network_id"}) for each in given]
+    return [rename_fields(each, {"network": "network_id"}) for each in given]
 
 
 def _connect(call: Call) -> None:
@@ -45,7 +45,7 @@ def _connect(call: Call) -> None:
 
 
 def _connected(call: Call) -> list[Object]:
-    return [renamed(each, {"network_id": "network"}) for each in _present(call)]
+    return [rename_fields(each, {"network_id": "network"}) for each in _present(call)]
 
 
 class NetworkGateway(RestResource):
@@ -57,8 +57,8 @@ class NetworkGateway(RestResource):
     support = since("2014.1")
     extension = "network-gateway"
     collection = _GATEWAYS
-    marker = ""
-    extras = (Extra("connections", _connect, _connected),)
+    marker_field = ""
+    follow_up_requests = (FollowUpRequest("connections", _connect, _connected),)
 
     properties = {
         "connections": declare.records(

@@ -20,7 +20,7 @@ class NovaFloatingIP(RestResource):
     service = "network"
     support = superseded("OS::Neutron::FloatingIP")
     collection = FLOATING_IPS
-    wire = {"pool": "floating_network_id"}
+    field_names = {"pool": "floating_network_id"}
     attribute_fields = {"ip": "floating_ip_address", "pool": "floating_network_id"}
 
     properties = {"pool": declare.by_name("neutron.network", "External network", required=True)}

@@ -11,7 +11,7 @@ from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.resources.base.declare import records_in
 from stoker.resources.base.network_order import Others, subnets_of
-from stoker.resources.base.rest import Readiness, RestResource, renamed
+from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.shared.port_addresses import (
@@ -35,10 +35,10 @@ class Port(RestResource):
     description = "A port of a network, with its addresses and security groups."
     service = "network"
     collection = PORTS
-    blanks = {"port_security_enabled": True, "propagate_uplink_status": True, "dns_name": ""}
+    clear_values = {"port_security_enabled": True, "propagate_uplink_status": True, "dns_name": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
-    wire = {"network": "network_id", "qos_policy": "qos_policy_id"}
-    extras = (tags_of(PORTS),)
+    field_names = {"network": "network_id", "qos_policy": "qos_policy_id"}
+    follow_up_requests = (tags_of(PORTS),)
     properties = PROPERTIES
     attributes = ATTRIBUTES
 
@@ -48,7 +48,7 @@ class Port(RestResource):
         body = super().fields(plain)
         if "allowed_address_pairs" in body:
             body["allowed_address_pairs"] = [
-                renamed(pair) for pair in body["allowed_address_pairs"]
+                rename_fields(pair) for pair in body["allowed_address_pairs"]
             ]
         return body
 
@@ -172,4 +172,4 @@ def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
     wanted = properties.get("fixed_ips")
     if not wanted:
         return None
-    return [renamed(entry, {"subnet": "subnet_id"}) for entry in wanted]
+    return [rename_fields(entry, {"subnet": "subnet_id"}) for entry in wanted]

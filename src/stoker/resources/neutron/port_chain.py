@@ -21,7 +21,7 @@ class PortChain(RestResource):
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"
     collection = collection("network", "port_chain", path="/sfc/port_chains")
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "chain_parameters": declare.mapping(

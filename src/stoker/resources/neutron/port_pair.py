@@ -17,7 +17,7 @@ class PortPair(RestResource):
     support = SupportStatus(Support.UNSUPPORTED, "7.0.0")
     extension = "sfc"
     collection = KINDS["network", "port_pair"]
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

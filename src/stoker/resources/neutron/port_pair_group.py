@@ -17,7 +17,7 @@ class PortPairGroup(RestResource):
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"
     collection = KINDS["network", "port_pair_group"]
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

@@ -22,10 +22,10 @@ class ProviderNet(Shareable):
     service = "network"
     support = since("2014.1")
     collection = NETWORKS
-    blanks = {"port_security_enabled": True, "dns_domain": ""}
+    clear_values = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
-    extras = (tags_of(NETWORKS),)
-    wire = {
+    follow_up_requests = (tags_of(NETWORKS),)
+    field_names = {
         "network_type": "provider:network_type",
         "physical_network": "provider:physical_network",
         "segmentation_id": "provider:segmentation_id",

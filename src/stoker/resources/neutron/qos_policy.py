@@ -22,7 +22,7 @@ class QoSPolicy(Shareable):
     extension = "qos"
     support = since("6.0.0")
     collection = QOS_POLICIES
-    blanks = {"description": ""}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.string("Description of the object.", update_allowed=True),

@@ -40,9 +40,9 @@ class Rule(RestResource):
 
     service = "network"
     unique = True
-    within = "policy"
-    marker = ""
-    likeness: ClassVar[tuple[str, ...]] = ("direction",)
+    parent_property = "policy"
+    marker_field = ""
+    identity_fields: ClassVar[tuple[str, ...]] = ("direction",)
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """The rule without the project, which only administrators of all projects may name."""
@@ -93,7 +93,7 @@ class QoSDscpMarkingRule(Rule):
         path="/qos/policies/{}/dscp_marking_rules",
         words="DSCP marking rule",
     )
-    likeness = ()
+    identity_fields = ()
 
     properties = {
         "dscp_mark": declare.integer(

@@ -32,7 +32,7 @@ class RBACPolicy(MakesWay, RestResource):
     shares = frozenset({GRANTED})
     support = since("6.0.0")
     collection = RBAC_POLICIES
-    marker = ""
+    marker_field = ""
 
     properties = {
         "action": declare.choice(

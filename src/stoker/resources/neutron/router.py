@@ -10,7 +10,7 @@ from stoker.clouds.collections import ROUTERS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, subnets_of
-from stoker.resources.base.rest import Readiness, RestResource, renamed
+from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import GATEWAY, IP_ADDRESS, gateway_part
 from stoker.resources.neutron.tags import tags_of
@@ -28,7 +28,7 @@ class Router(RestResource):
     collection = ROUTERS
     shares = frozenset({GATEWAY})
     readiness = Readiness(pending=frozenset({"ALLOCATING"}))
-    extras = (
+    follow_up_requests = (
         tags_of(ROUTERS),
         hosted_by(ROUTERS, "l3_agent_ids", "l3-agents", "l3-routers"),
         hosted_by(ROUTERS, "l3_agent_id", "l3-agents", "l3-routers"),
@@ -143,7 +143,7 @@ def _gateway(info: Mapping[str, Any]) -> Object:
     if info.get("external_fixed_ips"):
         entries = info["external_fixed_ips"]
         gateway["external_fixed_ips"] = [
-            renamed(entry, {"subnet": "subnet_id"}) for entry in entries
+            rename_fields(entry, {"subnet": "subnet_id"}) for entry in entries
         ]
     return gateway
 

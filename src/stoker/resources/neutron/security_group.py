@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.base.rest import FollowUpRequest, RestResource
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -62,8 +62,11 @@ class SecurityGroup(RestResource):
     support = since("2014.1")
     shares = frozenset({RULE})
     collection = SECURITY_GROUPS
-    blanks = {"stateful": True}
-    extras = (Extra("description", _describe), Extra("rules", _set_rules))
+    clear_values = {"stateful": True}
+    follow_up_requests = (
+        FollowUpRequest("description", _describe),
+        FollowUpRequest("rules", _set_rules),
+    )
 
     properties = {
         "description": declare.string("Description of the object.", update_allowed=True),

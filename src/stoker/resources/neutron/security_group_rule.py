@@ -43,8 +43,8 @@ class SecurityGroupRule(MakesWay, RestResource):
     shares = frozenset({RULE})
     support = since("7.0.0")
     collection = SECURITY_GROUP_RULES
-    marker = ""
-    wire = {"security_group": "security_group_id", "remote_group": "remote_group_id"}
+    marker_field = ""
+    field_names = {"security_group": "security_group_id", "remote_group": "remote_group_id"}
 
     properties = {
         "description": declare.string("Description of the object."),

@@ -17,8 +17,8 @@ class Segment(RestResource):
     support = since("9.0.0")
     extension = "segment"
     collection = KINDS["network", "segment"]
-    wire = {"network": "network_id"}
-    blanks = {"description": ""}
+    field_names = {"network": "network_id"}
+    clear_values = {"description": ""}
 
     properties = {
         "description": declare.DESCRIPTION,

@@ -29,8 +29,8 @@ class Subnet(RestResource):
     description = "A range of addresses of a network, with its gateway, routes and name servers."
     service = "network"
     collection = SUBNETS
-    wire = {"network": "network_id", "subnetpool": "subnetpool_id", "segment": "segment_id"}
-    extras = (tags_of(SUBNETS),)
+    field_names = {"network": "network_id", "subnetpool": "subnetpool_id", "segment": "segment_id"}
+    follow_up_requests = (tags_of(SUBNETS),)
 
     properties = {
         "allocation_pools": declare.records(

@@ -29,8 +29,8 @@ class SubnetPool(RestResource):
     service = "network"
     support = since("6.0.0")
     collection = SUBNET_POOLS
-    wire = {"address_scope": "address_scope_id"}
-    extras = (tags_of(SUBNET_POOLS),)
+    field_names = {"address_scope": "address_scope_id"}
+    follow_up_requests = (tags_of(SUBNET_POOLS),)
 
     properties = {
         "address_scope": declare.checked(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stoker.clouds.collection import Collection
-from stoker.resources.base.rest import Extra
+from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 
 
-def tags_of(collection: Collection) -> Extra:
+def tags_of(collection: Collection) -> FollowUpRequest:
     """The ``tags`` property of types in this collection."""
 
     def replace_tags(call: Call) -> None:
@@ -15,4 +15,4 @@ def tags_of(collection: Collection) -> Extra:
         path = collection.at(call.object_id, "/tags")
         collection.ask(call.cloud, "PUT", path, json={"tags": tags})
 
-    return Extra("tags", replace_tags)
+    return FollowUpRequest("tags", replace_tags)

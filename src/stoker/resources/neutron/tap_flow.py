@@ -17,7 +17,7 @@ class TapFlow(RestResource):
     support = since("12.0.0")
     extension = "taas"
     collection = KINDS["network", "tap_flow"]
-    wire = {"port": "source_port", "tap_service": "tap_service_id"}
+    field_names = {"port": "source_port", "tap_service": "tap_service_id"}
 
     properties = {
         "description": declare.string(

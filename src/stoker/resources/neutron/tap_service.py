@@ -17,7 +17,7 @@ class TapService(RestResource):
     support = since("12.0.0")
     extension = "taas"
     collection = KINDS["network", "tap_service"]
-    wire = {"port": "port_id"}
+    field_names = {"port": "port_id"}
 
     properties = {
         "description": declare.string(

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Readiness, RestResource, renamed
+from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Outcome
@@ -28,8 +28,8 @@ class Trunk(RestResource):
     extension = "trunk"
     collection = _TRUNKS
     readiness = Readiness(pending=frozenset({"BUILD"}))
-    blanks = {"admin_state_up": True, "description": ""}
-    wire = {"port": "port_id"}
+    clear_values = {"admin_state_up": True, "description": ""}
+    field_names = {"port": "port_id"}
 
     properties = {
         "admin_state_up": declare.boolean(
@@ -56,7 +56,7 @@ class Trunk(RestResource):
         """The fields, with the sub-ports in the service's words."""
         body = super().fields(properties)
         if body.get("sub_ports") is not None:
-            body["sub_ports"] = [renamed(each, _WIRE) for each in body["sub_ports"]]
+            body["sub_ports"] = [rename_fields(each, _WIRE) for each in body["sub_ports"]]
         return body
 
     def changed_fields(self, call: Call) -> Object:
@@ -92,7 +92,7 @@ class Trunk(RestResource):
         """The fields, with the sub-ports in the words of templates."""
         told = super().properties_of(call, found)
         back = {field: name for name, field in _WIRE.items()}
-        ports = [renamed(each, back) for each in found.get("sub_ports") or ()]
+        ports = [rename_fields(each, back) for each in found.get("sub_ports") or ()]
         given = [each["port"] for each in call.properties.get("sub_ports") or ()]
         order = {port: place for place, port in enumerate(given)}
         return {**told, "sub_ports": sorted(ports, key=lambda e: order.get(e["port"], len(order)))}

@@ -107,4 +107,4 @@ class VPNPolicy(RestResource):
 
     service = "network"
     extension = "vpnaas"
-    blanks = {"description": ""}
+    clear_values = {"description": ""}

@@ -17,8 +17,8 @@ class VPNService(RestResource):
     service = "network"
     extension = "vpnaas"
     collection = collection("network", "vpnservice", path="/vpn/vpnservices", words="VPN service")
-    wire = {"router": "router_id", "subnet": "subnet_id"}
-    blanks = {"description": ""}
+    field_names = {"router": "router_id", "subnet": "subnet_id"}
+    clear_values = {"description": ""}
 
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,

@@ -14,7 +14,7 @@ from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudError, is_conflict, is_not_found
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource, marker_text
+from stoker.resources.base.rest import FollowUpRequest, RestResource, marker_text
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Type
@@ -73,15 +73,15 @@ class Flavor(RestResource):
     service = "compute"
     support = since("2014.2")
     collection = FLAVORS
-    wire = {
+    field_names = {
         "flavorid": "id",
         "ephemeral": "OS-FLV-EXT-DATA:ephemeral",
         "is_public": "os-flavor-access:is_public",
     }
     attribute_fields = {"is_public": "os-flavor-access:is_public"}
-    extras = (
-        Extra("extra_specs", _set_specs, _specs_of),
-        Extra("tenants", _set_access, _access_of),
+    follow_up_requests = (
+        FollowUpRequest("extra_specs", _set_specs, _specs_of),
+        FollowUpRequest("tenants", _set_access, _access_of),
     )
 
     properties = {
@@ -134,7 +134,7 @@ class Flavor(RestResource):
     def _with_token(self, call: Call) -> list[Object]:
         """The flavors that carry the token, also those of single projects."""
         if not call.properties.get("name"):
-            return self.alike(call)
+            return self.candidates(call)
         listed = _MARKED.select(call.cloud, is_public="None")
         return [item for item in listed if item.get("description") == marker_text(call)]
 

@@ -12,7 +12,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, RestResource
+from stoker.resources.base.rest import FollowUpRequest, RestResource
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import since
@@ -53,8 +53,11 @@ class HostAggregate(RestResource):
     service = "compute"
     support = since("6.0.0")
     collection = _AGGREGATES
-    marker = ""
-    extras = (Extra("hosts", _set_hosts, _hosts_of), Extra("metadata", _set_metadata))
+    marker_field = ""
+    follow_up_requests = (
+        FollowUpRequest("hosts", _set_hosts, _hosts_of),
+        FollowUpRequest("metadata", _set_metadata),
+    )
 
     properties = {
         "availability_zone": declare.string("Availability zone of the hosts.", update_allowed=True),

@@ -24,7 +24,7 @@ class ServerGroup(RestResource):
     service = "compute"
     support = since("2014.2")
     collection = SERVER_GROUPS
-    marker = ""
+    marker_field = ""
 
     properties = {
         "name": declare.string("Name of the object; without one the stack gives it a name."),
@@ -47,10 +47,10 @@ class ServerGroup(RestResource):
         ),
     }
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """Return the groups of the same name and policies."""
         wanted = set(call.properties.get("policies") or ())
-        return [item for item in super().alike(call) if wanted & _policies_of(item)]
+        return [item for item in super().candidates(call) if wanted & _policies_of(item)]
 
     def creation_body(self, call: Call) -> Object:
         """The group; rules belong to a newer form of the request, with a single policy."""

@@ -18,7 +18,7 @@ class AvailabilityZone(RestResource):
     service = "load-balancer"
     support = since("24.0.0")
     collection = KINDS["load-balancer", "availabilityzone"]
-    wire = {"availability_zone_profile": "availability_zone_profile_id"}
+    field_names = {"availability_zone_profile": "availability_zone_profile_id"}
 
     properties = {
         "availability_zone_profile": declare.by_name(

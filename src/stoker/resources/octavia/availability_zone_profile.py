@@ -16,7 +16,7 @@ class AvailabilityZoneProfile(RestResource):
     service = "load-balancer"
     support = since("24.0.0")
     collection = KINDS["load-balancer", "availabilityzoneprofile"]
-    marker = ""
+    marker_field = ""
 
     properties = {
         "availability_zone_data": declare.checked(

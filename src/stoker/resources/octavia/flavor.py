@@ -17,7 +17,7 @@ class Flavor(RestResource):
     service = "load-balancer"
     support = since("14.0.0")
     collection = KINDS["load-balancer", "flavor"]
-    wire = {"flavor_profile": "flavor_profile_id"}
+    field_names = {"flavor_profile": "flavor_profile_id"}
 
     properties = {
         "description": declare.string(

@@ -16,7 +16,7 @@ class FlavorProfile(RestResource):
     service = "load-balancer"
     support = since("14.0.0")
     collection = KINDS["load-balancer", "flavorprofile"]
-    marker = ""
+    marker_field = ""
 
     properties = {
         "flavor_data": declare.checked(

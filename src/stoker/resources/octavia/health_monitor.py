@@ -24,8 +24,8 @@ class HealthMonitor(MakesWay, Balanced):
     description = "Asks the servers of a pool whether they are well."
     support = since("10.0.0")
     collection = collection("load_balancer", "healthmonitor", words="health monitor")
-    bears_name = True
-    wire = {"pool": "pool_id", "tenant_id": "project_id"}
+    has_name = True
+    field_names = {"pool": "pool_id", "tenant_id": "project_id"}
     owners = {"pool": "pools"}
 
     properties = {

@@ -25,7 +25,7 @@ class L7Policy(Balanced):
     description = "What becomes of the requests that match its rules."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "l7policy"]
-    wire = {"listener": "listener_id", "redirect_pool": "redirect_pool_id"}
+    field_names = {"listener": "listener_id", "redirect_pool": "redirect_pool_id"}
 
     properties = {
         "action": declare.choice(

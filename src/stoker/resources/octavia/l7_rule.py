@@ -18,9 +18,9 @@ class L7Rule(Balanced):
     description = "A condition that requests meet, or do not."
     support = since("10.0.0")
     collection = collection("load_balancer", "rule", path="/lbaas/l7policies/{}/rules")
-    within = "l7policy"
-    marker = ""
-    likeness = ("type", "compare_type", "value")
+    parent_property = "l7policy"
+    marker_field = ""
+    identity_fields = ("type", "compare_type", "value")
 
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,

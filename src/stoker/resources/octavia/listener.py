@@ -17,7 +17,7 @@ class Listener(Balanced):
     description = "A port of a load balancer, and what becomes of its traffic."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "listener"]
-    wire = {
+    field_names = {
         "default_pool": "default_pool_id",
         "loadbalancer": "loadbalancer_id",
         "tenant_id": "project_id",

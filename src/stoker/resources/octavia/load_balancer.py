@@ -16,7 +16,7 @@ class LoadBalancer(Balanced):
     description = "An address whose traffic is spread over several servers."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "loadbalancer"]
-    wire = {
+    field_names = {
         "availability_zone": "availability_zone",
         "flavor": "flavor_id",
         "tenant_id": "project_id",

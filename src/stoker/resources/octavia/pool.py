@@ -20,7 +20,7 @@ class Pool(Balanced):
     description = "A group of servers that share the traffic of a listener."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "pool"]
-    wire = {"listener": "listener_id", "loadbalancer": "loadbalancer_id"}
+    field_names = {"listener": "listener_id", "loadbalancer": "loadbalancer_id"}
     owners = {"listener": "listeners", "loadbalancer": "loadbalancers"}
 
     properties = {

@@ -19,9 +19,9 @@ class PoolMember(Balanced):
     description = "A server that takes a share of the traffic of a pool."
     support = since("10.0.0")
     collection = collection("load_balancer", "member", path="/lbaas/pools/{}/members")
-    within = "pool"
-    bears_name = True
-    wire = {"subnet": "subnet_id"}
+    parent_property = "pool"
+    has_name = True
+    field_names = {"subnet": "subnet_id"}
 
     properties = {
         "address": declare.checked("ip_addr", "Address of the server.", required=True),

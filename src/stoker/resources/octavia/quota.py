@@ -16,7 +16,7 @@ class Quota(ProjectQuota):
     proxy = "load_balancer"
     path = "/lbaas/quotas"
     key = "quota"
-    wire = {"healthmonitor": "health_monitor", "loadbalancer": "load_balancer"}
+    field_names = {"healthmonitor": "health_monitor", "loadbalancer": "load_balancer"}
 
     properties = {
         "healthmonitor": limit("health monitors"),

@@ -21,7 +21,7 @@ class Balanced(RestResource):
 
     service = "load-balancer"
     readiness = Readiness(pending=_PENDING, field="provisioning_status")
-    lingers = True
+    async_delete = True
     owners: ClassVar[Mapping[str, str]] = {}
     """Property with the id of another part -> field with the list in which that part is."""
 

@@ -37,7 +37,7 @@ class ProjectQuota(ManagedType):
     """The project follows."""
     key: ClassVar[str]
     """Name around the limits in a body."""
-    wire: ClassVar[Mapping[str, str]] = {}
+    field_names: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""
     attributes = {"show": declare.SHOW}
 
@@ -74,7 +74,7 @@ class ProjectQuota(ManagedType):
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """The limits that are in force."""
         found = self._present(call)
-        names = {name: self.wire.get(name, name) for name in self.properties}
+        names = {name: self.field_names.get(name, name) for name in self.properties}
         told = {name: found[field] for name, field in names.items() if field in found}
         return {**told, "project": call.properties["project"]}
 
@@ -85,7 +85,7 @@ class ProjectQuota(ManagedType):
 
     def _wanted(self, call: Call) -> Object:
         return {
-            self.wire.get(name, name): value
+            self.field_names.get(name, name): value
             for name, value in call.properties.items()
             if name != "project" and value is not None
         }

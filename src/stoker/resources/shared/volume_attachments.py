@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVERS, VOLUMES
 from stoker.clouds.faults import CloudError, is_not_found
-from stoker.resources.base.rest import polling_pause, sighted
+from stoker.resources.base.rest import poll_object, polling_pause
 from stoker.resources.shared.volumes import READINESS, detach_from
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
@@ -36,7 +36,7 @@ class Attachment(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Attach the volume, and wait until the server has it."""
         server, volume_id = self._wanted(call)
-        volume = sighted(call, VOLUMES) if call.physical_id is not None else None
+        volume = poll_object(call, VOLUMES) if call.physical_id is not None else None
         if volume is not None and _has(volume, server):
             return Done(volume_id)
         if volume is not None and volume.get("status") in _ON_ITS_WAY:

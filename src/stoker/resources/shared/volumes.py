@@ -13,7 +13,13 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import BACKUPS, MESSAGES, SERVERS, VOLUMES
 from stoker.clouds.faults import CloudError, gone_is_fine
-from stoker.resources.base.rest import Readiness, RestResource, marker_text, polling_pause, went_to
+from stoker.resources.base.rest import (
+    Readiness,
+    RestResource,
+    error_status,
+    marker_text,
+    polling_pause,
+)
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 BACKUP = "backup_id"
@@ -38,7 +44,7 @@ class BlockVolume(RestResource):
     service = "block-storage"
     collection = VOLUMES
     readiness = READINESS
-    lingers = True
+    async_delete = True
     has_data = True
 
     def delete(self, call: Call) -> Outcome:
@@ -85,7 +91,7 @@ class BlockVolume(RestResource):
     def _with_token(self, call: Call) -> list[Object]:
         """The volumes that carry the token; no list can be narrowed by description."""
         if not call.properties.get("name"):
-            return self.alike(call)
+            return self.candidates(call)
         marked = marker_text(call)
         listed = self.listed(call, {"name": call.properties["name"]})
         return [item for item in listed if item.get("description") == marked]
@@ -100,7 +106,7 @@ def failed(call: Call, volume: Object) -> Failed:
         if own:
             newest = max(own, key=lambda each: str(each.get("created_at")))
             cause = str(newest.get("user_message") or cause)
-    return went_to(str(volume["status"]), cause, volume_id)
+    return error_status(str(volume["status"]), cause, volume_id)
 
 
 def _held(call: Call, volume: Object) -> Outcome:
@@ -135,7 +141,7 @@ def take_backup(call: Call) -> Outcome:
         return Done(data={**call.data, BACKUP: backup_id})
     if status in _LOST_BACKUPS:
         reason = str(backup.get("fail_reason") or "Unknown")
-        return went_to(status, reason)
+        return error_status(status, reason)
     return Wait(polling_pause(call), reason=f"the backup {backup_id} is {status}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.base.rest import RestResource, polling_pause, renamed, went_to
+from stoker.resources.base.rest import RestResource, error_status, polling_pause, rename_fields
 from stoker.resources.trove.networks import nics
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
@@ -22,7 +22,7 @@ _CLUSTERS = collection("database", "cluster")
 
 
 def _member(entry: Mapping[str, Any]) -> Object:
-    return renamed(
+    return rename_fields(
         {
             "flavorRef": entry["flavor"],
             "volume": {"size": entry["volume_size"]},
@@ -41,8 +41,8 @@ class TroveCluster(RestResource):
     has_data = True
     support = since("2015.1")
     collection = _CLUSTERS
-    marker = ""
-    lingers = True
+    marker_field = ""
+    async_delete = True
 
     properties = {
         "datastore_type": declare.string(
@@ -98,7 +98,7 @@ class TroveCluster(RestResource):
             return Wait(polling_pause(call), str(found["id"]), reason=f"cluster is {task}")
         failed = [each for each in found.get("instances") or () if each.get("status") == "ERROR"]
         if failed:
-            return went_to("ERROR", str(failed[0].get("name")), str(found["id"]))
+            return error_status("ERROR", str(failed[0].get("name")), str(found["id"]))
         return super().judge(call, found)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:

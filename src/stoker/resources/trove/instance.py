@@ -10,7 +10,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, Readiness, RestResource, renamed
+from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource, rename_fields
 from stoker.resources.trove.changes import (
     INSTANCES,
     databases_of,
@@ -37,14 +37,17 @@ class TroveInstance(RestResource):
     has_data = True
     support = since("2014.1")
     collection = INSTANCES
-    marker = ""
-    lingers = True
+    marker_field = ""
+    async_delete = True
     readiness = Readiness(
         pending=frozenset({"BUILD", "REBOOT", "RESIZE", "RESTART_REQUIRED", "BACKUP", "NEW"}),
         failed=frozenset({"ERROR", "FAILED", "BLOCKED"}),
         reason="fault",
     )
-    extras = (Extra("databases", set_databases, databases_of), Extra("users", set_users, users_of))
+    follow_up_requests = (
+        FollowUpRequest("databases", set_databases, databases_of),
+        FollowUpRequest("users", set_users, users_of),
+    )
 
     properties = {
         "availability_zone": declare.string("Availability zone."),
@@ -141,13 +144,13 @@ class TroveInstance(RestResource):
         store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
         backup, size = properties.get("restore_point"), properties.get("size")
         own = {name: properties.get(name) for name in _PLAIN}
-        return renamed(
+        return rename_fields(
             {
                 **own,
                 "flavorRef": properties.get("flavor"),
                 "volume": None if size is None else {"size": size},
                 "nics": nics(properties.get("networks")),
-                "datastore": renamed(store) or None,
+                "datastore": rename_fields(store) or None,
                 "restorePoint": None if backup is None else {"backupRef": backup},
             }
         )

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources.base.rest import renamed
+from stoker.resources.base.rest import rename_fields
 
 _WIRE = {"fixed_ip": "v4-fixed-ip", "network": "net-id", "port": "port-id"}
 
 
 def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Object] | None:
     """The networks, or None where none are given."""
-    return [renamed(each, _WIRE) for each in networks] if networks else None
+    return [rename_fields(each, _WIRE) for each in networks] if networks else None

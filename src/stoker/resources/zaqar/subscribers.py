@@ -35,9 +35,9 @@ class Subscriber(RestResource):
         collection("message", "subscription", path="/queues/{}/subscriptions"),
         update_method="PATCH",
     )
-    within = "queue_name"
-    marker = ""
-    likeness = ("subscriber",)
+    parent_property = "queue_name"
+    marker_field = ""
+    identity_fields = ("subscriber",)
 
     def create(self, call: Call) -> Outcome:
         """Make the subscription, whose id has another name in the answer."""
@@ -51,7 +51,7 @@ class Subscriber(RestResource):
             return refusal(fault)
         return Done(str(made["subscription_id"]))
 
-    def alike(self, call: Call) -> list[Object]:
+    def candidates(self, call: Call) -> list[Object]:
         """The subscription of the same subscriber; the list is not narrowed."""
         wanted = self.creation_body(call)["subscriber"]
         listed = self.of(call).select(call.cloud)

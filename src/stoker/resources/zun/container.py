@@ -12,7 +12,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
 from stoker.resources.base import declare
-from stoker.resources.base.rest import Extra, Readiness, RestResource, renamed
+from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource, rename_fields
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
@@ -25,7 +25,7 @@ def _text(body: Object, name: str) -> str | None:
 
 
 def _nets(networks: Sequence[Mapping[str, Any]]) -> list[Object]:
-    return [renamed(each, {"fixed_ip": "v4-fixed-ip"}) for each in networks]
+    return [rename_fields(each, {"fixed_ip": "v4-fixed-ip"}) for each in networks]
 
 
 def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
@@ -62,10 +62,10 @@ class Container(RestResource):
     service = "application-container"
     support = since("9.0.0")
     collection = _CONTAINERS
-    marker = ""
-    lingers = True
+    marker_field = ""
+    async_delete = True
     readiness = Readiness(pending=frozenset({"Creating", "Created"}), failed=frozenset({"Error"}))
-    extras = (Extra("networks", _plug),)
+    follow_up_requests = (FollowUpRequest("networks", _plug),)
 
     properties = {
         "command": declare.string("What runs in the container."),
@@ -133,7 +133,7 @@ class Container(RestResource):
             name, _, count = policy.partition(":")
             retries = {"MaximumRetryCount": count} if count else {}
             body["restart_policy"] = {"Name": name, **retries}
-        return renamed({**body, "memory": _text(body, "memory"), "cpu": body.get("cpu")})
+        return rename_fields({**body, "memory": _text(body, "memory"), "cpu": body.get("cpu")})
 
     def changed_fields(self, call: Call) -> Object:
         """Processors, memory and the name."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources.base.rest import marker_text, renamed
+from stoker.resources.base.rest import marker_text, rename_fields
 from stoker.resources.nova.server.ports import Nic, allocation
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
@@ -45,7 +45,7 @@ def request_body(
         ("OS-DCF:diskConfig", properties.get("diskConfig")),
         (
             "block_device_mapping",
-            [renamed(e) for e in properties.get("block_device_mapping") or ()],
+            [rename_fields(e) for e in properties.get("block_device_mapping") or ()],
         ),
         ("block_device_mapping_v2", _devices(properties)),
         ("user_data", base64.b64encode(user_data.encode()).decode() if user_data else None),
@@ -126,7 +126,7 @@ def _devices(properties: Mapping[str, Any]) -> list[Object]:
 
 
 def _device(entry: Mapping[str, Any]) -> Object:
-    device = renamed({name: entry.get(name) for name in _PLAIN})
+    device = rename_fields({name: entry.get(name) for name in _PLAIN})
     for name, source in (("volume_id", "volume"), ("snapshot_id", "snapshot"), ("image", "image")):
         if entry.get(name):
             return {

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError, is_conflict
-from stoker.resources.base.rest import polling_pause, refusal, sighted
+from stoker.resources.base.rest import poll_object, polling_pause, refusal
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
@@ -49,7 +49,7 @@ def request(call: Call) -> Outcome:
 
 def settle(call: Call) -> Outcome:
     """Wait until the server is active, then lead its floating IPs to it."""
-    server = sighted(call, SERVERS) or live(call)
+    server = poll_object(call, SERVERS) or live(call)
     status, task = server.get("status"), server.get(TASK)
     if status in BROKEN:
         return broken_by(call, server)

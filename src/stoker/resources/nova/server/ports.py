@@ -22,7 +22,7 @@ from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
 from stoker.kernel.errors import RequestError
-from stoker.resources.base.rest import MARKER, marker_text, renamed
+from stoker.resources.base.rest import MARKER, marker_text, rename_fields
 from stoker.schema.resource_type import Call
 
 UNBOUND = {"device_id": "", "device_owner": ""}
@@ -125,7 +125,7 @@ def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
         "network_id": network,
     }
     chosen = {name: entry.get(name) or None for name in ("subnet", "fixed_ip")}
-    address = renamed(chosen, {"subnet": "subnet_id", "fixed_ip": "ip_address"})
+    address = rename_fields(chosen, {"subnet": "subnet_id", "fixed_ip": "ip_address"})
     if extra.get("no_fixed_ips"):
         body["fixed_ips"] = []
     elif address:
@@ -139,9 +139,11 @@ def extra_fields(extra: Mapping[str, Any]) -> Object:
     """Fields of a port from ``port_extra_properties``."""
     apart = {"no_fixed_ips", "value_specs"}
     own = {name: value for name, value in extra.items() if name not in apart}
-    body = renamed(own, EXTRA_FIELDS)
+    body = rename_fields(own, EXTRA_FIELDS)
     if "allowed_address_pairs" in body:
-        body["allowed_address_pairs"] = [renamed(pair) for pair in body["allowed_address_pairs"]]
+        body["allowed_address_pairs"] = [
+            rename_fields(pair) for pair in body["allowed_address_pairs"]
+        ]
     return {**body, **(extra.get("value_specs") or {})}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudError, describe, is_conflict
-from stoker.resources.base.rest import polling_pause, sighted
+from stoker.resources.base.rest import poll_object, polling_pause
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
@@ -118,7 +118,7 @@ def is_removed(call: Call) -> bool:
         return True
     if not call.progress.get("asked"):
         return not SERVERS.delete(call.cloud, call.physical_id)
-    server = sighted(call, SERVERS)
+    server = poll_object(call, SERVERS)
     if server is None or server.get("status") in GONE:
         return True
     if not server.get(TASK):

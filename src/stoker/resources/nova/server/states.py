@@ -9,7 +9,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError
 from stoker.kernel.values import replace
-from stoker.resources.base.rest import went_to
+from stoker.resources.base.rest import error_status
 from stoker.schema.resource_type import Call, Failed
 
 ACTIVE = "ACTIVE"
@@ -37,7 +37,7 @@ def broken(server: Mapping[str, Any]) -> Failed:
     """The failure of a broken server, in the service's words."""
     fault = server.get("fault") or {}
     message, code = (fault.get(name) or "Unknown" for name in ("message", "code"))
-    return went_to(str(server.get("status")), f"Message: {message}, Code: {code}")
+    return error_status(str(server.get("status")), f"Message: {message}, Code: {code}")
 
 
 def broken_by(call: Call, server: Mapping[str, Any]) -> Failed:
