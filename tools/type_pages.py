@@ -51,8 +51,8 @@ def way(type_: Any) -> str:
     """How a type recognises the object of a lost create."""
     if isinstance(type_, RestResource) and type(type_).find is RestResource.find:
         return _way_of_rest(type_)
-    words = (inspect.getdoc(type_.find) or "").splitlines()[0].removesuffix(".")
-    return ("unique: " if type_.unique else "") + words[0].lower() + words[1:]
+    words = (inspect.getdoc(type_.find) or "").partition("\n\n")[0].replace("\n", " ")
+    return ("unique: " if type_.unique else "") + words.removeprefix("Return ").removesuffix(".")
 
 
 def _way_of_rest(type_: RestResource) -> str:
@@ -63,7 +63,7 @@ def _way_of_rest(type_: RestResource) -> str:
         return f"unique: by {alike}"
     if "name" not in type_.properties:
         return f"{type_.marker_field} as marker" if type_.marker_field else f"namesakes, by {alike}"
-    return f"name; {'marker' if type_.marker_field else 'namesakes'} if the user has named it"
+    return f"name; {'marker' if type_.marker_field else 'namesakes'} if the user chose the name"
 
 
 def _service(name: str) -> str:

@@ -45,7 +45,7 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _installed(data_dir: Path) -> ConfigFiles:
-    """The files of the service of this machine. Raises CommandError where there is none."""
+    """Return the files of the service of this machine. Raises CommandError where there is none."""
     found = usual_files()
     if not found:
         raise CommandError(
@@ -59,9 +59,8 @@ def _installed(data_dir: Path) -> ConfigFiles:
 def administered_conf(
     config: ConfigFiles, data_dir: Path, database: str | None, *, named: bool
 ) -> Any:
-    """The options of files, with the data directory that was ``named``, or else theirs; so the
-    database.
-    """
+    """Return the options of files, with the data directory that was ``named``, or else theirs; so
+    the database."""
     conf = configuration.read(config)
     if database:
         conf.set_override("connection", database, "database")
@@ -71,7 +70,7 @@ def administered_conf(
 
 
 def telling_refusals(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, which fails with a sentence where the database refuses."""
+    """Return the command, which fails with a sentence where the database refuses."""
 
     @wraps(command)
     def told(*target: Any, **arguments: Any) -> Any:

@@ -30,7 +30,7 @@ _PLACES = {
 
 
 def read(files: ConfigFiles) -> Any:
-    """The options that files set. Raises :class:`CommandError` naming all that is wrong."""
+    """Return the options that files set. Raises :class:`CommandError` naming all that is wrong."""
     wrong: list[str] = []
     try:
         conf = load(files)
@@ -44,7 +44,10 @@ def read(files: ConfigFiles) -> Any:
 
 
 def findings_in(files: ConfigFiles) -> list[Finding]:
-    """All that can be said of files. Raises :class:`InputError` for those that cannot be read."""
+    """Return all that can be said of files.
+
+    Raises :class:`InputError` for those that cannot be read.
+    """
     try:
         conf = load(files)
         found = check(files.all(), conf)

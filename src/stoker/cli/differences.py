@@ -119,7 +119,7 @@ def _marked(sign: str, text: str) -> str:
 
 
 def _item(item: Any) -> str:
-    """An item of a list in one line; maps without braces."""
+    """Return an item of a list in one line; maps without braces."""
     if isinstance(item, Mapping) and item:
         return ", ".join(
             f"{key}: {value if isinstance(value, str) else _text(value)}"
@@ -133,7 +133,7 @@ def _text(value: Any) -> str:
 
 
 def _given(value: Any) -> Any:
-    """The value without keys that have no value."""
+    """Return the value without keys that have no value."""
     if isinstance(value, Mapping):
         return {key: _given(item) for key, item in value.items() if item is not None}
     return [_given(item) for item in value] if isinstance(value, list) else value

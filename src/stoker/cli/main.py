@@ -45,11 +45,11 @@ class _Commands(click.Group):
     """Loads a command from its module when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order in which one needs them."""
+        """Return the names, in the order in which one needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name: the ``command`` of its module."""
+        """Return the command of that name: the ``command`` of its module."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"stoker.cli.commands.{cmd_name}")
@@ -59,7 +59,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments name; a misspelt one is answered with the nearest."""
+        """Return the command that the arguments name; a misspelt one is answered with the
+        nearest."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             near = get_close_matches(args[0], COMMANDS, n=1)
             advice = f'did you mean "{near[0]}"?' if near else "stoker --help lists them"

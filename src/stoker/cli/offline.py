@@ -28,7 +28,7 @@ _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 def check(
     template: Path, environments: Iterable[Path], parameters: Mapping[str, str]
 ) -> tuple[list[Finding], dict[str, str]]:
-    """All findings on a template with its files, and the texts that they are about, by file.
+    """Return all findings on a template with its files, and the texts that they are about, by file.
 
     Raises :class:`stoker.cli.console.failures.InputError` for files that cannot be read.
     """
@@ -50,7 +50,7 @@ def check(
 
 
 def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]]:
-    """The order in which a reader meets findings: by document, then by line."""
+    """Return the order in which a reader meets findings: by document, then by line."""
     documents = {file: number for number, file in enumerate(dict.fromkeys(f.file for f in found))}
     return lambda finding: (documents[finding.file], finding.line or 0, finding.column or 0)
 
@@ -88,7 +88,8 @@ def _evaluated(
 
 
 def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]:
-    """All findings; those that conditions may avoid, whose values are not known, are warnings."""
+    """Return all findings; those that conditions may avoid, whose values are not known, are
+    warnings."""
     return [
         *(each if each in other else _as_warning(each) for each in one),
         *(_as_warning(each) for each in other if each not in one),

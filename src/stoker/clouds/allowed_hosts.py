@@ -65,7 +65,7 @@ def is_public(address: Address) -> bool:
 
 
 def _network(entry: str) -> Any:
-    """The network that an entry names, or None where it is the name of a host."""
+    """Return the network that an entry names, or None where it is the name of a host."""
     try:
         return ip_network(entry, strict=False)
     except ValueError:

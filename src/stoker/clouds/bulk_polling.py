@@ -41,7 +41,8 @@ _lock = Lock()
 def look(
     cloud: Any, collection: Collection, object_id: str, now: float, age: float
 ) -> Object | None:
-    """The object, as it is or was at most ``age`` seconds before ``now``; None when it is gone."""
+    """Return the object, as it is or was at most ``age`` seconds before ``now``; None when it is
+    gone."""
     if not collection.detailed:
         return collection.find(cloud, object_id)
     with _lock:

@@ -34,7 +34,7 @@ class CloudAccess:
         return self._sessions.connection(credentials_of(stack))
 
     def lookup(self, stack: HasCredentials, lookups: Sequence[NameLookup]) -> Sequence[str]:
-        """The ids that names stand for, in order.
+        """Return the ids that names stand for, in order.
 
         Raises :class:`stoker.kernel.errors.NotFoundError` for a name that means nothing or too
         much.
@@ -49,7 +49,7 @@ class CloudAccess:
     def known_faults(
         self, stack: HasCredentials, checks: Sequence[CustomCheck]
     ) -> Sequence[str | None]:
-        """The same; None also where the cloud cannot say now."""
+        """Return the same; None also where the cloud cannot say now."""
         return self._lookups.known_faults(self.connection(stack), _values(checks)) if checks else []
 
     def lacking(

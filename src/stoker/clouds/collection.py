@@ -32,8 +32,10 @@ def send(
     headers: Mapping[str, str] | None = None,
     microversion: str | None = None,
 ) -> Object:
-    """The body of a service's answer, empty when it has none. Raises :class:`CloudError`,
-    which is an :class:`UnreadableAnswerError` where the request was done but the body is no JSON.
+    """Return the body of a service's answer, empty when it has none.
+
+    Raises :class:`CloudError`, which is an :class:`UnreadableAnswerError` where the request was
+    done but the body is no JSON.
     """
     arguments: dict[str, Any] = {}
     if json is not None:
@@ -95,13 +97,14 @@ class Collection(Struct, frozen=True):
     """The service narrows its list by a field; where it cannot, or refuses, the whole is read."""
 
     def at(self, object_id: str, suffix: str = "") -> str:
-        """The path of one object, whose id may be its address."""
+        """Return the path of one object, whose id may be its address."""
         if self.id_field.endswith("_ref"):
             object_id = object_id.rstrip("/").rpartition("/")[2]
         return f"{self.path}/{quote(object_id, safe='')}{suffix}"
 
     def within(self, parent_id: str) -> Collection:
-        """The collection of this kind that belongs to one object; ``path`` has ``{}`` for it."""
+        """Return the collection of this kind that belongs to one object; ``path`` has ``{}`` for
+        it."""
         return replace(self, path=self.path.format(quote(parent_id, safe="")))
 
     def ask(self, cloud: Any, method: str, path: str, **more: Any) -> Object:
@@ -112,14 +115,13 @@ class Collection(Struct, frozen=True):
         return send(getattr(cloud, self.proxy), method, path, **more)
 
     def unwrapped(self, body: Mapping[str, Any]) -> Object:
-        """The object inside a body."""
+        """Return the object inside a body."""
         inner = body.get(self.key) if self.key else None
         return dict(inner) if isinstance(inner, Mapping) else dict(body)
 
     def object_in(self, body: Mapping[str, Any]) -> Object:
-        """The object inside an answer; raises :class:`UnreadableAnswerError` where there is
-        none.
-        """
+        """Return the object inside an answer; raises :class:`UnreadableAnswerError` where there is
+        none."""
         found = self.unwrapped(body)
         if found.get(self.id_field) is None:
             kind = self.key or self.plural
@@ -129,7 +131,7 @@ class Collection(Struct, frozen=True):
         return found
 
     def wrapped(self, body: Mapping[str, Any]) -> Object:
-        """A body around an object."""
+        """Return a body around an object."""
         if not self.key:
             return dict(body)
         own = {name: value for name, value in body.items() if name not in self.beside}
@@ -150,7 +152,7 @@ class Collection(Struct, frozen=True):
         return None
 
     def select(self, cloud: Any, path: str = "", **query: Any) -> list[Object]:
-        """All objects that the query selects, page after page."""
+        """Return all objects that the query selects, page after page."""
         found: list[Object] = []
         params = query
         for _ in range(_MOST_PAGES):
@@ -166,7 +168,7 @@ class Collection(Struct, frozen=True):
         return found
 
     def named(self, cloud: Any, name: str) -> list[Object]:
-        """The objects of exactly that name."""
+        """Return the objects of exactly that name."""
         found = self.select(cloud, **{self.name_field: name})
         return [item for item in found if item.get(self.name_field) == name]
 
@@ -185,7 +187,7 @@ class Collection(Struct, frozen=True):
 
 
 def _patch(body: Mapping[str, Any], operation: str) -> list[Object]:
-    """A JSON patch that sets these fields, and removes those without a value."""
+    """Return a JSON patch that sets these fields, and removes those without a value."""
     return [
         {"op": "remove", "path": f"/{name}"}
         if value is None

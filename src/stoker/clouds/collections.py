@@ -24,7 +24,7 @@ _BELOW = {"load_balancer": "/lbaas"}  # prefixes of the paths of services
 def collection(
     proxy: str, key: str, *, path: str = "", plural: str = "", words: str = "", **more: Any
 ) -> Collection:
-    """A collection; its path, plural and words follow from its key unless they are given."""
+    """Return a collection; its path, plural and words follow from its key unless they are given."""
     plural = plural or f"{key}s"
     return Collection(
         proxy,

@@ -80,7 +80,7 @@ class ContainerFiles:
         return dict(zip(wanted, texts, strict=True))
 
     async def text(self, caller: HasToken, container: str, name: str) -> str:
-        """The text of one object.
+        """Return the text of one object.
 
         Raises NotFoundError where there is none, or no object store, and RequestError as above.
         """
@@ -111,7 +111,7 @@ class ContainerFiles:
         return _decoded(container, name, content)
 
     def _named(self, caller: HasToken, container: str, name: str) -> str:
-        """The content of an object of unknown size. Blocks."""
+        """Return the content of an object of unknown size. Blocks."""
         content = self._content(caller, container, name, self._most_bytes + 1)
         if len(content) > self._most_bytes:
             raise _refused(
@@ -161,7 +161,7 @@ def _decoded(container: str, name: str, content: bytes) -> str:
 
 
 def _told_of_object(container: str, name: str, error: Exception) -> RequestError:
-    """The same where one object was named."""
+    """Return the same where one object was named."""
     what = f'the object "{name:.200}" of the container "{container:.100}"'
     if status_of(error) == NOT_FOUND:
         return NotFoundError(f"The object store of this cloud has not {what} in this project.")

@@ -77,7 +77,7 @@ class UnreadableAnswerError(CloudError):
 
 
 def fault_from(response: Any) -> CloudError:
-    """The fault that an HTTP answer (a ``requests`` response) describes."""
+    """Return the fault that an HTTP answer (a ``requests`` response) describes."""
     headers = response.headers
     request_id = headers.get("x-openstack-request-id") or headers.get("x-compute-request-id")
     message = message_in(response.text) or getattr(response, "reason", None) or "no explanation"
@@ -87,7 +87,7 @@ def fault_from(response: Any) -> CloudError:
 
 
 def message_in(text: str) -> str:
-    """The explanation inside the body of an answer, whichever service wrote it."""
+    """Return the explanation inside the body of an answer, whichever service wrote it."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -123,7 +123,7 @@ def parse_retry_after(value: str | None) -> float | None:
 
 
 def status_of(exc: BaseException) -> int | None:
-    """The HTTP status that an exception stands for, or None."""
+    """Return the HTTP status that an exception stands for, or None."""
     for field in ("status_code", "http_status"):
         value = getattr(exc, field, None)
         if isinstance(value, int) and value:

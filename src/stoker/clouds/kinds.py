@@ -152,7 +152,8 @@ KINDS: Mapping[tuple[str, str], Collection] = {
 
 
 def service_type(name: str) -> str:
-    """The catalog's official service type for a service type, project name or attribute name."""
+    """Return the catalog's official service type for a service type, project name or attribute
+    name."""
     plain = name.replace("_", "-")
     return _ALIASES.get(plain, plain)
 

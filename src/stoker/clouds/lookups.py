@@ -84,9 +84,10 @@ class Lookups:
         ] = WeakKeyDictionary()
 
     def find(self, cloud: Any, finder: Finder, value: str) -> str:
-        """The id of the object that ``value`` names. Raises :class:`LookupFailedError` if there
-        is none
-        or more than one, and :class:`CloudError` when the service cannot say.
+        """Return the id of the object that ``value`` names.
+
+        Raises :class:`LookupFailedError` if there is none or more than one, and :class:`CloudError`
+        when the service cannot say.
         """
         service = service_type(finder.service)
         where = KINDS.get((service, finder.kind))
@@ -113,7 +114,7 @@ class Lookups:
     def _names(
         self, cloud: Any, kind: tuple[str, str], where: Collection, now: float
     ) -> Sequence[str] | None:
-        """The names of the objects of a kind, as far as one request lists them, or None."""
+        """Return the names of the objects of a kind, as far as one request lists them, or None."""
         if kind not in _WITH_CANDIDATES:
             return None
         with self._lock:
@@ -150,15 +151,16 @@ class Lookups:
         return None
 
     def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
-        """The id for each, asked in parallel, each once. Raises as :meth:`find`."""
+        """Return the id for each, asked in parallel, each once. Raises as :meth:`find`."""
         return self._each_once(wanted, lambda item: self.find(cloud, item[0], item[1]))
 
     def check_many(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
-        """The reason, or None where the constraint holds, for each; in parallel, each once."""
+        """Return the reason, or None where the constraint holds, for each; in parallel, each
+        once."""
         return self._each_once(checks, lambda item: self.check(cloud, item[0], item[1]))
 
     def known_faults(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
-        """The same; None also where the service could not say."""
+        """Return the same; None also where the service could not say."""
         reasons = self.check_many(cloud, checks)
         return [None if isinstance(reason, Unanswered) else reason for reason in reasons]
 
@@ -175,7 +177,7 @@ class Lookups:
 
 
 def find_id(cloud: Any, where: Collection, value: str) -> str:
-    """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
+    """Return the id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
     in_domain = _IN_DOMAIN.fullmatch(value) if where.in_domains else None
     if in_domain is not None:
         return _id_in_domain(cloud, where, *in_domain.groups())
@@ -219,7 +221,8 @@ def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
 
 
 def candidates(wanted: str, known: Sequence[str] | None) -> str:
-    """The end of a sentence about a name that does not exist: the nearest one, or a short list."""
+    """Return the end of a sentence about a name that does not exist: the nearest one, or a short
+    list."""
     if _ID.fullmatch(wanted):
         return ""
     near = nearest(wanted, known or (), _ALIKE)
@@ -231,10 +234,11 @@ def candidates(wanted: str, known: Sequence[str] | None) -> str:
 
 
 def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
-    """The id of the object that has the name, or the id, in a domain. Raises LookupFailedError.
+    """Return the id of the object that has the name, or the id, in a domain. Raises
+    LookupFailedError.
 
-    A name that itself ends in braces is found by its id only: an object of another domain must
-    not be taken for the one that is meant.
+    A name that itself ends in braces is found by its id only: an object of another domain must not
+    be taken for the one that is meant.
     """
     domain_id = find_id(cloud, KINDS["identity", "domain"], domain)
     for item in where.select(cloud, name=name, domain_id=domain_id):
@@ -247,7 +251,7 @@ def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
 
 
 def by_id(cloud: Any, where: Collection, value: str) -> Object | None:
-    """The object of that id, or None when the service knows none or refuses the id."""
+    """Return the object of that id, or None when the service knows none or refuses the id."""
     try:
         return where.get(cloud, value)
     except CloudError as fault:

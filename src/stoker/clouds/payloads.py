@@ -22,7 +22,7 @@ def payload_of(cloud: Any, secret_ref: str) -> str | None:
 
 
 def payload_in(cloud: Any, secret: Object) -> str | None:
-    """The same for a secret of which the service has told."""
+    """Return the same for a secret of which the service has told."""
     kind = str((secret.get("content_types") or {}).get("default") or _TEXT)
     answer = cloud.key_manager.request(
         SECRETS.at(secret["secret_ref"], "/payload"), "GET", headers={"Accept": kind}

@@ -44,7 +44,7 @@ class Place:
 
 
 def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
-    """The connection to the cloud and region that a context names.
+    """Return the connection to the cloud and region that a context names.
 
     The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchCloudError` for a secret
     with other content, and the fault of the cloud if it cannot be read.
@@ -84,7 +84,7 @@ def fault_of(cloud: Any, context: Any) -> str | None:
 
 
 def login_of(access: str) -> tuple[str, Mapping[str, Any]]:
-    """The kind of login and its options, as the content of a secret has them."""
+    """Return the kind of login and its options, as the content of a secret has them."""
     try:
         content = json.loads(access)
         kind, options = content["auth_type"], content["auth"]

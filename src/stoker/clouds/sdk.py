@@ -80,7 +80,7 @@ class ChangingSession(requests.Session):
         self.may_change = may_change
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """The answer to a request."""
+        """Return the answer to a request."""
         if request.method not in _READING:
             self.may_change()
         return super().send(request, **options)
@@ -109,7 +109,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         self._catalog_stands_until = 0.0
 
     def get_endpoint(self, auth: Any = None, **wanted: Any) -> Any:
-        """The address of a service."""
+        """Return the address of a service."""
         return self._looked_up(super().get_endpoint, auth, wanted)
 
     def get_endpoint_data(self, auth: Any = None, **wanted: Any) -> Any:
@@ -117,7 +117,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         return self._looked_up(super().get_endpoint_data, auth, wanted)
 
     def get_api_major_version(self, auth: Any = None, **wanted: Any) -> Any:
-        """The version that a service has."""
+        """Return the version that a service has."""
         return self._looked_up(super().get_api_major_version, auth, wanted)
 
     def _looked_up(self, look: Callable[..., Any], auth: Any, wanted: Mapping[str, Any]) -> Any:
@@ -140,7 +140,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             raise EndpointNotFoundError(str(fault)) from None
 
     def elsewhere(self, place: Place, region: str | None) -> connection.Connection:
-        """The connection to another region or cloud, kept with this session.
+        """Return the connection to another region or cloud, kept with this session.
 
         ``region`` is that of places which name none. Nothing is asked of the cloud yet.
         """
@@ -259,7 +259,7 @@ class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
         self._renew = endpoints.renew_trust
 
     def get_auth_ref(self, session: Any, **options: Any) -> Any:
-        """A token by the trust."""
+        """Return a token by the trust."""
         try:
             return super().get_auth_ref(session, **options)
         except (exceptions.NotFound, exceptions.Unauthorized, exceptions.Forbidden):
@@ -292,7 +292,10 @@ class Maker:
         self._http.mount("https://", adapter)
 
     def connection(self, credentials: Credentials) -> connection.Connection:
-        """A connection that acts with these credentials. Nothing is asked of the cloud yet."""
+        """Return a connection that acts with these credentials.
+
+        Nothing is asked of the cloud yet.
+        """
         acting = ObservedSession(
             self._observer,
             self._tls,
@@ -347,7 +350,7 @@ def _by_password(auth_url: str, known: UserPassword) -> v3.Password:
 
 
 def _login(access: str) -> Any:
-    """The plugin of keystoneauth that logs in as the content of a secret says."""
+    """Return the plugin of keystoneauth that logs in as the content of a secret says."""
     kind, options = login_of(access)
     loader = loading.get_plugin_loader(kind)
     known = {option.dest for option in loader.get_options()}

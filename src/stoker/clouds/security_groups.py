@@ -14,7 +14,7 @@ _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
 
 
 def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
-    """The ids of groups given by name or id, each once, in order.
+    """Return the ids of groups given by name or id, each once, in order.
 
     Raises :class:`stoker.kernel.errors.NotFoundError` for a name that no group or more than one
     has.
@@ -28,7 +28,8 @@ def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
 
 
 def named_groups(cloud: Any, groups: Sequence[Any], present: Sequence[str]) -> list[Any]:
-    """The groups of an object, by the names under which they are among ``groups``; else by id."""
+    """Return the groups of an object, by the names under which they are among ``groups``; else by
+    id."""
     names: dict[str, Any] = {}
     for group in groups:
         with suppress(NotFoundError):

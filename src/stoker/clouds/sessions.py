@@ -60,7 +60,7 @@ class Sessions:
                 )
 
     def connection(self, credentials: Credentials) -> Any:
-        """An ``openstack.connection.Connection`` that acts with these credentials.
+        """Return an ``openstack.connection.Connection`` that acts with these credentials.
 
         The same one until half an hour after its last use.
         """

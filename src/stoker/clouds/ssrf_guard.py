@@ -44,8 +44,8 @@ def guarded(
     longest: int = _LONGEST,
     seconds: float = _SECONDS,
 ) -> requests.Session:
-    """The session, whose connections raise :class:`NoSuchCloudError` from now on where they may not
-    go. An answer that is longer, or takes longer, ends with a RequestException."""
+    """Return the session, whose connections raise :class:`NoSuchCloudError` from now on where they
+    may not go. An answer that is longer, or takes longer, ends with a RequestException."""
     session.trust_env = False
     for scheme in ("http://", "https://"):
         session.mount(scheme, _Adapter(hosts, longest, seconds))
@@ -81,7 +81,7 @@ class _Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = pools
 
     def send(self, request: Any, *args: Any, **options: Any) -> requests.Response:
-        """The answer, whose body is read already."""
+        """Return the answer, whose body is read already."""
         began = time.monotonic()
         try:
             with closing(super().send(request, *args, **options)) as answer:
@@ -97,7 +97,8 @@ class _Adapter(HTTPAdapter):
         return self.build_response(request, read)
 
     def _read(self, answer: urllib3.HTTPResponse) -> bytes:
-        """The body, piece by piece as it arrives: who sends too much shall not be waited for."""
+        """Return the body, piece by piece as it arrives: who sends too much shall not be waited
+        for."""
         body = bytearray()
         try:
             while piece := answer.read1(_PIECE, decode_content=True):
@@ -168,7 +169,7 @@ class _Secure(HTTPSConnection):
 
 
 def _connected(self: Any, connect: Callable[[], socket.socket]) -> socket.socket:
-    """A socket to an allowed address of the host; certificates are those of its name."""
+    """Return a socket to an allowed address of the host; certificates are those of its name."""
     name = self._dns_host
     try:
         found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)

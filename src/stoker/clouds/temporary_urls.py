@@ -48,7 +48,7 @@ class TemporaryUrls:
         return is_temporary(url, await self._stores())
 
     async def _stores(self) -> tuple[str, ...]:
-        """The addresses of the object store; none while the catalog cannot be read."""
+        """Return the addresses of the object store; none while the catalog cannot be read."""
         until, stores = self._known
         if until > self._clock.now():
             return stores

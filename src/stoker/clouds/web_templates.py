@@ -56,7 +56,7 @@ class _UnusableAnswerError(Exception):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a host, as the system knows them."""
+    """Return the addresses of a host, as the system knows them."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
@@ -123,7 +123,7 @@ class WebTemplates:
         raise _UnusableAnswerError("too many redirects")
 
     async def _request(self, client: httpx.AsyncClient, target: httpx.URL) -> httpx.Request:
-        """A request to the address of a host; name and certificate are those of the host."""
+        """Return a request to the address of a host; name and certificate are those of the host."""
         if target.scheme not in _SCHEMES or not target.host:
             raise _UnusableAnswerError("no address of the web")
         port = target.port or (443 if target.scheme == "https" else 80)

@@ -93,7 +93,7 @@ class Workers:
         return {service: self.load(service) for service in list(self._gates)}
 
     def limit(self, service: str) -> ConcurrencyLimit:
-        """The limit of a service, made when it is first asked for."""
+        """Return the limit of a service, made when it is first asked for."""
         return self._gate(service).limit
 
     def share(self, among: int) -> None:

@@ -21,7 +21,7 @@ Returns the caller, or None when the request does not prove who sends it.
 
 
 def authentication(conf: Any, keystone: Authentication) -> Authentication:
-    """The one that the options choose: ``keystone``, or that of a package.
+    """Return the one that the options choose: ``keystone``, or that of a package.
 
     Raises ValueError when the options name none that is installed.
     """

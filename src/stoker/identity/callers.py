@@ -14,7 +14,7 @@ IsAdmin = Callable[[Mapping[str, Any]], Awaitable[bool]]
 
 
 async def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
-    """The caller that a token identifies. The project is empty for unscoped tokens."""
+    """Return the caller that a token identifies. The project is empty for unscoped tokens."""
     user = grant.body["user"]
     project = grant.body.get("project", {})
     roles, trust = grant.roles, grant.body.get("OS-TRUST:trust", {})

@@ -45,7 +45,8 @@ class SignatureVerifier:
         headers: Mapping[str, str],
         body: bytes,
     ) -> Caller:
-        """The caller whose key signed the request; see ``stoker.api.ports.VerifySignature``."""
+        """Return the caller whose key signed the request; see
+        ``stoker.api.ports.VerifySignature``."""
         signed = dict(re.findall(_FIELD, headers.get("authorization", "")))
         given = (*map(params.get, _SIGNATURES), signed.get("Signature"))
         signature = next(filter(None, given), None)

@@ -74,7 +74,7 @@ class IdentityServices:
         self.policies.load()
 
     def renew_trust(self, trust_id: str) -> str | None:
-        """A new trust to replace one that is refused; called on worker threads."""
+        """Return a new trust to replace one that is refused; called on worker threads."""
         return self._keystone.wait_for(self.trusts.renew(trust_id))
 
     def open(self) -> None:

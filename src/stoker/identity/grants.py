@@ -45,7 +45,7 @@ class Grant:
         return [str(role["name"]) for role in self.body.get("roles", ())]
 
     def endpoint(self, service_type: str, interface: str, region: str | None) -> str | None:
-        """The URL of a service in the token's catalog, or None."""
+        """Return the URL of a service in the token's catalog, or None."""
         for service in self.body.get("catalog", ()):
             if service.get("type") != service_type:
                 continue
@@ -57,7 +57,7 @@ class Grant:
 
 
 def unavailable(detail: str) -> RequestError:
-    """The refusal (503) for an identity service whose answer cannot be used."""
+    """Return the refusal (503) for an identity service whose answer cannot be used."""
     return RequestError(out_of_order(detail), UNAVAILABLE)
 
 
@@ -67,7 +67,8 @@ def out_of_order(detail: str) -> str:
 
 
 def read_grant(token: str, content: Any) -> Grant:
-    """The grant that an answer of the identity service holds; refuses (503) a malformed one."""
+    """Return the grant that an answer of the identity service holds; refuses (503) a malformed
+    one."""
     try:
         body = content["token"]
         expires_at = datetime.fromisoformat(body["expires_at"]).timestamp()
@@ -78,14 +79,14 @@ def read_grant(token: str, content: Any) -> Grant:
 
 
 def granted(response: httpx.Response) -> Grant | None:
-    """The grant of an answer to an authentication request; None when it was refused."""
+    """Return the grant of an answer to an authentication request; None when it was refused."""
     if response.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
         return None
     return read_grant(response.headers.get("X-Subject-Token", ""), json_of(response))
 
 
 def json_of(response: httpx.Response) -> Any:
-    """The JSON of an answer; refuses (503) an answer that has none."""
+    """Return the JSON of an answer; refuses (503) an answer that has none."""
     try:
         return response.json()
     except ValueError as error:
@@ -93,23 +94,23 @@ def json_of(response: httpx.Response) -> Any:
 
 
 def by_password(user: User, scope: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The request for a token of ``user``, for its own scope unless another one is given."""
+    """Return the request for a token of ``user``, for its own scope unless another one is given."""
     who = {"name": user.name, "domain": _named(user.domain_id, user.domain_name)}
     return _request(who, user.password, scope or _scope_of(user))
 
 
 def by_user_id(user_id: str, password: str, project_id: str) -> dict[str, Any]:
-    """The request for a token of a user that is known by id, for a project."""
+    """Return the request for a token of a user that is known by id, for a project."""
     return _request({"id": user_id}, password, project_scope(project_id))
 
 
 def project_scope(project_id: str) -> dict[str, Any]:
-    """The scope of tokens for a project."""
+    """Return the scope of tokens for a project."""
     return {"project": {"id": project_id}}
 
 
 def trust_scope(trust_id: str) -> dict[str, Any]:
-    """The scope of tokens by a trust."""
+    """Return the scope of tokens by a trust."""
     return {"OS-TRUST:trust": {"id": trust_id}}
 
 

@@ -65,7 +65,7 @@ class Keystone:
         headers: Mapping[str, str] | None = None,
         **content: Any,
     ) -> httpx.Response:
-        """An answer below 500; refuses (503) when there is none. ``content`` is httpx's."""
+        """Return an answer below 500; refuses (503) when there is none. ``content`` is httpx's."""
         sent = {**(headers or {})}
         if token is not None:
             sent["X-Auth-Token"] = token
@@ -94,11 +94,11 @@ class Keystone:
         return response
 
     async def authenticate(self, request: Mapping[str, Any]) -> Grant | None:
-        """The token that a request for one gets; None when it is refused."""
+        """Return the token that a request for one gets; None when it is refused."""
         return granted(await self.request("POST", "/auth/tokens", json=request))
 
     async def grant_of(self, user: User, *, renew: bool = False) -> Grant:
-        """A valid token of a user whose password we know, kept while it is valid.
+        """Return a valid token of a user whose password we know, kept while it is valid.
 
         ``renew`` asks for a new one, which is done at most every 30 seconds: clients can provoke
         it, and it is costly. Refuses (503) when the identity service does not accept the user,
@@ -121,7 +121,8 @@ class Keystone:
             return grant
 
     async def call(self, user: User, method: str, path: str, **content: Any) -> httpx.Response:
-        """The answer to a request of ``user``; a token that was revoked meanwhile is renewed."""
+        """Return the answer to a request of ``user``; a token that was revoked meanwhile is
+        renewed."""
         for renew in (False, True):
             token = (await self.grant_of(user, renew=renew)).token
             response = await self.request(method, path, token=token, **content)

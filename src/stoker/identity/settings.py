@@ -77,7 +77,7 @@ class IdentitySettings(Struct, frozen=True):
 
 
 def settings_from(conf: Any) -> IdentitySettings:
-    """The settings that options (``oslo_config.cfg.ConfigOpts``) make.
+    """Return the settings that options (``oslo_config.cfg.ConfigOpts``) make.
 
     Raises ValueError when the options name no identity service or no service user.
     """
@@ -113,7 +113,7 @@ def settings_from(conf: Any) -> IdentitySettings:
 
 
 def _domain(section: Any, kind: str) -> str | None:
-    """The name of a domain; of a section that names none, that for all that have none."""
+    """Return the name of a domain; of a section that names none, that for all that have none."""
     name = getattr(section, f"{kind}_domain_name") or section.default_domain_name
     return str(name) if name else "Default"
 

@@ -13,7 +13,7 @@ METHODS = {"waitcondition": "PUT", "signal": "POST"}  # covered by the signature
 def sign_url(
     base: str, arn: str, kind: str, *, access: str, secret: str, timestamp: str | None
 ) -> str:
-    """The address ``base/arn``, signed for the method of ``kind``.
+    """Return the address ``base/arn``, signed for the method of ``kind``.
 
     ``base`` is a URL without query, ``timestamp`` a time in the API's notation or None for a
     signature that never expires.

@@ -81,7 +81,7 @@ class StackDomain:
         return admin
 
     async def project(self, name: str) -> str:
-        """The id of the project of that name, made if there is none."""
+        """Return the id of the project of that name, made if there is none."""
         self._made.add(name)
         return await self._find("projects", name) or await self._make("project", {"name": name})
 
@@ -112,7 +112,8 @@ class StackDomain:
         return name in self._made or name in self._found
 
     async def user(self, name: str, password: str, project_id: str) -> str:
-        """The id of a user that may call back for a project; made, or given a new password."""
+        """Return the id of a user that may call back for a project; made, or given a new
+        password."""
         found = await self._find("users", name)
         if found is None:
             user = {"name": name, "password": password, "default_project_id": project_id}
@@ -147,7 +148,7 @@ class StackDomain:
         await self._remove(f"/credentials/{hashlib.sha256(access.encode()).hexdigest()}")
 
     async def user_id(self, name: str, project_id: str) -> str | None:
-        """The id of the user of that name, if it was made to call back for that project."""
+        """Return the id of the user of that name, if it was made to call back for that project."""
         query = {"domain_id": await self._domain_id(), "name": name}
         for user in await self._list(self.admin, "users", query):
             if user.get("default_project_id") == project_id:
@@ -166,7 +167,8 @@ class StackDomain:
     async def _list(
         self, user: User, kind: str, params: Mapping[str, str]
     ) -> list[Mapping[str, Any]]:
-        """The objects of a kind, as ``users``, that fit; refuses (503) when it may not look."""
+        """Return the objects of a kind, as ``users``, that fit; refuses (503) when it may not
+        look."""
         response = await self.keystone.call(user, "GET", f"/{kind}", params=params)
         _check(response, f"a list of {kind}")
         found: list[Mapping[str, Any]] = json_of(response).get(kind, [])
@@ -208,7 +210,8 @@ class ResourceSignalling:
         self._project_name = project_name
 
     def create_user(self, call: Call) -> Mapping[str, Any]:
-        """The user of the resource: ``user_id``, ``username``, ``password``, ``project_id``."""
+        """Return the user of the resource: ``user_id``, ``username``, ``password``,
+        ``project_id``."""
         if call.data.get("user_id") and call.data.get("password"):
             return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
         project_id = self._wait_for(self._domain.project(self._project_name))
@@ -227,7 +230,7 @@ class ResourceSignalling:
         self._wait_for(removed)
 
     def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
-        """An EC2 key of the user: ``access`` and ``secret``."""
+        """Return an EC2 key of the user: ``access`` and ``secret``."""
         return self._wait_for(self._domain.keypair(user_id, self._project_id(call)))
 
     def delete_keypair(self, call: Call, access: str) -> None:
@@ -235,13 +238,12 @@ class ResourceSignalling:
         self._wait_for(self._domain.remove_keypair(access))
 
     def user_id(self, call: Call, username: str) -> str | None:
-        """The id of the user of that name in the project of this tree of stacks."""
+        """Return the id of the user of that name in the project of this tree of stacks."""
         return self._wait_for(self._domain.user_id(username, self._project_id(call)))
 
     def signal_url(self, call: Call, project_id: str | None = None) -> str:
-        """The address of the REST API that accepts signals for the resource: below the project of
-        its stack user, unless another one is named.
-        """
+        """Return the address of the REST API that accepts signals for the resource: below the
+        project of its stack user, unless another one is named."""
         root = self._domain.settings.orchestration_url or self._endpoint("orchestration")
         stack, resource = quote(call.stack.name), quote(call.name, safe="")
         path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
@@ -262,7 +264,8 @@ class ResourceSignalling:
         return root or self.metadata_url(call)
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
-        """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
+        """Return the address below ``path`` (``waitcondition`` or ``signal``), signed with the
+        key."""
         stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
         return sign_url(
             f"{self._signal_root()}/{path}",
@@ -274,7 +277,7 @@ class ResourceSignalling:
         )
 
     def token(self, call: Call) -> str:
-        """A token of the resource's user."""
+        """Return a token of the resource's user."""
         user_id, password = call.data["user_id"], call.data["password"]
         request = by_user_id(user_id, password, self._project_id(call))
         grant = self._wait_for(self._domain.keystone.authenticate(request))
@@ -287,7 +290,7 @@ class ResourceSignalling:
         return str(known or self._wait_for(self._domain.project(self._project_name)))
 
     def _signal_root(self) -> str:
-        """The root of the addresses for signals, as servers reach them."""
+        """Return the root of the addresses for signals, as servers reach them."""
         given = self._domain.settings.waitcondition_url
         root = given.rstrip("/").removesuffix("/waitcondition") if given else None
         return (root or self._endpoint("cloudformation")).rstrip("/")
@@ -305,13 +308,13 @@ class ResourceSignalling:
 
 
 def _user_name(call: Call) -> str:
-    """A name for the resource's user: readable at its head, unique by the id at its end."""
+    """Return a name for the resource's user: readable at its head, unique by the id at its end."""
     room = _NAME_LIMIT - len(call.resource_id) - 1
     return f"{f'{call.stack.name}-{call.name}'[:room]}-{call.resource_id}"
 
 
 def _version_root(url: str) -> str:
-    """The address up to the version, whatever project a catalog has put behind it."""
+    """Return the address up to the version, whatever project a catalog has put behind it."""
     head, version, _ = url.rstrip("/").partition("/v1")
     return head + (version or "/v1")
 

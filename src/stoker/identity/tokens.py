@@ -63,7 +63,7 @@ class Authenticator:
         await asyncio.gather(*self._checks, return_exceptions=True)
 
     async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
-        """The caller, or None when the request does not prove who sends it.
+        """Return the caller, or None when the request does not prove who sends it.
 
         Refuses (503) when the identity service does not answer.
         """
@@ -80,7 +80,7 @@ class Authenticator:
         return None
 
     async def _by_service(self, token: str, service_token: str) -> Caller | None:
-        """The user for whom a service sends a request."""
+        """Return the user for whom a service sends a request."""
         service = await self._by_token(service_token)
         if service is None:
             return None
@@ -90,7 +90,7 @@ class Authenticator:
         return await self._by_token(token, expired=trusted)
 
     async def _by_token(self, token: str, *, expired: bool = False) -> Caller | None:
-        """The user of a token, which may have ``expired``."""
+        """Return the user of a token, which may have ``expired``."""
         token = token.strip()  # what ends a header's line is none of its value
         if (
             not token

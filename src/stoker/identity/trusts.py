@@ -172,7 +172,7 @@ class Trusts:
             await self._remove_unused(project_id, user_id)
 
     def current(self, trust_id: str) -> str:
-        """The trust that replaces this one, as far as this process has heard."""
+        """Return the trust that replaces this one, as far as this process has heard."""
         while trust_id in self._replaced:
             trust_id = self._replaced[trust_id]
         return trust_id
@@ -182,7 +182,7 @@ class Trusts:
         self._begin(self.renew(trust_id, asks=False))
 
     async def renew(self, trust_id: str, *, asks: bool = True) -> str | None:
-        """A trust in the place of one that the identity service does not accept any more.
+        """Return a trust in the place of one that the identity service does not accept any more.
 
         None as long as no process, or without ``asks`` this one, has had a request of its user.
         """
@@ -207,7 +207,7 @@ class Trusts:
         return None
 
     async def _replacement(self, trust_id: str) -> str | None:
-        """The trust that has replaced this one, if any."""
+        """Return the trust that has replaced this one, if any."""
         last = trust_id
         while (known := await self._records.trust(last)) is not None and known.replaced_by:
             self._replaced[last] = last = known.replaced_by
@@ -229,7 +229,7 @@ class Trusts:
         return made
 
     async def _make(self, caller: Caller, wanted: TrustRecord, replaces: str | None = None) -> str:
-        """A new trust, or the one that another process has made meanwhile."""
+        """Return a new trust, or the one that another process has made meanwhile."""
         trust = {
             "trustor_user_id": wanted.user_id,
             "trustee_user_id": wanted.trustee_id,
@@ -303,7 +303,8 @@ class Trusts:
         return True
 
     async def _acting(self, trust_id: str) -> Grant | None:
-        """A token by the trust itself: it impersonates the trustor, who may end the trust."""
+        """Return a token by the trust itself: it impersonates the trustor, who may end the
+        trust."""
         request = by_password(self.trustee, trust_scope(trust_id))
         return granted(await self._keystone.request("POST", "/auth/tokens", json=request))
 

@@ -52,7 +52,7 @@ def require_library() -> None:
 
 
 def bus_settings(conf: Any) -> BusSettings:
-    """The settings that options give. Raises MessageBusError."""
+    """Return the settings that options give. Raises MessageBusError."""
     own, level = conf.oslo_messaging_notifications, conf.default_notification_level.upper()
     if level not in LEVELS:
         raise MessageBusError(

@@ -68,7 +68,7 @@ def _servers(client: Client, ctx: click.Context) -> Iterable[str]:
 
 
 def parameters(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The parameters that the template declares, as ``NAME=``.
+    """Return the parameters that the template declares, as ``NAME=``.
 
     The template is looked up among the words of the line: a line that ends within an option is not
     parsed as far as its arguments.

@@ -112,7 +112,7 @@ class DataDirLock:
 
 
 def running_in(data_dir: Path) -> Running | None:
-    """The service that runs in a data directory, or None.
+    """Return the service that runs in a data directory, or None.
 
     Raises :class:`InputError` for the directory of another user.
     """

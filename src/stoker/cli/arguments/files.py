@@ -51,7 +51,7 @@ class Bundle(Struct, frozen=True):
         return str(self.path) if file is None else self.places.get(file, file)
 
     def texts(self) -> dict[str, str]:
-        """All texts, by their places."""
+        """Return all texts, by their places."""
         texts = {self.place(name): text for name, text in self.files.items()}
         return {str(self.path): self.template, **texts}
 

@@ -24,7 +24,7 @@ _DECLARED = ("parameters", "Parameters")
 def diagnostic_where_given(
     found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]
 ) -> Diagnostic:
-    """The diagnostic, at the place of the value if an environment gives it."""
+    """Return the diagnostic, at the place of the value if an environment gives it."""
     if found.code not in _CODES or len(found.path) != 2 or found.path[0] not in _DECLARED:
         return found
     place = _place(sent, str(found.path[1]), parameters)
@@ -39,7 +39,7 @@ def diagnostic_where_given(
 
 
 def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, str]) -> Finding:
-    """The same for a finding of the service."""
+    """Return the same for a finding of the service."""
     section, _, name = found.path.partition(".")
     if found.code not in _CODES or section not in _DECLARED or found.file != sent.place(None):
         return found
@@ -62,7 +62,7 @@ def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, s
 
 
 def _place(sent: Bundle, name: str, parameters: Iterable[str]) -> tuple[str, Path] | None:
-    """The environment that gives a parameter its value, and where in it."""
+    """Return the environment that gives a parameter its value, and where in it."""
     if name in parameters:
         return None
     for section in ("parameters", "parameter_defaults"):

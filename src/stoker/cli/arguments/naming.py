@@ -19,7 +19,7 @@ _MOST_BESIDE_HINT = 10
 
 
 def the_stack(client: Client, name: str) -> Stack:
-    """The stack of that name or id. Raises :class:`InputError` if there is none."""
+    """Return the stack of that name or id. Raises :class:`InputError` if there is none."""
     found = find_stack(client, name)
     if found is None:
         hint = did_you_mean(name, [stack.name for stack in list_stacks(client)])
@@ -45,13 +45,13 @@ def paths_of(stack: Stack, resources: Sequence[Resource]) -> Mapping[str, tuple[
 
 
 def by_path(stack: Stack, resources: Sequence[Resource]) -> dict[str, Resource]:
-    """The resources of a stack, and of those nested in it, by their paths."""
+    """Return the resources of a stack, and of those nested in it, by their paths."""
     paths = paths_of(stack, resources)
     return {"/".join((*paths.get(each.stack_id, ()), each.name)): each for each in resources}
 
 
 def the_resource(client: Client, stack: Stack, path: str) -> Resource:
-    """The resource of a stack that a path leads to. Raises :class:`InputError`."""
+    """Return the resource of a stack that a path leads to. Raises :class:`InputError`."""
     known = by_path(stack, resources_of(client, stack))
     if path in known:
         return known[path]

@@ -54,7 +54,7 @@ _config_dir = click.option(
 
 
 def config_files(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that name configuration files; a command gets them as ``config``."""
+    """Return the options that name configuration files; a command gets them as ``config``."""
 
     @wraps(command)
     def with_files(
@@ -89,7 +89,7 @@ _url = click.option(
 
 
 def service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which service a command speaks to; it gets them as ``target``."""
+    """Return the options that say which service a command speaks to; it gets them as ``target``."""
 
     @wraps(command)
     def with_target(data_dir: Path, url: str | None, **others: Any) -> Any:

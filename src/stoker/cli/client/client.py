@@ -98,7 +98,7 @@ class Client:
         self._http.close()
 
     def get(self, service: str, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        """The JSON at a path of a service. Raises :class:`CommandError`."""
+        """Return the JSON at a path of a service. Raises :class:`CommandError`."""
         return self.call(service, "GET", path, query=query)
 
     def call(
@@ -109,7 +109,7 @@ class Client:
         body: Any = None,
         query: Mapping[str, Any] | None = None,
     ) -> Any:
-        """The JSON that a service answers, None where it answers without.
+        """Return the JSON that a service answers, None where it answers without.
 
         ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandError`.
         """
@@ -128,7 +128,8 @@ class Client:
     def lines(
         self, service: str, path: str, query: Mapping[str, Any], silence: float
     ) -> Iterator[str]:
-        """The lines of a stream of events, as they come; none where the service has no streams.
+        """Yield the lines of a stream of events, as they come; none where the service has no
+        streams.
 
         Raises :class:`CommandError`, also after ``silence`` seconds without any.
         """
@@ -254,7 +255,7 @@ def _json(response: httpx.Response) -> Any:
 
 
 def _refusal(response: httpx.Response) -> RefusedError:
-    """The error of a service, whichever shape it has."""
+    """Return the error of a service, whichever shape it has."""
     try:
         body = all_visible(response.json())
     except ValueError:

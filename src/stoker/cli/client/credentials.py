@@ -38,12 +38,12 @@ class Credentials:
     """Where they were found, as ``OS_CLOUD=prod``; empty for a data directory."""
 
     def __str__(self) -> str:
-        """The cloud and the project, without secrets."""
+        """Return the cloud and the project, without secrets."""
         user = f"{self.username or 'a token'}/{self.project_name or self.project_id}"
         return f"{self.auth_url} as {user}" + (f" ({self.source})" if self.source else "")
 
     def request(self) -> dict[str, Any]:
-        """The body of a request for a token."""
+        """Return the body of a request for a token."""
         if self.token:
             identity: dict[str, Any] = {"methods": ["token"], "token": {"id": self.token}}
         else:

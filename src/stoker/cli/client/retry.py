@@ -17,7 +17,7 @@ _REASON = "it keeps the failure that an earlier attempt has reported"
 
 
 def handles_to_renew(client: Client, stack: Stack) -> list[Resource]:
-    """The handles of a failed stack that keep a failure."""
+    """Return the handles of a failed stack that keep a failure."""
     if stack.status != "FAILED":
         return []
     return failed_handles(resources_of(client, stack), events_of(client, stack))
@@ -32,7 +32,8 @@ def renew(client: Client, handles: Sequence[Resource]) -> None:
 
 
 def failed_handles(resources: Sequence[Resource], events: Sequence[Event]) -> list[Resource]:
-    """The handles that were told of a failure, in stacks where a wait condition has failed."""
+    """Return the handles that were told of a failure, in stacks where a wait condition has
+    failed."""
     waiting = {r.stack_id for r in resources if r.type_name in _CONDITIONS and r.status == "FAILED"}
     told = {
         (event.stack_id, event.resource, event.physical_id)

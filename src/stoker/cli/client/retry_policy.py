@@ -33,7 +33,7 @@ class RetryPolicy:
         self._said = False
 
     def ask(self, question: Callable[[], Value], *, first: bool = False) -> Value:
-        """The answer to a question that changes nothing, asked again while nobody answers.
+        """Return the answer to a question that changes nothing, asked again while nobody answers.
 
         Raises :class:`CommandError` for an answer that is a refusal, and where none comes in time.
         Of the ``first`` question also where there is nobody: the address may be wrong.

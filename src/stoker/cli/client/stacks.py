@@ -115,7 +115,7 @@ class Server(Struct, frozen=True):
 
 
 def find_stack(client: Client, name: str) -> Stack | None:
-    """The stack of that name or id with its outputs, or None."""
+    """Return the stack of that name or id with its outputs, or None."""
     try:
         answer = client.get(ORCHESTRATION, f"/stacks/{name}")
     except RefusedError as refusal:
@@ -132,7 +132,7 @@ def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
 
 
 def planned_resources(preview: Any, stack: Stack) -> list[Resource]:
-    """The resources that a preview of a new stack names, without those of nested stacks."""
+    """Return the resources that a preview of a new stack names, without those of nested stacks."""
 
     def parse(found: list[Any]) -> list[Resource]:
         return [
@@ -158,12 +158,12 @@ def planned_resources(preview: Any, stack: Stack) -> list[Resource]:
 
 
 def list_stacks(client: Client) -> list[Stack]:
-    """All stacks of the project, newest first."""
+    """Return all stacks of the project, newest first."""
     return _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks"), "stacks")
 
 
 def resources_of(client: Client, stack: Stack) -> list[Resource]:
-    """All resources of a stack and of the stacks nested in it."""
+    """Return all resources of a stack and of the stacks nested in it."""
     answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
     return _parsed(_each(_resource), answer, "resources")
 
@@ -192,14 +192,14 @@ def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Ev
 
 
 def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
-    """The last things that happened to a stack, oldest first."""
+    """Return the last things that happened to a stack, oldest first."""
     query = {"nested_depth": DEEP, "limit": count}
     answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
     return _parsed(_each(_event), answer, "events")[::-1]
 
 
 def last_event_id(client: Client, stack: Stack) -> str | None:
-    """The last thing that happened to a stack, as :func:`events_of` takes it."""
+    """Return the last thing that happened to a stack, as :func:`events_of` takes it."""
     return next((event.id for event in last_events(client, stack, 1)), None)
 
 
@@ -210,12 +210,12 @@ def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> b
 
 
 def servers(client: Client) -> list[Server]:
-    """All servers of the project."""
+    """Return all servers of the project."""
     return _parsed(_each(_server), client.get("compute", "/servers/detail"), "servers")
 
 
 def console_log(client: Client, server_id: str, lines: int | None = None) -> str:
-    """The last lines of a server's console log, or all of it."""
+    """Return the last lines of a server's console log, or all of it."""
     action: Mapping[str, Any] = {"os-getConsoleOutput": {} if lines is None else {"length": lines}}
     answer = client.call("compute", "POST", f"/servers/{server_id}/action", action)
     return _parsed(str, answer, "output")

@@ -19,7 +19,8 @@ class Target(Struct, frozen=True):
     """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
 
     def foreign(self) -> Credentials | None:
-        """The credentials of a cloud that is not that of the data directory, if one is named."""
+        """Return the credentials of a cloud that is not that of the data directory, if one is
+        named."""
         return None if self.own_data_dir else in_environment(os.environ)
 
     @property

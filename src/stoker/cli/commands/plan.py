@@ -104,7 +104,7 @@ def command(
 
 
 def _deploy(client: Client, given: DeployArguments, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
-    """The plan of a deployment, and the file for it."""
+    """Return the plan of a deployment, and the file for it."""
     wanted = given.wanted()
     existing = find_stack(client, wanted.name)
     if existing is None:
@@ -121,7 +121,7 @@ def _deploy(client: Client, given: DeployArguments, *, fingerprint: bool) -> tup
 def _destroy(
     client: Client, given: DeployArguments, *, fingerprint: bool
 ) -> tuple[Plan, SavedPlan]:
-    """The plan of the end of a stack, and the file for it."""
+    """Return the plan of the end of a stack, and the file for it."""
     if not given.is_template_alone:
         raise InputError("--destroy takes the name of a stack, and nothing else")
     stack = the_stack(client, str(given.template))

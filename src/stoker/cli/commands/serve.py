@@ -52,7 +52,7 @@ _CONFIGURABLE = (
 
 
 def port_option(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
-    """An option for the port of something."""
+    """Return an option for the port of something."""
     return click.option(
         option,
         type=click.IntRange(0, 65535),
@@ -163,7 +163,7 @@ def configured(options: ServeOptions) -> ServeOptions:
 
 
 def _given() -> set[str]:
-    """The options that the command line or the environment names."""
+    """Return the options that the command line or the environment names."""
     context = click.get_current_context()
     given = {
         name
@@ -253,7 +253,7 @@ def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.soc
 
 
 def load_service() -> ModuleType:
-    """The service; loading it takes as long as the cloud needs to start, at its side."""
+    """Return the service; loading it takes as long as the cloud needs to start, at its side."""
     expect_reloads()
     with loading():
         return importlib.import_module("stoker.cli.local.serving")
@@ -262,7 +262,7 @@ def load_service() -> ModuleType:
 def _open(
     host: str, named: int | None, known: int | None, default: int, option: str
 ) -> socket.socket:
-    """A listener at the port that was named.
+    """Return a listener at the port that was named.
 
     Else at the one that is known from before, at the default one unless 0 was named, or if that is
     taken at any other. Raises :class:`CommandError`.

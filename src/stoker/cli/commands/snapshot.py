@@ -203,7 +203,10 @@ def _snapshots(client: Client, stack: Stack) -> Sequence[Mapping[str, Any]]:
 
 
 def _the_snapshot(client: Client, stack: Stack, wanted: str) -> Mapping[str, Any]:
-    """The snapshot of that id or name. Raises :class:`InputError` if there is none, or several."""
+    """Return the snapshot of that id or name.
+
+    Raises :class:`InputError` if there is none, or several.
+    """
     known = _snapshots(client, stack)
     found = [each for each in known if each["id"] == wanted]
     found = found or [each for each in known if each["name"] == wanted]

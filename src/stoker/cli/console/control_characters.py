@@ -18,12 +18,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters written as ``\x1b`` or ``\u202e``."""
+    r"""Return the text with control characters written as ``\x1b`` or ``\u202e``."""
     return _CONTROL.sub(_written, text)
 
 
 def all_visible(tree: Any) -> Any:
-    """A tree of JSON with all its texts, and the keys of its maps, in that form."""
+    """Return a tree of JSON with all its texts, and the keys of its maps, in that form."""
     return replaced(tree, lambda leaf: visible(leaf) if isinstance(leaf, str) else leaf, keys=True)
 
 

@@ -47,7 +47,7 @@ class DocumentError(InputError):
 
 
 def finding_of(diagnostic: Diagnostic, file: str) -> Finding:
-    """A finding of our own reading of a document."""
+    """Return a finding of our own reading of a document."""
     position = diagnostic.position
     return Finding(
         file,
@@ -62,7 +62,7 @@ def finding_of(diagnostic: Diagnostic, file: str) -> Finding:
 
 
 def finding_from_api(found: Mapping[str, Any], place: Callable[[str | None], str]) -> Finding:
-    """A finding of the service; ``place`` turns its names of files into the user's."""
+    """Return a finding of the service; ``place`` turns its names of files into the user's."""
     return Finding(
         place(found.get("file")),
         found.get("line"),
@@ -81,7 +81,8 @@ def has_errors(found: Iterable[Finding]) -> bool:
 
 
 def as_text(found: Sequence[Finding], texts: Mapping[str, str]) -> str:
-    """All findings, each with the line of the document that it is about, and how many there are."""
+    """Return all findings, each with the line of the document that it is about, and how many there
+    are."""
     found = sorted(found, key=_cause_first(found))
     lines = {file: [visible(line) for line in text.splitlines()] for file, text in texts.items()}
     blocks = [_block(_visible(finding), lines.get(finding.file, ())) for finding in found]
@@ -97,12 +98,15 @@ def _cause_first(found: Sequence[Finding]) -> Callable[[Finding], tuple[int, boo
 
 
 def as_json(found: Iterable[Finding]) -> str:
-    """The findings as a JSON list."""
+    """Return the findings as a JSON list."""
     return json.dumps([asdict(finding) for finding in found], indent=2)
 
 
 def as_sarif(found: Sequence[Finding], version: str) -> str:
-    """The findings in SARIF 2.1.0, which editors and code hosts read. ``version`` is Stoker's."""
+    """Return the findings in SARIF 2.1.0, which editors and code hosts read.
+
+    ``version`` is Stoker's.
+    """
     rules = [{"id": code} for code in sorted({finding.code for finding in found})]
     driver = {"name": "stoker", "version": version, "rules": rules}
     run = {"tool": {"driver": driver}, "results": [_result(finding) for finding in found]}
@@ -115,7 +119,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _visible(finding: Finding) -> Finding:
-    """The finding without control characters: the document may be from the web."""
+    """Return the finding without control characters: the document may be from the web."""
     texts = {name: value for name, value in asdict(finding).items() if isinstance(value, str)}
     return replace(finding, **all_visible(texts))
 

@@ -198,7 +198,7 @@ def _with_notes(client: Client, stack: Stack, found: Explanation) -> Explanation
 
 
 def parsed_explanation(answer: Any, shown_as: ShownAs | None = None) -> Explanation:
-    """An answer of the service as values. Raises
+    """Return an answer of the service as values. Raises
     :class:`stoker.cli.client.client.WrongServiceError`.
 
     ``shown_as`` gives the names of files as the user knows them.
@@ -207,7 +207,7 @@ def parsed_explanation(answer: Any, shown_as: ShownAs | None = None) -> Explanat
 
 
 def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
-    """The state and the causes, each with advice."""
+    """Yield the state and the causes, each with advice."""
     head = click.style(f"{found.stack_name}: {found.state}", bold=True)
     seconds = max((now - found.since).total_seconds(), 0)
     if found.state.endswith("IN_PROGRESS"):
@@ -273,7 +273,7 @@ def steps_of(
 
 
 def _places_to_fix(cause: Cause, shown_as: ShownAs | None) -> Iterator[str]:
-    """The places that a failure names; that of the resource where it names none."""
+    """Yield the places that a failure names; that of the resource where it names none."""
     named = [(match[1], match[2]) for match in _NESTED_PLACE.finditer(cause.text)]
     for file, line in named:
         yield f"{file if shown_as is None else shown_as(file)}:{line}"

@@ -91,7 +91,7 @@ def print_failure(
 
 
 def _servers(client: Client, stack: Stack) -> dict[str, Resource]:
-    """The servers of a stack, and of those nested in it, by their paths."""
+    """Return the servers of a stack, and of those nested in it, by their paths."""
     known = by_path(stack, resources_of(client, stack))
     return {path: r for path, r in known.items() if r.type_name in SERVERS and r.physical_id}
 

@@ -59,7 +59,7 @@ class PropertyChange(Struct, frozen=True):
     known_after: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """The lines that show the change."""
+        """Return the lines that show the change."""
         if not self.known:
             after = ", ".join(self.known_after) or "its resource"
             return [f"{self.name}: {short(self.old)} -> (known after {after})"]
@@ -143,7 +143,7 @@ class Change(Struct, frozen=True):
         return [line, *(f"{_INDENT}{text}" for text in below)]
 
     def as_data(self) -> dict[str, Any]:
-        """The change for programs."""
+        """Return the change for programs."""
         return {
             "path": self.path,
             "type": self.type_name,
@@ -178,7 +178,7 @@ class Plan(Struct, frozen=True):
 
 
 def plan_of_create(answer: Any) -> Plan:
-    """All resources of a stack to be; nested stacks are lists within the list."""
+    """Return all resources of a stack to be; nested stacks are lists within the list."""
     return parsed(lambda found: _plan(found, _added(found)), answer)
 
 

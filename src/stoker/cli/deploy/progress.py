@@ -82,7 +82,7 @@ class LiveDisplay:
 
 
 def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> Sequence[Resource]:
-    """The existing and planned resources; the plan knows their dependencies."""
+    """Return the existing and planned resources; the plan knows their dependencies."""
     plans = {resource.key: resource for resource in planned}
     present = [
         replace(resource, required_by=plans.pop(resource.key).required_by)
@@ -139,7 +139,7 @@ _ASK = '"stoker why {}" says what it waits for'
 
 
 def _busy(resources: Sequence[Resource]) -> list[Resource]:
-    """The resources that something is done to, without the nested stacks around them."""
+    """Return the resources that something is done to, without the nested stacks around them."""
     return [
         resource
         for resource in resources
@@ -161,7 +161,7 @@ def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]])
 
 
 def begun_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
-    """The stack of that name or id, on which an operation has begun."""
+    """Return the stack of that name or id, on which an operation has begun."""
     return patience.ask(partial(the_stack, client, name))
 
 

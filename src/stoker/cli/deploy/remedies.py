@@ -115,7 +115,7 @@ def retry_advice(text: str) -> str:
 
 
 def ports_in_the_way(client: Client, text: str) -> Sequence[str]:
-    """The ports that keep a subnet from being deleted, a line for each."""
+    """Return the ports that keep a subnet from being deleted, a line for each."""
     found = _SUBNET.search(text)
     if found is None:
         return ()

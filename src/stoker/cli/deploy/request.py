@@ -28,7 +28,7 @@ class TemplateFile(click.Path):
     """A template in a file, or "-" for standard input; an address is refused with advice."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path. Raises :class:`InputError`."""
+        """Return the path. Raises :class:`InputError`."""
         text = str(value)
         if text == str(STDIN):
             return STDIN
@@ -88,7 +88,7 @@ class DeployRequest(Struct, frozen=True):
         return "PATCH" if self.existing else "PUT"
 
     def body(self) -> dict[str, Any]:
-        """The part of a request for a new stack that describes it."""
+        """Return the part of a request for a new stack that describes it."""
         body: dict[str, Any] = {
             "template": self.sent.template,
             "files": dict(self.sent.files),
@@ -99,7 +99,7 @@ class DeployRequest(Struct, frozen=True):
         return body
 
     def update_body(self) -> dict[str, Any]:
-        """The same for a stack that exists."""
+        """Return the same for a stack that exists."""
         flags = {"converge": self.converge, "existing": self.existing}
         return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
 
@@ -163,7 +163,10 @@ class DeployArguments(Struct, frozen=True):
         )
 
     def wanted(self) -> DeployRequest:
-        """The stack that is described. Raises :class:`InputError` for what cannot be read."""
+        """Return the stack that is described.
+
+        Raises :class:`InputError` for what cannot be read.
+        """
         sent = bundle(self.template, self.environments)
         if sent.missing:
             raise DocumentError(sent.missing, sent.texts())
@@ -174,7 +177,7 @@ class DeployArguments(Struct, frozen=True):
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The arguments that describe a stack; the command gets them as ``given``."""
+    """Return the arguments that describe a stack; the command gets them as ``given``."""
 
     @wraps(command)
     def with_given(
@@ -199,7 +202,7 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _name_of(template: Path) -> str:
-    """The name of a stack for which none is given."""
+    """Return the name of a stack for which none is given."""
     if template == STDIN:
         raise InputError("a template from standard input has no name; give the stack a --name")
     name = template.stem

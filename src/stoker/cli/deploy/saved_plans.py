@@ -63,7 +63,7 @@ class SavedPlan(Struct, frozen=True):
 
 
 def read_plan(file: Path) -> SavedPlan | None:
-    """The plan in a file; None if the file is something else, as a template.
+    """Return the plan in a file; None if the file is something else, as a template.
 
     Raises :class:`InputError` for a plan that this version cannot read.
     """

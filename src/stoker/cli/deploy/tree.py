@@ -89,7 +89,8 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
 
 
 def clearing(stack: str, resource: str, hook: str) -> str:
-    """The command that lets a resource go on; the client has none of its own for what follows."""
+    """Return the command that lets a resource go on; the client has none of its own for what
+    follows."""
     if hook.startswith("pre-"):
         return f"openstack stack hook clear --{hook} {stack} {resource}"
     data = json.dumps({"unset_hook": hook})
@@ -101,7 +102,7 @@ def _waits_for(names: Sequence[str]) -> str:
 
 
 def by_stack(resources: Iterable[Resource]) -> dict[str, list[Resource]]:
-    """The resources by the id of the stack that they are in."""
+    """Return the resources by the id of the stack that they are in."""
     found: dict[str, list[Resource]] = {}
     for resource in resources:
         found.setdefault(resource.stack_id, []).append(resource)
@@ -109,7 +110,7 @@ def by_stack(resources: Iterable[Resource]) -> dict[str, list[Resource]]:
 
 
 def elapsed(seconds: float) -> str:
-    """A duration for people."""
+    """Return a duration for people."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
@@ -120,7 +121,10 @@ def elapsed(seconds: float) -> str:
 def as_tree(
     stack: Stack, resources: Sequence[Resource], clocks: Clocks, most: int | None = None
 ) -> Tree:
-    """The tree. With ``most``, as it fits a screen: that many lines, and reasons cut short."""
+    """Return the tree.
+
+    With ``most``, as it fits a screen: that many lines, and reasons cut short.
+    """
     _, colour = _SIGNS.get(stack.status, _SIGNS["IN_PROGRESS"])
     tree = Tree(Text.assemble((stack.name, "bold"), "  ", (stack.state, colour)))
     levels = by_stack(resources)
@@ -155,7 +159,7 @@ def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource
 
 
 def _holders(shown: Iterable[Resource], resources: Sequence[Resource]) -> set[tuple[str, str]]:
-    """The resources in whose nested stacks the shown ones are."""
+    """Return the resources in whose nested stacks the shown ones are."""
     holders: Mapping[str, Resource] = {r.nested_id: r for r in resources if r.nested_id}
     found = set()
     for resource in shown:

@@ -102,7 +102,7 @@ def cloud_credentials(data_dir: Path) -> dict[str, Any]:
 
 
 def floating_range(data_dir: Path) -> str | None:
-    """The addresses of the floating IPs of a data directory's cloud, as 127.24.4.0/24."""
+    """Return the addresses of the floating IPs of a data directory's cloud, as 127.24.4.0/24."""
     try:
         number = int((data_dir / "cloud" / "floating-range").read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -24,7 +24,7 @@ class Listeners(Struct, frozen=True):
 
 
 def port_of(listener: socket.socket) -> int:
-    """The port of a listener."""
+    """Return the port of a listener."""
     port: int = listener.getsockname()[1]
     return port
 

@@ -23,7 +23,7 @@ _LOG_TAIL = 20
 
 
 def connect(target: Target) -> Client:
-    """A client of the service. Raises :class:`CommandError` where none runs."""
+    """Return a client of the service. Raises :class:`CommandError` where none runs."""
     credentials = target.foreign()
     if credentials is None:
         if target.url is None and not _is_ready(target.data_dir):

@@ -48,7 +48,7 @@ def _formatter(conf: Any) -> logging.Formatter:
 
 
 def _file(conf: Any) -> logging.Handler:
-    """A file that is opened anew when somebody has moved it away."""
+    """Return a file that is opened anew when somebody has moved it away."""
     file = Path(conf.log_dir or ".") / conf.log_file
     file.parent.mkdir(parents=True, exist_ok=True)
     handler: logging.Handler = importlib.import_module("logging.handlers").WatchedFileHandler(file)

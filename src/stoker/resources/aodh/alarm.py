@@ -57,7 +57,7 @@ class CeilometerAlarm(Alarm):
         return {**rule, "query": [*(rule.get("query") or []), *matching]}
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """The rule; conditions are the given ones if they are those that there are."""
+        """Return the rule; conditions are the given ones if they are those that there are."""
         told = super().told_rule(call, rule)
         live = rule.get("query") or []
         if live == self.given_rule(call.properties)["query"]:

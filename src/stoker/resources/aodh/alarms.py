@@ -138,7 +138,7 @@ class Alarm(RestResource):
         return super().fields(own)
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The whole alarm."""
+        """Return the whole alarm."""
         shared = {name: properties.get(name) for name in COMMON if not name.endswith("_queues")}
         rule = self.given_rule(properties)
         body = {"type": self.kind, **super().fields(shared), self.rule_field: rule}
@@ -148,11 +148,11 @@ class Alarm(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The whole alarm: the service takes nothing less."""
+        """Return the whole alarm: the service takes nothing less."""
         return self.creation_body(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The alarm, its rule, and the queues among its actions."""
+        """Return the alarm, its rule, and the queues among its actions."""
         told = super().properties_of(call, found)
         for state in _STATES:
             name = f"{state}_actions"
@@ -161,11 +161,11 @@ class Alarm(RestResource):
         return told | self.told_rule(call, found.get(self.rule_field) or {})
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """The properties that the rule tells."""
+        """Return the properties that the rule tells."""
         return {name: rule[name] for name in self.properties if name in rule}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All alarms: the list cannot be narrowed in this way."""
+        """Return all alarms: the list cannot be narrowed in this way."""
         return _ALARMS.select(call.cloud)
 
     def suspend(self, call: Call) -> Outcome:
@@ -196,6 +196,6 @@ def _parted(given: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[
 
 
 def _queue_of(action: str) -> str | None:
-    """The queue that an action writes to."""
+    """Return the queue that an action writes to."""
     found = _TOLD_QUEUE.fullmatch(action)
     return None if found is None else found[1]

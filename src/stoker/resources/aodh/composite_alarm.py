@@ -53,7 +53,7 @@ class CompositeAlarm(Alarm):
 
 
 def _joined(rule: Any) -> Any:
-    """A rule in the service's words: a composite one maps its operator to its rules."""
+    """Return a rule in the service's words: a composite one maps its operator to its rules."""
     if not isinstance(rule, Mapping) or "operator" not in rule:
         return rule
     return {rule["operator"]: [_joined(each) for each in rule.get("rules") or ()]}

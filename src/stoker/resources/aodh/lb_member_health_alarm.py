@@ -30,11 +30,11 @@ class LBMemberHealthAlarm(Alarm):
     }
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
-        """The pool, the group and its stack."""
+        """Return the pool, the group and its stack."""
         return rename_fields(super().given_rule(properties), _WIRE)
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """The pool, the group and its stack, in the words of templates."""
+        """Return the pool, the group and its stack, in the words of templates."""
         return rename_fields(rule, {field: name for name, field in _WIRE.items()})
 
 

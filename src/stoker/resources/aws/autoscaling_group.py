@@ -81,7 +81,7 @@ class AutoScalingGroup(ScalableType):
         return False
 
     def nested(self, call: NestingCall) -> Nested:
-        """The nested stack of the instances."""
+        """Return the nested stack of the instances."""
         wanted = call.properties
         size = target_size(call, wanted["DesiredCapacity"], wanted["MinSize"], wanted["MaxSize"])
         tags = instance_groups.metering_tags(call, "groupname", "AutoScalingGroupName")
@@ -89,7 +89,7 @@ class AutoScalingGroup(ScalableType):
         return instance_groups.nested(call, size, call.update_policy.get(_POLICY), tags, subnet)
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The data with the new size. Raises NoChangeError."""
+        """Return the data with the new size. Raises NoChangeError."""
         wanted = call.properties
         return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
 
@@ -98,7 +98,7 @@ class AutoScalingGroup(ScalableType):
         return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
-        """The data with the time at which the cooldown starts."""
+        """Return the data with the time at which the cooldown starts."""
         return settled(call, adjustment)
 
 

@@ -44,14 +44,15 @@ class ElasticIp(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """The external network, and the port of the server."""
+        """Return the external network, and the port of the server."""
         body: Object = {"floating_network_id": external_network(call.cloud)}
         server = call.properties.get("InstanceId")
         return body if server is None else {**body, "port_id": port_of(call.cloud, server)}
 
     def changed_fields(self, call: Call) -> Object:
-        """The port of the server, or none. An association that is a resource of the stack as well
-        stays.
+        """Return the port of the server, or none.
+
+        An association that is a resource of the stack as well stays.
         """
         server = call.properties.get("InstanceId")
         if server is None and association_part(call.object_id) in call.shared:
@@ -59,27 +60,27 @@ class ElasticIp(RestResource):
         return {"port_id": None if server is None else port_of(call.cloud, server)}
 
     def parts(self, call: Call) -> Collection[str]:
-        """The association with a server."""
+        """Return the association with a server."""
         if call.physical_id is None or call.properties.get("InstanceId") is None:
             return ()
         return {association_part(call.physical_id)}
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """The floating IP; the address is kept for references."""
+        """Return the floating IP; the address is kept for references."""
         outcome = super().judge(call, found)
         data = {**call.data, "address": found.get("floating_ip_address")}
         return replace(outcome, data=data) if isinstance(outcome, Done) else outcome
 
     def reference(self, call: Call) -> Any:
-        """The address."""
+        """Return the address."""
         return call.data.get("address") or super().reference(call)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The id."""
+        """Return the id."""
         return {"AllocationId": found["id"]}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The server whose port has the address."""
+        """Return the server whose port has the address."""
         port = found.get("port_id")
         owner = None if port is None else PORTS.find(call.cloud, port)
         return {"InstanceId": (owner or {}).get("device_id")}
@@ -87,5 +88,5 @@ class ElasticIp(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The ways out: without one no router leads to the external network."""
+        """Return the ways out: without one no router leads to the external network."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)

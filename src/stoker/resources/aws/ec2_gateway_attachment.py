@@ -65,17 +65,17 @@ class VPCGatewayAttachment(ManagedType):
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """The way out of the virtual private cloud."""
+        """Return the way out of the virtual private cloud."""
         return {f"{_ATTACHED} {call.properties['VpcId']}"}
 
     def find(self, call: Call) -> str | None:
-        """The attachment, if all route tables have a gateway."""
+        """Return the attachment, if all route tables have a gateway."""
         tables = _tables(call)
         attached = tables and all(table.get("external_gateway_info") for table in tables)
         return call.physical_name if attached else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The attachment as it was made, if no route table is without a gateway."""
+        """Return the attachment as it was made, if no route table is without a gateway."""
         tables = _tables(call)
         detached = any(not table.get("external_gateway_info") for table in tables)
         return None if detached else dict(call.properties)
@@ -89,7 +89,7 @@ class VPCGatewayAttachment(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The route tables of the virtual private cloud."""
+        """Return the route tables of the virtual private cloud."""
         wanted = properties.get("VpcId")
         return frozenset(
             name

@@ -99,7 +99,7 @@ class Instance(ManagedType):
         return _SERVER.delete(_of_server(call))
 
     def find(self, call: Call) -> str | None:
-        """The server with the token in its name."""
+        """Return the server with the token in its name."""
         return _SERVER.find(_of_server(call))
 
     def sweep(self, call: Call) -> Sequence[str]:
@@ -107,7 +107,7 @@ class Instance(ManagedType):
         return _SERVER.sweep(_of_server(call))
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties of the server, in these words."""
+        """Return the properties of the server, in these words."""
         server = _SERVER.live(_of_server(call))
         if server is None:
             return None
@@ -167,7 +167,7 @@ class Instance(ManagedType):
 
 
 def _of_server(call: Call) -> Call:
-    """The call in the server's words."""
+    """Return the call in the server's words."""
     changed = frozenset[str]().union(*(_WORDS.get(name, ()) for name in call.update.changed))
     previous = call.update.previous
     update = replace(
@@ -177,7 +177,7 @@ def _of_server(call: Call) -> Call:
 
 
 def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of the server that an instance is."""
+    """Return the properties of the server that an instance is."""
     groups = [*(wanted.get("SecurityGroupIds") or ()), *(wanted.get("SecurityGroups") or ())]
     return {
         **{name: declared.default for name, declared in OF_SERVER.items()},
@@ -195,7 +195,8 @@ def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The named ports by their index, or a port in the subnet; None leaves it to the cloud."""
+    """Return the named ports by their index, or a port in the subnet; None leaves it to the
+    cloud."""
     ports = [
         (int(entry.get("DeviceIndex") or 0), entry.get("NetworkInterfaceId"))
         if isinstance(entry, Mapping)
@@ -208,14 +209,14 @@ def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _interfaces(wanted: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The ports of the server; as they were given where they are these."""
+    """Return the ports of the server; as they were given where they are these."""
     ports = [each["port"] for each in live]
     named = [each["port"] for each in _networks(wanted) or ()]
     return list(wanted["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
 
 
 def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The volumes, those that are made and those that are only attached."""
+    """Return the volumes, those that are made and those that are only attached."""
     made = [
         {
             "device_name": entry["DeviceName"],
@@ -239,7 +240,7 @@ def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _addresses(server: Mapping[str, Any]) -> tuple[str, str]:
-    """The first fixed address, and the floating one where there is one."""
+    """Return the first fixed address, and the floating one where there is one."""
     listed = [item for items in (server.get("addresses") or {}).values() for item in items]
     fixed = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") != "floating"]
     floating = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") == "floating"]

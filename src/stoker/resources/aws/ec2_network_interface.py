@@ -39,14 +39,14 @@ class NetworkInterface(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The address and the description."""
+        """Return the address and the description."""
         address = {"ip_address": properties.get("PrivateIpAddress")}
         given = rename_fields({"subnet_id": properties.get("SubnetId"), **address})
         own = {"fixed_ips": [given] if given else None}
         return rename_fields({**own, "description": properties.get("Description")})
 
     def creation_body(self, call: Call) -> Object:
-        """The fields, the network of the subnet, and the groups by their ids."""
+        """Return the fields, the network of the subnet, and the groups by their ids."""
         body = super().creation_body(call)
         body["network_id"] = SUBNETS.get(call.cloud, call.properties["SubnetId"])["network_id"]
         groups = call.properties.get("GroupSet")
@@ -55,7 +55,7 @@ class NetworkInterface(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The groups, or the project's own where none are given any more."""
+        """Return the groups, or the project's own where none are given any more."""
         groups = call.properties.get("GroupSet")
         return {"security_groups": group_ids(call.cloud, groups or ["default"])}
 
@@ -73,6 +73,6 @@ class NetworkInterface(RestResource):
         return told
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The address."""
+        """Return the address."""
         fixed = found.get("fixed_ips") or [{}]
         return {"PrivateIpAddress": fixed[0].get("ip_address")}

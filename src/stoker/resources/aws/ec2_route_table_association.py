@@ -57,12 +57,12 @@ class SubnetRouteTableAssociation(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The association, if the route table has the subnet."""
+        """Return the association, if the route table has the subnet."""
         table, subnet = call.properties["RouteTableId"], call.properties["SubnetId"]
         return f"{table}:{subnet}" if table in routers_at(call.cloud, subnet) else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The association as it was made, if it is there."""
+        """Return the association as it was made, if it is there."""
         return None if self.find(call) is None else dict(call.properties)
 
     def check(self, call: Call) -> Outcome:

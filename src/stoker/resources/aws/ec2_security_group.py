@@ -36,7 +36,7 @@ _ANY = "-1"
 
 
 def _in_network_words(call: Call, rule: Mapping[str, Any], direction: str) -> Object:
-    """A rule as the network service takes it."""
+    """Return a rule as the network service takes it."""
     protocol = rule.get("IpProtocol")
     group = rule.get("SourceSecurityGroupId") or rule.get("SourceSecurityGroupName")
     prefix = rule.get("CidrIp")
@@ -99,7 +99,7 @@ class SecurityGroup(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The description."""
+        """Return the description."""
         return rename_fields({"description": properties.get("GroupDescription")})
 
     def update(self, call: Call) -> Outcome:
@@ -110,13 +110,13 @@ class SecurityGroup(RestResource):
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
 
     def parts(self, call: Call) -> Collection[str]:
-        """The rules."""
+        """Return the rules."""
         if call.physical_id is None:
             return ()
         return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The description, and the rules as they were given where they mean the same."""
+        """Return the description, and the rules as they were given where they mean the same."""
         existing = found.get("security_group_rules") or []
         told: dict[str, Any] = {"GroupDescription": found.get("description")}
         for name, direction in _DIRECTIONS.items():

@@ -61,5 +61,5 @@ class Subnet(RestResource):
         return super().delete(call)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The zone as it was given."""
+        """Return the zone as it was given."""
         return {"AvailabilityZone": call.properties.get("AvailabilityZone")}

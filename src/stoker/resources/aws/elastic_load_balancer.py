@@ -112,7 +112,7 @@ class LoadBalancer(Balanced):
     }
 
     def reference(self, call: Call) -> Any:
-        """The name of the resource, as groups of instances name their load balancers."""
+        """Return the name of the resource, as groups of instances name their load balancers."""
         return call.name
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
@@ -120,11 +120,14 @@ class LoadBalancer(Balanced):
         return [*_of_listeners(properties), *_of_check(properties.get("HealthCheck"))]
 
     def candidates(self, call: Call) -> list[Object]:
-        """The load balancer with the name of the resource."""
+        """Return the load balancer with the name of the resource."""
         return self.collection.named(call.cloud, call.physical_name)
 
     def creation_body(self, call: Call) -> Object:
-        """The load balancer with its parts. Raises RequestError without a network to be in."""
+        """Return the load balancer with its parts.
+
+        Raises RequestError without a network to be in.
+        """
         places = [_place(call.cloud, str(each)) for each in call.properties["Instances"] or ()]
         body = {
             "name": call.physical_name,
@@ -158,7 +161,7 @@ class LoadBalancer(Balanced):
         return Wait(polling_pause(call), progress={_STEP: done + 1})
 
     def _steps(self, call: Call) -> Iterator[Callable[[], Any]]:
-        """The requests of an update; each is safe to repeat."""
+        """Yield the requests of an update; each is safe to repeat."""
         wanted, cloud = call.properties, call.cloud
         if "SecurityGroups" in call.update.changed:
             groups = {"vip_sg_ids": group_ids(cloud, wanted["SecurityGroups"] or ())}
@@ -176,13 +179,14 @@ class LoadBalancer(Balanced):
                     yield partial(_remove_member, cloud, pool_id, instance)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The address; what else a template for AWS may ask for is empty, as in Heat."""
+        """Return the address; what else a template for AWS may ask for is empty, as in Heat."""
         empty = {name: "" for name in self.attributes if name != "show"}
         address = found.get("vip_address")
         return {**empty, "CanonicalHostedZoneName": address, "DNSName": address}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The instances that are members of every pool, but for those of groups, and the groups."""
+        """Return the instances that are members of every pool, but for those of groups, and the
+        groups."""
         told: dict[str, Any] = {}
         given = call.properties["SecurityGroups"] or ()
         if "vip_sg_ids" in found:
@@ -198,7 +202,7 @@ class LoadBalancer(Balanced):
 
 
 def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
-    """Each listener of the template with the pool that it has in the service."""
+    """Return each listener of the template with the pool that it has in the service."""
     wanted = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
     return [
         (wanted[found["protocol_port"]], str(found["default_pool_id"]))
@@ -232,7 +236,7 @@ def _place(cloud: Any, instance: str) -> _Place:
 
 
 def _only_subnet(cloud: Any) -> str:
-    """The subnet of a load balancer that has no instances yet. Raises RequestError."""
+    """Return the subnet of a load balancer that has no instances yet. Raises RequestError."""
     found = SUBNETS.select(cloud, project_id=cloud.current_project_id)
     if len(found) != 1:
         raise RequestError(
@@ -280,7 +284,7 @@ def _member(call: Call, listener: Mapping[str, Any], place: _Place) -> Object:
 
 
 def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
-    """The ports of the members of a listener's pool."""
+    """Return the ports of the members of a listener's pool."""
     port, check = listener["InstancePort"], call.properties["HealthCheck"]
     asked = _target(check["Target"])[1] if check else port
     return {"protocol_port": port, **({"monitor_port": asked} if asked != port else {})}

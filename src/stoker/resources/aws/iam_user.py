@@ -48,7 +48,7 @@ class User(ManagedType):
         return Done()
 
     def reference(self, call: Call) -> Any:
-        """The name of the user."""
+        """Return the name of the user."""
         return call.data.get("username", call.name)
 
     def grants(

@@ -56,7 +56,7 @@ class S3Bucket(ObjectContainer):
     }
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
-        """The access lists, the pages and the labels."""
+        """Return the access lists, the pages and the labels."""
         told = {}
         project = f"{call.stack.project_id}:*"
         match properties.get("AccessControl"):

@@ -48,5 +48,5 @@ class AWSScalingPolicy(ScalesGroup):
     attributes = {"AlarmUrl": Attribute("A signed address; a POST to it is a signal.", Type.STRING)}
 
     def reference(self, call: Call) -> Any:
-        """The signed address, as alarms name their actions."""
+        """Return the signed address, as alarms name their actions."""
         return call.data.get(URL, call.name)

@@ -30,11 +30,11 @@ class NestedStack(NestingType):
         return name.startswith(_OUTPUTS)
 
     def attribute_of(self, output: str) -> str:
-        """The attribute that shows an output."""
+        """Return the attribute that shows an output."""
         return _OUTPUTS + output
 
     def nested(self, call: NestingCall) -> Nested:
-        """The template at the address, with the parameters."""
+        """Return the template at the address, with the parameters."""
         return Nested(
             None,
             call.properties["Parameters"] or {},

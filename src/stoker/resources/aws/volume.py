@@ -39,11 +39,11 @@ class Volume(BlockVolume):
     attributes = {"show": declare.SHOW}
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """The version that makes volumes of backups, where one is named."""
+        """Return the version that makes volumes of backups, where one is named."""
         return _FROM_BACKUPS if properties.get("SnapshotId") else None
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the volume; name and description are generated."""
+        """Return the fields of the volume; name and description are generated."""
         given = call.properties
         body: Object = {
             "name": call.physical_name,
@@ -55,7 +55,7 @@ class Volume(BlockVolume):
         return body | {name: value for name, value in fields if value is not None}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The properties that the volume tells of itself."""
+        """Return the properties that the volume tells of itself."""
         own = {**(found.get("metadata") or {})}
         tags = [tag for tag in call.properties.get("Tags") or () if tag["Key"] in own]
         told = [{"Key": tag["Key"], "Value": own[tag["Key"]]} for tag in tags]
@@ -66,6 +66,6 @@ class Volume(BlockVolume):
         }
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The backup in the place of the one that the volume was made of."""
+        """Return the backup in the place of the one that the volume was made of."""
         backup_id = data.get(BACKUP)
         return properties if backup_id is None else {**properties, "SnapshotId": backup_id}

@@ -23,7 +23,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 
 
 def part(words: str) -> Property:
-    """A secret in a container."""
+    """Return a secret in a container."""
     return declare.by_name("barbican.secret", words)
 
 
@@ -38,27 +38,27 @@ class SecretContainer(RestResource):
     attributes = ATTRIBUTES
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The parts that are given."""
+        """Return the parts that are given."""
         refs = [{"name": name, "secret_ref": ref} for name, ref in self.secret_refs(properties)]
         return {"type": self.kind, "secret_refs": refs}
 
     def secret_refs(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        """Each part and the address of its secret."""
+        """Return each part and the address of its secret."""
         for name, ref in properties.items():
             if name != "name" and ref is not None:
                 yield name.removesuffix("_ref"), ref
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name and the parts of the live container."""
+        """Return the name and the parts of the live container."""
         refs = {f"{name}_ref": ref for name, ref in refs_in(found).items()}
         return {**dict.fromkeys(self.properties), **refs, "name": found.get("name")}
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The attributes, with the secrets by their parts."""
+        """Return the attributes, with the secrets by their parts."""
         own = super().attributes_of(call, found)
         return {**own, "secret_refs": refs_in(found)} if "secret_refs" in found else own
 
 
 def refs_in(found: Object) -> dict[str, str]:
-    """The addresses of the secrets in a container, by their part."""
+    """Return the addresses of the secrets in a container, by their part."""
     return {entry["name"]: entry["secret_ref"] for entry in found.get("secret_refs") or ()}

@@ -32,10 +32,10 @@ class GenericContainer(SecretContainer):
     }
 
     def secret_refs(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        """Each name and the address of its secret."""
+        """Return each name and the address of its secret."""
         return [(entry["name"], entry["ref"]) for entry in properties.get("secrets") or ()]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name and the secrets of the live container."""
+        """Return the name and the secrets of the live container."""
         secrets = [{"name": name, "ref": ref} for name, ref in refs_in(found).items()]
         return {"name": found.get("name"), "secrets": secrets}

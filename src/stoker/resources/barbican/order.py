@@ -95,7 +95,7 @@ class Order(RestResource):
         return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
 
     def candidates(self, call: Call) -> list[Object]:
-        """The orders of a key with this name."""
+        """Return the orders of a key with this name."""
         name = self.creation_body(call)["meta"]["name"]
         listed = _ORDERS.select(call.cloud)
         return [item for item in listed if (item.get("meta") or {}).get("name") == name]
@@ -108,7 +108,7 @@ class Order(RestResource):
         return {**told, "type": found.get("type"), "source_container_ref": container}
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes, with keys and certificates out of the container."""
+        """Return all attributes, with keys and certificates out of the container."""
         read = dict(super().read(call))
         container = read["show"].get("container_ref")
         found = None if container is None else _CONTAINERS.find(call.cloud, container)

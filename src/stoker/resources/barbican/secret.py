@@ -60,7 +60,7 @@ class Secret(RestResource):
         return {**read, "decrypted_payload": payload_in(call.cloud, read["show"])}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A payload needs its kind, and bytes need to be encoded."""
+        """Return a payload needs its kind, and bytes need to be encoded."""
         kind = properties.get("payload_content_type")
         if properties.get("payload") is not None and kind is None:
             message = "payload_content_type must be given with payload"

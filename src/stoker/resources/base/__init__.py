@@ -1,1 +1,1 @@
-"""The registry of resource types, and the declaration of their properties."""
+"""The registry of resource types, and declarations that types share."""

@@ -1,8 +1,8 @@
-"""Places of the built-in types, and withdrawn types.
+"""Finds the modules of the built-in types, and lists withdrawn types.
 
-A type is found by its file: a module of a service's package with ``type_name = "..."`` in a class
-declares that type. The files are read and not imported, so that a service starts without importing
-unused types.
+A module below ``stoker.resources`` that has ``type_name = "..."`` in a class declares that type.
+The files are searched as text and not imported, so that a service starts without importing types
+that no template uses.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _DIRECTORY = Path(__file__).parents[1]
 _PACKAGE = "stoker.resources"
 _DECLARATION = re.compile(rb'\n    type_name = "([^"]+)"\n')
 
+# Types of Heat that were removed together with their services -> successor, or "".
 WITHDRAWN: Mapping[str, str] = {
     **{
         f"OS::{service}::{noun}": f"OS::Octavia::{noun}"
@@ -49,12 +50,11 @@ WITHDRAWN: Mapping[str, str] = {
         )
     },
 }  # fmt: skip
-"""Types of Heat that are gone with their services, each with what takes its place, if anything."""
 
 
 @cache
 def built_in() -> Mapping[str, str]:
-    """The module of each built-in type, by the name of the type."""
+    """Return the module of each built-in type, by the name of the type."""
     found: dict[str, str] = {}
     for directory, _, files in os.walk(_DIRECTORY):
         package = ".".join((_PACKAGE, *Path(directory).relative_to(_DIRECTORY).parts))

@@ -1,8 +1,8 @@
-"""Heat's types as Heat 27 describes them, so that templates can be validated.
+"""Heat's types as Heat 27 describes them, for the validation of templates.
 
 Validation must know every type that a template may name. ``heat_catalog.json`` has the properties,
-constraints and attributes of all of Heat's types. A type that can be deployed speaks for itself;
-its entry is what tests compare it with.
+constraints and attributes of all of Heat's types. Types that can be deployed use their own
+declarations instead; tests compare these with the catalog.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class DeclaredType(ResourceType):
 
 
 class WithDeclared:
-    """The types of a registry, and the declarations of all other types that Heat has or had."""
+    """The types of a registry, then the declarations of all other types that Heat has or had."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def find(self, type_name: str) -> ResourceType | None:
-        """The type of that exact name, or None."""
+        """Return the type of that exact name, or None."""
         return self._registry.find(type_name) or declared(type_name)
 
     def names(self) -> list[str]:
-        """All names that templates should use, sorted."""
+        """Return all names that templates should use, sorted."""
         return sorted({*self._registry.names(), *declarations()})
 
 
 @cache
 def declarations() -> Mapping[str, Any]:
-    """The content of the file, by type."""
+    """Return the content of the catalog file, by type."""
     text = Path(__file__).with_name("heat_catalog.json").read_text(encoding="utf-8")
     found: Mapping[str, Any] = json.loads(text)
     return found
@@ -67,7 +67,7 @@ def declarations() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=256)
 def declared(type_name: str) -> ResourceType | None:
-    """The declared type of that name, or None."""
+    """Return the type as the catalog declares it, or None."""
     if type_name in WITHDRAWN:
         return _withdrawn(type_name)
     written = declarations().get(type_name)

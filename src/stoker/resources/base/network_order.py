@@ -1,7 +1,7 @@
-"""Order between network resources that do not name each other.
+"""Finds the order between network resources that do not refer to each other.
 
-A port takes its address from whichever subnet its network has, and a floating IP needs the router
-that leads to it. Templates express neither with a reference.
+A port gets its address from one of the subnets of its network, and a floating IP needs the router
+that connects its network to the outside. Templates express neither with a reference.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from stoker.resources.base.declare import records_in
 from stoker.schema.neighbours import Neighbour, Neighbours, given
 from stoker.schema.unknown import unknown_in
 
-Others = Mapping[str, Neighbour]
-"""Name of each other resource -> its type name and properties."""
+Others = Mapping[str, Neighbour]  # Name of each other resource -> its type name and properties.
 
 _SUBNET = "OS::Neutron::Subnet"
 _PORT = "OS::Neutron::Port"
@@ -31,12 +30,13 @@ def _indexed(others: Others) -> Neighbours:
 
 
 def subnets_of(network: Any, others: Others) -> set[str]:
-    """Names of the subnets that the template creates in a network (a value or Unknown)."""
+    """Return the names of the subnets that the template creates in a network (a value or
+    Unknown)."""
     return set(_indexed(others).with_value(_SUBNET, _NETWORK_NAMES, network))
 
 
 def gateways_to(network: Any, others: Others) -> set[str]:
-    """Names of the routers whose gateway is in an external network, and of such gateways."""
+    """Return the names of routers, and of router gateways, that connect to an external network."""
     if network is None:
         return set()
     index = _indexed(others)
@@ -49,12 +49,12 @@ def gateways_to(network: Any, others: Others) -> set[str]:
 
 
 def interfaces_of(router: Any, others: Others) -> set[str]:
-    """Names of the interfaces of a router (a value or Unknown)."""
+    """Return the names of the interfaces of a router (a value or Unknown)."""
     return set(_indexed(others).with_value(_ROUTER_INTERFACE, _ROUTER_NAMES, router))
 
 
 def interfaces_towards(port: Any, others: Others) -> set[str]:
-    """Names of the router interfaces on the subnets of a port (a value or Unknown)."""
+    """Return the names of the router interfaces on the subnets of a port (a value or Unknown)."""
     source = unknown_in(port)
     if source is None:
         return set()

@@ -1,7 +1,7 @@
-"""Types of earlier Heats whose objects are made by the types of today.
+"""Older names of types, from earlier releases of Heat.
 
-What a template says under the older name, the successor understands: its properties and attributes
-are those of the older type, and more. The older name is hidden, and tells its successor.
+The successor has all properties and attributes of the older type, so it creates the objects under
+either name. The older name is hidden, and its description names the successor.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _NETWORK = (
     "FloatingIP", "FloatingIPAssociation", "Net", "Port", "Router", "RouterInterface",
     "SecurityGroup", "Subnet",
 )  # fmt: skip
+# Older name -> successor.
 OLDER_NAMES: Mapping[str, str] = {
     **{f"OS::Neutron::LBaaS::{noun}": f"OS::Octavia::{noun}" for noun in _LOAD_BALANCERS},
     **{f"OS::Ceilometer::{noun}": f"OS::Aodh::{noun}" for noun in _ALARMS},
     **{f"OS::Quantum::{noun}": f"OS::Neutron::{noun}" for noun in _NETWORK},
     "OS::Metering::Alarm": "OS::Aodh::Alarm",
 }
-"""The successor of each."""
 _RENAMED: Mapping[str, str] = {
     **OLDER_NAMES,
     "OS::Heat::SoftwareDeployments": "OS::Heat::SoftwareDeploymentGroup",
@@ -37,21 +37,21 @@ _RENAMED: Mapping[str, str] = {
 
 
 def names_of(type_name: str) -> frozenset[str]:
-    """All names of a type that was renamed; none for another one."""
+    """Return all names of a renamed type; an empty set for other types."""
     successor = _RENAMED.get(type_name, type_name)
     older = {name for name, newer in _RENAMED.items() if newer == successor}
     return frozenset({successor, *older}) if older else frozenset()
 
 
 def superseded(successor: str) -> SupportStatus:
-    """Hidden, and deprecated before that, for the sake of a successor."""
+    """Return the status of an older name: hidden, and deprecated before that."""
     message = f"Use {successor} instead."
     before = SupportStatus(Support.DEPRECATED, message=message, substitute=successor)
     return SupportStatus(Support.HIDDEN, message=message, previous=before, substitute=successor)
 
 
 def under_older_name(type_: ResourceType, name: str) -> ResourceType:
-    """A type of today, under a name of earlier."""
+    """Return the type under an older name."""
     cls = type(type_)
     fields = {"type_name": name, "support": superseded(type_.type_name)}
     made: type[ResourceType] = type(cls.__name__, (cls,), fields)

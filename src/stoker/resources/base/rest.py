@@ -1,15 +1,22 @@
-"""Resources that are one object of a REST collection: declarations rather than code.
+"""Resource types that create one object in a REST collection, by declaration.
 
-A type names its collection and maps its properties to fields of the object. What takes a request
-of its own (tags, agents) is an :class:`FollowUpRequest`.
+A subclass names its collection and maps its properties to fields of the object. Properties that
+need a request of their own, such as tags, are :class:`FollowUpRequest`. The engine calls
+``create``, ``update``, ``delete`` and the other methods of :class:`ManagedType` in worker threads;
+each sends one or a few requests and returns an outcome. ``Wait`` has the engine call again later.
+Its data are committed before the next call, so every method can be repeated after a crash.
 
-How a lost create is found again: the object is named ``call.physical_name``, which ends with the
-intent token. If the user has chosen the name, the object is created with ``stoker:<token>`` in its
-marker field, which is ``description`` if the service has one; the user's own value for that field
-is set once the id is stored. If the service has no such field, the ids of the objects that are
-already like it (of the same name, or alike in what the type names) are stored before the create:
-the object is the one that is not among them. Where the service allows one such object only, it is
-that one.
+The invariant: a create never makes two objects. If the response is lost, ``find`` searches for the
+object before the request is sent again. It is recognized by, in this order:
+
+- its name, ``call.physical_name``, which ends with the intent token;
+- ``stoker:<token>`` in its marker field, if the user chose the name. The user's own value of that
+  field is set once the id is stored;
+- its absence from the list of similar objects that was stored before the create, if the service
+  has no such field. If two new ones appear, the create fails, and its message names both;
+- nothing, if the service allows only one such object (``unique``).
+
+Tested by tests/resource_types_openstack, lost responses by test_found_again.py there.
 """
 
 from __future__ import annotations
@@ -29,12 +36,9 @@ from stoker.resources.base import declare
 from stoker.schema.properties import Attribute, Property
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
-MARKER = "stoker:"
-"""Prefix of a marker; the token follows."""
-_BEFORE = "before"
-"""Key of the data: ids of the objects that were like this one already."""
-_SENT = "sent"
-"""Key of the progress: the service has the request, and works on it."""
+MARKER = "stoker:"  # The token follows.
+_BEFORE = "before"  # Key of the data: ids of similar objects that existed before the create.
+_SENT = "sent"  # Key of the progress: the service accepted the request and is working on it.
 _UNSENT = frozenset({"name", "value_specs"})
 
 
@@ -42,53 +46,47 @@ class FollowUpRequest(Struct, frozen=True):
     """A property that is set by a request of its own, once the object exists."""
 
     property: str
-    apply: Callable[[Call], None]
-    """Safe to repeat."""
+    apply: Callable[[Call], None]  # Must be safe to repeat.
+    # Reads the current value, if the object's own fields do not contain it.
     read: Callable[[Call], Any] | None = None
-    """The value that the object has, where its own fields do not tell."""
 
 
 class Readiness(Struct, frozen=True):
-    """The states of an object that the service builds in the background."""
+    """The statuses of an object that the service builds in the background."""
 
     pending: frozenset[str]
     failed: frozenset[str] = frozenset({"ERROR"})
     field: str = "status"
-    reason: str = "status_reason"
-    """Field in which the service explains a failure."""
+    reason: str = "status_reason"  # Field in which the service explains a failure.
 
 
 class RestResource(ManagedType):
-    """An object with create, get, change and delete in a REST collection."""
+    """A type whose objects are created, read, changed and deleted in a REST collection."""
 
     attributes: ClassVar[Mapping[str, Attribute]] = {"show": declare.SHOW}
     collection: ClassVar[Collection]
-    field_names: ClassVar[Mapping[str, str]] = {}
-    """Property -> field, where their names differ."""
+    field_names: ClassVar[Mapping[str, str]] = {}  # Property -> field, where they differ.
+    # Property -> value that clears it, if the service does not accept null.
     clear_values: ClassVar[Mapping[str, Any]] = {}
-    """The value that clears a property, if the service does not accept null."""
-    attribute_fields: ClassVar[Mapping[str, str]] = {}
-    """Attribute -> field, where their names differ."""
+    attribute_fields: ClassVar[Mapping[str, str]] = {}  # Attribute -> field, where they differ.
     follow_up_requests: ClassVar[tuple[FollowUpRequest, ...]] = ()
     readiness: ClassVar[Readiness | None] = None
+    # Field for the token if the user chose the name; empty if there is none.
     marker_field: ClassVar[str] = "description"
-    """Field that holds the token if the user has chosen the name; empty for none."""
-    has_name: ClassVar[bool] = False
-    """The objects have names, though users cannot choose them."""
+    has_name: ClassVar[bool] = False  # True if objects have names that users cannot choose.
+    # Fields that distinguish an object which cannot hold the token.
     identity_fields: ClassVar[tuple[str, ...]] = ("name",)
-    """Fields in which an object that cannot hold the token is told from others."""
+    # Property with the id of the parent object, for a nested collection.
     parent_property: ClassVar[str] = ""
-    """Property with the id of the object that the collection belongs to, if it is one of many."""
-    async_delete: ClassVar[bool] = False
-    """The service removes objects in the background."""
+    async_delete: ClassVar[bool] = False  # True if the service deletes objects in the background.
 
     def of(self, call: Call) -> Collection:
-        """The collection that the object is in."""
+        """Return the collection of the object, inside its parent if it has one."""
         parent = call.properties[self.parent_property] if self.parent_property else None
         return self.collection if parent is None else self.collection.within(str(parent))
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields of the object for these properties; absent ones are omitted."""
+        """Return the fields of the object for these properties, without absent ones."""
         apart = _UNSENT | _set_separately(self) | {self.parent_property}
         own = {
             name: _without_unset(value, self.properties.get(name))
@@ -98,10 +96,13 @@ class RestResource(ManagedType):
         return rename_fields(own, self.field_names)
 
     def create(self, call: Call) -> Outcome:
-        """Make the object, then set its extras, then wait until it is usable."""
+        """Create the object, send the follow-up requests, and wait until it is usable."""
+        # The id is committed before the follow-up requests, which can all be repeated.
         if call.physical_id is not None:
             return self._finish_setup(call)
         if _is_unmarked(self, call) and not self.unique and _BEFORE not in call.data:
+            # Store the ids of similar objects first. After a lost response, these are known to
+            # belong to others.
             known = [item[self.collection.id_field] for item in self.candidates(call)]
             return Wait(after=0.0, data={**call.data, _BEFORE: known})
         candidates = _new_candidates(self, call) if call.data.get(_BEFORE) is not None else []
@@ -121,7 +122,9 @@ class RestResource(ManagedType):
         return self.judge(call, made)
 
     def _finish_setup(self, call: Call) -> Outcome:
-        """Wait until the object is usable; then set its extras, and wait again."""
+        """Wait until the object is usable, send the follow-up requests, and wait again."""
+        # A bulk list may be older than the follow-up requests, so read the object itself after
+        # them.
         found = None if call.progress.get(_SENT) else poll_object(call, self.of(call))
         outcome = self.judge(call, found or self.of(call).get(call.cloud, call.object_id))
         requests = _wanted_follow_ups(self, call)
@@ -133,11 +136,11 @@ class RestResource(ManagedType):
         return replace(outcome, progress={_SENT: True}) if isinstance(outcome, Wait) else outcome
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """The microversion that a create needs; None for the default of the collection."""
+        """Return the microversion that a create needs; None for the collection's default."""
         return None
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the new object and its name."""
+        """Return the fields of the new object, with its name."""
         body = self.fields(call.properties)
         body.update(call.properties.get("value_specs") or {})
         if self.has_name or "name" in self.properties:
@@ -145,7 +148,7 @@ class RestResource(ManagedType):
         return body
 
     def update(self, call: Call) -> Outcome:
-        """Change the fields and extras that have changed, then wait until it is usable."""
+        """Send changed fields and follow-up requests, then wait until the object is usable."""
         answer = None
         if not call.progress.get(_SENT):
             body = self.changed_fields(call)
@@ -157,7 +160,7 @@ class RestResource(ManagedType):
         return replace(outcome, progress={_SENT: True}) if isinstance(outcome, Wait) else outcome
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a removed property is cleared."""
+        """Return the fields that an update sends. Removed properties are cleared."""
         changed = {name: call.properties.get(name) for name in call.update.changed}
         body = self.fields(changed)
         apart = _UNSENT | _set_separately(self)
@@ -171,7 +174,7 @@ class RestResource(ManagedType):
         return body
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the object, and wait until it is gone where that takes the service a while."""
+        """Delete the object, and wait until it is gone if the service deletes in the background."""
         if call.physical_id is None:
             return Done()
         if not call.progress.get(_SENT):
@@ -184,17 +187,17 @@ class RestResource(ManagedType):
         return Wait(polling_pause(call), progress={_SENT: True}, reason=reason)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes of the live object, and the object itself as ``show``."""
+        """Return all attributes of the live object, and the object itself as ``show``."""
         found = self.of(call).get(call.cloud, call.object_id)
         return {**self.attributes_of(call, found), "show": found}
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The declared attributes that are fields of the object."""
+        """Return the declared attributes that are fields of the object."""
         names = {name: self.attribute_fields.get(name, name) for name in self.attributes}
         return {name: found[field] for name, field in names.items() if field in found}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties of the live object, read from its fields and beside them."""
+        """Return the properties of the live object; None if it does not exist."""
         version = self.version(call.properties)
         found = self.of(call).find(call.cloud, call.object_id, microversion=version)
         return (
@@ -204,7 +207,7 @@ class RestResource(ManagedType):
         )
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The properties that are fields of the object."""
+        """Return the properties that are fields of the object."""
         names = {name: self.field_names.get(name, name) for name in self.properties}
         told = {name: found[field] for name, field in names.items() if field in found}
         specs = call.properties.get("value_specs") or {}
@@ -215,7 +218,7 @@ class RestResource(ManagedType):
         return told
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the live object is there and usable."""
+        """Check that the object exists and is usable."""
         found = None
         if call.physical_id is not None:
             found = self.of(call).find(call.cloud, call.physical_id)
@@ -224,16 +227,17 @@ class RestResource(ManagedType):
         return self.judge(call, found)
 
     def find(self, call: Call) -> str | None:
-        """The object that a lost create has created."""
+        """Return the id of the object that a lost create made, or None."""
         matches = self._with_token(call)
         if _is_unmarked(self, call) and (self.unique or _BEFORE in call.data):
+            # Do not guess. Adopting an object of another owner would delete it later.
             matches = _new_candidates(self, call)
             if len(matches) > 1 and not self.unique:
                 return None  # one of them may be ours, and nothing shows which
         return str(matches[0][self.collection.id_field]) if matches else None
 
     def sweep(self, call: Call) -> Sequence[str]:
-        """Remove objects that carry the token and are not the recorded one."""
+        """Delete objects with this token other than the recorded one; return their ids."""
         surplus = [str(item[self.collection.id_field]) for item in self._with_token(call)]
         removed = [found for found in surplus if found != call.physical_id]
         for found in removed:
@@ -241,7 +245,7 @@ class RestResource(ManagedType):
         return removed
 
     def _with_token(self, call: Call) -> list[Object]:
-        """The objects that carry the token, as their name or as their marker."""
+        """Return the objects that have the token in their name or marker field."""
         if _has_token_name(self, call):
             return self.candidates(call)
         if not self.marker_field:
@@ -252,20 +256,20 @@ class RestResource(ManagedType):
         return [item for item in listed if item.get(self.marker_field) == text]
 
     def candidates(self, call: Call) -> list[Object]:
-        """The objects that nothing but their ids tells from this one."""
+        """Return the objects that have the same identity fields as this one."""
         body = self.creation_body(call)
         like = {field: body.get(field) for field in self.identity_fields}
         listed = self.listed(call, like)
         return [item for item in listed if {field: item.get(field) for field in like} == like]
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Objects, among them those like this; not every service can filter by name."""
+        """List objects; the list is filtered by name if the service supports that."""
         where = self.of(call)
         query = {"name": like["name"]} if "name" in like and where.filters else {}
         return where.select(call.cloud, **query)
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """The outcome for the object's status: done, still waiting, or failed."""
+        """Return the outcome for the object's status: done, waiting or failed."""
         physical_id = str(found[self.collection.id_field])
         rule = self.readiness
         status = str(found.get(rule.field, "")) if rule else ""
@@ -282,13 +286,13 @@ def _set_separately(kind: RestResource) -> set[str]:
 
 
 def _new_candidates(kind: RestResource, call: Call) -> list[Object]:
-    """Return the objects like this one that were not there before the create."""
+    """Return the candidates that did not exist before the create."""
     known, id_field = call.data.get(_BEFORE, ()), kind.collection.id_field
     return [item for item in kind.candidates(call) if item[id_field] not in known]
 
 
 def _ambiguous(kind: RestResource, candidates: Sequence[Object]) -> str:
-    """Return why a create whose response was lost is not sent again."""
+    """Return why a create is not sent again after a lost response."""
     ids = ", ".join(sorted(str(item[kind.collection.id_field]) for item in candidates))
     return (
         f"a response to the create was lost, and {len(candidates)} objects of this name have "
@@ -307,7 +311,7 @@ def _wanted_follow_ups(kind: RestResource, call: Call) -> list[FollowUpRequest]:
 
 
 def _has_token_name(kind: RestResource, call: Call) -> bool:
-    """Return whether the object has the name that the framework gives it."""
+    """Return whether the object has a generated name, which ends with the token."""
     return kind.has_name or ("name" in kind.properties and not call.properties.get("name"))
 
 
@@ -316,7 +320,7 @@ def _needs_marker(kind: RestResource, call: Call) -> bool:
 
 
 def _follow_up_values(kind: RestResource, call: Call) -> dict[str, Any]:
-    """The given properties that the service tells apart from the object, and to this user."""
+    """Return the values of follow-up properties, except those that this user may not read."""
     told = {}
     for request in kind.follow_up_requests:
         if request.read is None or call.properties.get(request.property) is None:
@@ -336,12 +340,12 @@ def _unmark(kind: RestResource, call: Call) -> None:
 
 
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
-    """Return whether nothing distinguishes the object from others like it."""
+    """Return whether the object cannot hold the token."""
     return not kind.marker_field and not _has_token_name(kind, call)
 
 
 def _without_unset(value: Any, declared: Property | None) -> Any:
-    """A value without the entries of maps that the user has not given."""
+    """Remove entries of maps that the user has not given."""
     if declared is not None and isinstance(value, Mapping) and declared.entries is not None:
         entries = declared.entries
         return {k: _without_unset(v, entries.get(k)) for k, v in value.items() if v is not None}
@@ -353,15 +357,15 @@ def _without_unset(value: Any, declared: Property | None) -> Any:
 def rename_fields(
     entry: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
 ) -> Object:
-    """The values of an entry under the service's names for them; None values are omitted."""
+    """Return the values under the service's field names, without None values."""
     return {names.get(name, name): value for name, value in entry.items() if value is not None}
 
 
 def refusal(fault: CloudError) -> Failed:
-    """The outcome of a create that the cloud refused; raises faults that may pass.
+    """Return the failure of a create that the cloud refused; raise faults that may pass.
 
-    A conflict is final: a quota, or a name or address that is taken. It passes where the service is
-    at work on the object above.
+    A conflict is final if a quota is exhausted or a name or address is taken. It may pass if the
+    service is working on the parent object.
     """
     if is_conflict(fault) and not is_busy(fault):
         return Failed(describe(fault))
@@ -369,25 +373,25 @@ def refusal(fault: CloudError) -> Failed:
 
 
 def error_status(status: str, reason: str, physical_id: str | None = None) -> Failed:
-    """The failure of an object in an error status.
-
-    Clients of Heat match on this name and wording.
-    """
+    """Return the failure of an object in an error status. Heat's clients match on this wording."""
     words = f'Went to status {status} due to "{reason}"'
     return Failed(words, physical_id, kind="ResourceInError")
 
 
 def marker_text(call: Call) -> str:
-    """The marker of an object whose name the user has chosen."""
+    """Return the marker of an object whose name the user chose."""
     return f"{MARKER}{call.token}"
 
 
 def poll_object(call: Call, kind: Collection) -> Object | None:
-    """The object that is being made, or removed, as it is or was not long before; None when it is
-    gone."""
+    """Return the object from a recent bulk list, or None if it is gone.
+
+    Many calls that wait for objects of one collection share a list request. The answer may be up to
+    half a polling interval old.
+    """
     return look(call.cloud, kind, call.object_id, call.now, polling_pause(call) / 2)
 
 
 def polling_pause(call: Call) -> float:
-    """Seconds until the next look at an object: short at first, then growing."""
+    """Return the seconds until the next poll: 0.1 at first, growing to 4."""
     return min(max(0.1, (call.now - call.started_at) / 5), 4.0)

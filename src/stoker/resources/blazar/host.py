@@ -55,7 +55,7 @@ class Host(RestResource):
         return {"name": call.properties["name"], **(call.properties.get("extra_capability") or {})}
 
     def candidates(self, call: Call) -> list[Object]:
-        """The host of that name."""
+        """Return the host of that name."""
         listed = self.collection.select(call.cloud)
         return [item for item in listed if item["hypervisor_hostname"] == call.properties["name"]]
 

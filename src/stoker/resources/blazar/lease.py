@@ -103,9 +103,9 @@ class Lease(RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All leases: the list cannot be narrowed."""
+        """Return all leases: the list cannot be narrowed."""
         return self.collection.select(call.cloud)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name: dates and reservations are written otherwise by the service."""
+        """Return the name: dates and reservations are written otherwise by the service."""
         return {"name": found.get("name")}

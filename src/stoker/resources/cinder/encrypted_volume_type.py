@@ -72,18 +72,18 @@ class EncryptedVolumeType(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The encryption of the type, if it is as it should be."""
+        """Return the encryption of the type, if it is as it should be."""
         kind = str(call.properties["volume_type"])
         found = _encryption(call, kind)
         return kind if found and _wanted(call).items() <= found.items() else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The type, if its volumes are encrypted in whichever way."""
+        """Return the type, if its volumes are encrypted in whichever way."""
         kind = str(call.properties["volume_type"])
         return [kind] if _encryption(call, kind) else []
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The encryption as the service shows it."""
+        """Return the encryption as the service shows it."""
         return {"show": _encryption(call, call.object_id)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:

@@ -67,11 +67,11 @@ class QoSAssociation(ManagedType):
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """The types that have the specs."""
+        """Return the types that have the specs."""
         return {_part(call, kind) for kind in call.properties["volume_types"]}
 
     def find(self, call: Call) -> str | None:
-        """The association, if all the types have the specs."""
+        """Return the association, if all the types have the specs."""
         wanted = set(call.properties["volume_types"])
         return call.physical_name if wanted <= _associated(call) else None
 
@@ -92,7 +92,7 @@ class QoSAssociation(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The specs."""
+        """Return the specs."""
         return {"show": QOS_SPECS.get(call.cloud, str(call.properties["qos_specs"]))}
 
     def _bring(self, call: Call, before: set[str]) -> None:

@@ -37,12 +37,12 @@ class QoSSpecs(RestResource):
         return not properties.get("name")
 
     def creation_body(self, call: Call) -> Object:
-        """The name, and beside it the specs."""
+        """Return the name, and beside it the specs."""
         name = call.properties.get("name") or call.physical_name
         return {"name": name, **as_texts(call.properties["specs"])}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All QoS specs: asked for those of a name, the service finds none."""
+        """Return all QoS specs: asked for those of a name, the service finds none."""
         return QOS_SPECS.select(call.cloud)
 
     def update(self, call: Call) -> Outcome:

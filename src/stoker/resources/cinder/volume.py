@@ -107,11 +107,11 @@ class CinderVolume(BlockVolume):
     }
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """The version that makes volumes of backups, where one is named."""
+        """Return the version that makes volumes of backups, where one is named."""
         return _FROM_BACKUPS if properties.get("backup_id") else None
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the volume; one that is made of a backup is made of nothing else."""
+        """Return the fields of the volume; one that is made of a backup is made of nothing else."""
         body = super().creation_body(call)
         unwanted = ("imageRef", "source_volid", "snapshot_id") if body.get("backup_id") else ()
         silent = () if body.get("multiattach") else ("multiattach",)
@@ -127,7 +127,7 @@ class CinderVolume(BlockVolume):
         return self.judge(call, self.collection.get(call.cloud, call.object_id))
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The attributes, which are texts, as in Heat."""
+        """Return the attributes, which are texts, as in Heat."""
         attachments = found.get("attachments") or []
         metadata = found.get("metadata") or {}
         return {
@@ -142,7 +142,8 @@ class CinderVolume(BlockVolume):
         }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The properties that the volume tells of itself, as far as the user has given them."""
+        """Return the properties that the volume tells of itself, as far as the user has given
+        them."""
         told: dict[str, Any] = {
             name: found.get(name) for name in ("name", "description", "size", "availability_zone")
         }
@@ -163,7 +164,8 @@ class CinderVolume(BlockVolume):
         return told
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The backup: it is restored into a volume that exists, or a new one is made of it."""
+        """Return the backup: it is restored into a volume that exists, or a new one is made of
+        it."""
         backup_id = data.get(BACKUP)
         return properties if backup_id is None else {**properties, "backup_id": backup_id}
 
@@ -188,7 +190,7 @@ class CinderVolume(BlockVolume):
 
 
 def _as_given(given: Any, found: Object) -> Any:
-    """The type of a volume, by id where the user has named it so."""
+    """Return the type of a volume, by id where the user has named it so."""
     if given in (found.get("volume_type"), found.get("volume_type_id")):
         return given
     return found.get("volume_type")

@@ -55,13 +55,13 @@ class VolumeType(RestResource):
     attributes = {"show": declare.SHOW}
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the type; whether it is public has another name here."""
+        """Return the fields of the type; whether it is public has another name here."""
         body = super().creation_body(call)
         body[_IS_PUBLIC] = body.pop("is_public")
         return body
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All types, also those that are not public."""
+        """Return all types, also those that are not public."""
         return VOLUME_TYPES.select(call.cloud, is_public="None")
 
     def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:

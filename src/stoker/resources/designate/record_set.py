@@ -71,7 +71,7 @@ class RecordSet(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """The fields; a generated name lies in the zone."""
+        """Return the fields; a generated name lies in the zone."""
         body = super().creation_body(call)
         if not call.properties.get("name"):
             zone = _ZONES.get(call.cloud, call.properties["zone"])
@@ -79,7 +79,7 @@ class RecordSet(RestResource):
         return with_lower_name(body)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields, with the name as it was given; a generated name without the zone."""
+        """Return the fields, with the name as it was given; a generated name without the zone."""
         told = super().properties_of(call, found)
         if not call.properties.get("name"):
             told["name"] = str(told["name"]).partition(".")[0]

@@ -78,7 +78,7 @@ class Zone(RestResource):
         return as_given(super().properties_of(call, found), call.properties.get("name"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A primary zone needs an address of somebody, a secondary one those of servers."""
+        """Return a primary zone needs an address of somebody, a secondary one those of servers."""
         kind = properties.get("type")
         needed = {"PRIMARY": "email", "SECONDARY": "primaries"}.get(str(kind))
         if needed is None or properties.get(needed) is not None:

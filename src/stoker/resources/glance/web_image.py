@@ -128,7 +128,7 @@ class GlanceWebImage(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields, with the further properties among them."""
+        """Return the fields, with the further properties among them."""
         own = {name: value for name, value in properties.items() if name not in _APART}
         return {**super().fields(own), **(properties.get("extra_properties") or {})}
 
@@ -182,7 +182,7 @@ class GlanceWebImage(RestResource):
         ]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields, the further properties that were given, and whether it is active."""
+        """Return the fields, the further properties that were given, and whether it is active."""
         further = call.properties.get("extra_properties") or {}
         return {
             **super().properties_of(call, found),

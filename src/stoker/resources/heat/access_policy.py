@@ -1,4 +1,4 @@
-"""Resources of a stack that its users may read."""
+"""OS::Heat::AccessPolicy: resources of a stack that stack users may read."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 
 class AccessPolicy(ManagedType):
-    """A list of names, for users that refer to it. Nothing is made."""
+    """A list of resource names, to which stack users refer. Nothing is created."""
 
     type_name = "OS::Heat::AccessPolicy"
-    description = "Names the resources that users with this policy may look at."
+    description = "Lists the resources that users with this policy may read."
     properties = {
-        ALLOWED: declare.sequence(
-            "Names of resources of the stack that may be described.", required=True
-        )
+        ALLOWED: declare.sequence("Names of the resources that may be read.", required=True)
     }
 
     def named(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any]]:
-        """The resources."""
+        """Return the resources that the policy names."""
         names = properties.get(ALLOWED)
         listed = names if isinstance(names, list) else []
         return [((ALLOWED, index), name) for index, name in enumerate(listed)]
 
     def create(self, call: Call) -> Outcome:
-        """Nothing to create."""
+        """Return immediately: there is nothing to create."""
         return Done(physical_id=call.physical_name)
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()
 
     def reference(self, call: Call) -> Any:
-        """Its name, by which users refer to it."""
+        """Return the name, which users refer to."""
         return call.name

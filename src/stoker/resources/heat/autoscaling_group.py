@@ -1,4 +1,11 @@
-"""A group whose size is changed by scaling policies; its members form a nested stack."""
+"""OS::Heat::AutoScalingGroup: identical resources whose number scaling policies change.
+
+The members form a nested stack. A signal to a policy has the engine call ``resized``, update the
+nested stack and call ``settled`` at the end, which starts the cooldown. Members have random names
+that are never reused; :mod:`stoker.resources.shared.group_members` chooses which ones stay.
+
+Tested by tests/scaling.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +36,7 @@ from stoker.schema.support import since
 
 
 class AutoScalingResourceGroup(ScalableType):
-    """Members with names of their own; when the group shrinks, failed and old members go first."""
+    """A scaling group of any resource type. Failed members are removed first, then the oldest."""
 
     type_name = "OS::Heat::AutoScalingGroup"
     description = "A group of identical resources whose size is controlled by scaling policies."
@@ -52,7 +59,7 @@ class AutoScalingResourceGroup(ScalableType):
             "Initial number of members; also applied by every update.", update_allowed=True
         ),
         "rolling_updates": declare.mapping(
-            "How members are updated when their definition changes.",
+            "Rolling update of the members when their definition changes.",
             default={"min_in_service": 0, "max_batch_size": 1, "pause_time": 0},
             update_allowed=True,
             entries=ROLLING,
@@ -61,7 +68,7 @@ class AutoScalingResourceGroup(ScalableType):
     attributes = {
         "outputs": member_naming.ATTRIBUTES,
         "outputs_list": Attribute(
-            "An attribute of each member, as a list.",
+            "List of one attribute's values, one for each member.",
             Type.LIST,
             of_members=True,
             support=since("2014.2"),
@@ -72,30 +79,30 @@ class AutoScalingResourceGroup(ScalableType):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The desired size must lie within the bounds, and these in order."""
+        """Check that the sizes are in order: minimum, desired, maximum."""
         return size_findings(properties, "min_size", "max_size", "desired_capacity")
 
     def has_attribute(self, name: str) -> bool:
-        """Members are reached as ``resource.NAME``."""
+        """Return whether the name is that of a member's attribute, as ``resource.NAME``."""
         return name.startswith(member_naming.MEMBER)
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
-        """The attribute that holds a value for each member, and the path into each of them."""
+        """Return the attribute that has one value for each member, and the path into each value."""
         if first not in ("outputs", "outputs_list") or not rest or not isinstance(rest[0], str):
             return None
         each = member_naming.by_name(rest[0]) if first == "outputs" else rest[0]
         return each, rest[1:]
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the members are known before all of their properties are."""
+        """Return whether the members are known although some of their properties are not."""
         return member_naming.are_known(properties, "resource")
 
     def written_at(self, path: Path) -> Path | None:
-        """Return the place of a member's definition, which is that of all members."""
+        """Return the place of a member's definition; all members share it."""
         return member_naming.written_at(path, "resource")
 
     def nested(self, call: NestingCall) -> Nested:
-        """The nested stack of the members, in batches if their definition changes."""
+        """Return the nested stack of the members, in batches if their definition changes."""
         size = _target_size(call)
         member_naming.check_number(size)
         rolling = Rolling.of(call.properties["rolling_updates"])
@@ -103,7 +110,7 @@ class AutoScalingResourceGroup(ScalableType):
         found = roster(call, size, rolling if changes else None)
         names = found.names
         bodies = dict.fromkeys(names, call.properties["resource"])
-        # outside, members are numbered from the oldest: their names are random
+        # Users address members by their number, the oldest first, since the names are random.
         numbered = {str(number): name for number, name in enumerate(names)}
         used = set(call.attributes_used) - {"show"}
         shown = member_naming.outputs(names, self.attributes, used, numbered)
@@ -116,7 +123,7 @@ class AutoScalingResourceGroup(ScalableType):
         )
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The data with the new size. Raises NoChangeError."""
+        """Return the data with the new size. Raise NoChangeError if it stays the same."""
         wanted = call.properties
         return resized(call, adjustment, wanted["min_size"], wanted["max_size"], wanted["cooldown"])
 
@@ -125,7 +132,7 @@ class AutoScalingResourceGroup(ScalableType):
         return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
-        """The data with the time at which the cooldown starts."""
+        """Return the data with the start of the cooldown."""
         return settled(call, adjustment)
 
 

@@ -1,4 +1,4 @@
-"""Configuration for cloud-init."""
+"""OS::Heat::CloudConfig: user data for cloud-init."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stoker.schema.support import since
 
 
 class CloudConfig(StoredConfig):
-    """A map that becomes user data for cloud-init."""
+    """A map that is written as #cloud-config YAML."""
 
     type_name = "OS::Heat::CloudConfig"
     description = "Configuration for cloud-init: a map that is written as #cloud-config YAML."
     support = since("2014.1")
-    properties = {"cloud_config": declare.mapping("The configuration, in cloud-init's terms.")}
+    properties = {"cloud_config": declare.mapping("The configuration in the format of cloud-init.")}
     attributes = {"config": Attribute("The configuration as text.", Type.STRING)}
 
     def content(self, call: Call) -> Any:
-        """The configuration as text."""
+        """Return the configuration as text."""
         body = yaml.safe_dump(call.properties["cloud_config"] or {}, default_flow_style=False)
         return f"#cloud-config\n{body}"

@@ -1,4 +1,4 @@
-"""Common parts of the types of software configuration."""
+"""Base of the software configuration types."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from stoker.schema.software import (
 from stoker.schema.support import SUPPORTED, SupportStatus
 
 UNGROUPED = "Heat::Ungrouped"
-COMPONENT = "component"
-"""Group of configurations that consist of several, each for its own actions."""
+COMPONENT = "component"  # Group of configurations that consist of parts, each for certain actions.
 
 
 def config_group(support: SupportStatus = SUPPORTED) -> Property:
-    """The property that says which tool applies a configuration."""
+    """Declare the property with the tool that applies a configuration."""
     return declare.string(
-        "Which tool applies the configuration, as script or puppet.",
+        "Tool that applies the configuration, such as script or puppet.",
         default=UNGROUPED,
         support=support,
     )
@@ -40,7 +39,7 @@ OUTPUTS = declare.records("The outputs of the configuration.", entries=OUTPUT)
 
 
 def config_properties(kind: Type, description: str) -> dict[str, Property]:
-    """The properties of a configuration with inputs and outputs."""
+    """Declare the properties of a configuration with inputs and outputs."""
     return {
         "group": config_group(),
         "config": Property(kind, description),
@@ -51,17 +50,17 @@ def config_properties(kind: Type, description: str) -> dict[str, Property]:
 
 
 class StoredConfig(ManagedType):
-    """A configuration that is kept for deployments and servers, and never changes."""
+    """A stored configuration for deployments and servers. It never changes."""
 
     keeps_software = True
     renewed = True
 
     @abstractmethod
     def content(self, call: Call) -> Any:
-        """The configuration."""
+        """Return the content of the configuration."""
 
     def create(self, call: Call) -> Outcome:
-        """Put the configuration on record, with all that deployments need of it."""
+        """Store the configuration."""
         content, given = self.content(call), call.properties
         try:
             config = SoftwareConfig(
@@ -85,10 +84,10 @@ class StoredConfig(ManagedType):
         return call.properties.get("group") or UNGROUPED
 
     def delete(self, call: Call) -> Outcome:
-        """Drop the configuration, unless somebody has deployed it."""
+        """Delete the configuration, unless a deployment still uses it."""
         return Done(software=SoftwareChange(dropped=(call.physical_id or call.resource_id,)))
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The configuration as it is on record."""
+        """Return the stored configuration."""
         found = call.configs.get(call.object_id)
         return {"config": found.config if found is not None else None}

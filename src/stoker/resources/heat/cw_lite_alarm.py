@@ -1,4 +1,4 @@
-"""Heat's own watch rule."""
+"""OS::Heat::CWLiteAlarm: an alarm that this service evaluates."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ class CWLiteAlarm(MetricAlarm):
     """A watch rule of this service."""
 
     type_name = "OS::Heat::CWLiteAlarm"
-    description = "Signals other resources when a metric is beyond a threshold."
+    description = "Signals other resources when a metric breaches a threshold."

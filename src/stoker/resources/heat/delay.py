@@ -1,4 +1,4 @@
-"""A resource that waits."""
+"""OS::Heat::Delay: waits during stack actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_NEGATIVE = (Range(min=0),)
 
 
 class Delay(ManagedType):
-    """Waits a fixed and a random time during the named actions."""
+    """A fixed and a random delay during the given actions."""
 
     type_name = "OS::Heat::Delay"
     description = "Delays the resources that depend on it by a fixed and a random time."
@@ -38,7 +38,7 @@ class Delay(ManagedType):
             constraints=_NOT_NEGATIVE,
         ),
         "actions": declare.sequence(
-            "The actions during which to wait.",
+            "Actions during which to wait.",
             default=["CREATE"],
             update_allowed=True,
             constraints=(AllowedValues(["CREATE", "DELETE", "SUSPEND", "RESUME"]),),
@@ -50,7 +50,7 @@ class Delay(ManagedType):
         return _wait(call)
 
     def update(self, call: Call) -> Outcome:
-        """New values take effect with the next action."""
+        """Return immediately: new values take effect with the next action."""
         return Done()
 
     def delete(self, call: Call) -> Outcome:
@@ -67,7 +67,7 @@ class Delay(ManagedType):
 
 
 def _wait(call: Call) -> Outcome:
-    """The random part is drawn once per action and stored as progress."""
+    """Wait. The random part is drawn once per action and stored as progress."""
     if call.action not in call.properties["actions"]:
         return Done(physical_id=call.physical_name)
     seconds = call.progress.get("seconds")

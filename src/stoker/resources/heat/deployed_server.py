@@ -1,4 +1,4 @@
-"""A server that somebody else has made, which takes software deployments."""
+"""OS::Heat::DeployedServer: an existing server that receives software deployments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stoker.schema.support import deprecated, since
 
 
 class DeployedServer(ManagedType):
-    """Stands for a server: with credentials for the agent on it, and its deployments."""
+    """A server outside of the stack, with credentials and deployments for its agent."""
 
     type_name = "OS::Heat::DeployedServer"
-    description = "A server that exists already, outside of the stack, and takes deployments."
+    description = "An existing server outside of the stack that receives software deployments."
     service = "identity"
     physical_name_limit = 53
     secrets = frozenset({"password", "secret", "os_collect_config"})
@@ -31,12 +31,12 @@ class DeployedServer(ManagedType):
         ),
         "software_config_transport": declare.choice(
             ["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"],
-            "How the server gets its deployments.",
+            "Transport of deployments to the server.",
             default="POLL_SERVER_CFN",
             update_allowed=True,
         ),
         "deployment_swift_data": declare.mapping(
-            "Where the deployments are stored for POLL_TEMP_URL.",
+            "Location of the deployments for POLL_TEMP_URL.",
             default={},
             update_allowed=True,
             support=since("9.0.0"),
@@ -49,7 +49,7 @@ class DeployedServer(ManagedType):
     attributes = {
         "name": Attribute("Name of the server.", Type.STRING),
         "os_collect_config": Attribute(
-            "What the agent os-collect-config on the server starts from.",
+            "Initial configuration for the agent os-collect-config on the server.",
             Type.MAP,
             cached=False,
             support=since("9.0.0"),
@@ -57,7 +57,7 @@ class DeployedServer(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make credentials for the server."""
+        """Create credentials for the server's agent."""
         if call.signalling is None:
             return Failed("this service has no endpoint for signals")
         if "user_id" not in call.data:
@@ -65,33 +65,33 @@ class DeployedServer(ManagedType):
         return _done(call)
 
     def update(self, call: Call) -> Outcome:
-        """Tell the server where it gets its deployments from now on."""
+        """Update the place where the server finds its deployments."""
         server_software.retract_moved(call)
         return _done(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the objects that were made for the server; the server stays."""
+        """Delete the credentials and other objects for the server. The server itself stays."""
         server_software.retract(call, call.properties)
         if call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Return its name, and the configuration of its agent."""
+        """Return the name, and the configuration of the agent."""
         name = call.properties["name"] or call.physical_name
         collect = call.data.get(TOLD, {}).get("os-collect-config", {})
         return {"name": name, "os_collect_config": collect}
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
-        """It does."""
+        """Return True: servers of this type always receive deployments."""
         return True
 
     def publishes(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the server reads its deployments from an object store or a queue."""
+        """Return whether the server reads its deployments from an object or a queue."""
         return server_software.publishes(properties)
 
     def publish(self, call: Call) -> None:
-        """Put the metadata where the server reads it."""
+        """Push the metadata to the place where the server polls."""
         server_software.publish(call)
 
 

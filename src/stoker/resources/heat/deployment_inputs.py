@@ -1,6 +1,7 @@
-"""Inputs of a deployment for a server: those of its config with their values, and derived ones.
+"""Inputs of a deployment: those of its configuration with values, and derived ones.
 
-The names of derived inputs are those that the agents on servers know.
+Agents on servers expect the derived inputs under these names. Their descriptions are part of the
+configuration, whose id is a digest: a change of a word offers running deployments again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from stoker.schema.software import Entry
 
 
 class Given(NamedTuple):
-    """An input that no config declares."""
+    """A derived input, which no configuration declares."""
 
     name: str
     value: Any
@@ -23,9 +24,9 @@ class Given(NamedTuple):
 def derived_inputs(
     call: Call, declared: Sequence[Entry], values: Mapping[str, Any], signal: Iterable[Given]
 ) -> list[dict[str, Any]]:
-    """Return the declared inputs with values, undeclared values, and inputs for agents.
+    """Return declared inputs with values, undeclared values, and derived inputs.
 
-    ``signal`` has the inputs of the signal's transport.
+    ``signal`` has the inputs for the transport of the report.
     """
     left = dict(values)
     inputs = [
@@ -47,7 +48,7 @@ def derived_inputs(
 def replacing_inputs(
     declared: Sequence[Entry], values: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The inputs whose change asks for a new deployment, with their values and defaults."""
+    """Return value and default of the inputs whose change replaces the deployment."""
     return {
         entry["name"]: {
             "value": values.get(entry["name"], entry.get("default")),
@@ -59,7 +60,7 @@ def replacing_inputs(
 
 
 def values_of(inputs: Iterable[Entry]) -> dict[str, Any]:
-    """The values of derived inputs by name."""
+    """Return the values of derived inputs by name."""
     return {entry["name"]: entry.get("value") for entry in inputs}
 
 

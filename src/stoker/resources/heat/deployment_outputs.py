@@ -1,4 +1,4 @@
-"""Results of a deployment, as the server has reported them."""
+"""Results of a deployment, from the report of its server."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from stoker.schema.software import Deployment, Entry
 
 IN_PROGRESS, COMPLETE, FAILED = "IN_PROGRESS", "COMPLETE", "FAILED"
 STATUS_CODE = "deploy_status_code"
-OUTPUTS = ("deploy_stdout", "deploy_stderr", STATUS_CODE)
-"""What every deployment tells."""
+OUTPUTS = ("deploy_stdout", "deploy_stderr", STATUS_CODE)  # Outputs of every deployment.
 
 
 def with_outputs(
     deployment: Deployment, declared: Sequence[Entry], details: Mapping[str, Any], now: float
 ) -> Deployment:
-    """The deployment once the server has told the values of the outputs.
+    """Return the deployment with the reported outputs, complete or failed.
 
-    It has failed where the status code is not zero, or where an output that stands for an error
-    has a value.
+    It failed if the status code is not zero, or if an output that is declared as an error has a
+    value.
     """
     values = dict(deployment.output_values or {})
     errors: dict[str, Any] = {}
@@ -45,7 +44,7 @@ def with_outputs(
 
 
 def attributes_of(deployment: Deployment | None) -> dict[str, Any]:
-    """The attributes of the resource."""
+    """Return the attributes of the resource."""
     values = deployment.output_values if deployment is not None else None
     found = values if isinstance(values, Mapping) else {}
     return {**dict.fromkeys(OUTPUTS), **found}

@@ -1,4 +1,8 @@
-"""Transports for a server's reports of deployments, with their objects and inputs."""
+"""Transports through which a server reports the result of a deployment.
+
+Each creates its own objects (user, key, temporary URL or queue) and adds inputs with the address
+for the report. Signals arrive through the API; an object or a queue is polled.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +29,15 @@ def _nothing(call: Call) -> None:
 
 
 class Transport(Struct, frozen=True):
-    """One way to report. Its objects are kept as the resource's data."""
+    """One way to report a result. Its objects are recorded in the resource's data."""
 
+    # Creates the objects and returns data about them. Safe to repeat.
     prepare: Callable[[Call], Mapping[str, Any]] = lambda call: {}
-    """Makes its objects, and returns the data about them; safe to repeat."""
     inputs: Callable[[Call], Sequence[Given]] = lambda call: ()
+    # Returns the report that the server left, or None.
     collect: Callable[[Call], Mapping[str, Any] | None] = _nothing
-    """What the server has left for us; None as long as there is nothing."""
-    clear: Callable[[Call], None] = _nothing
-    """Removes what the server has left, before the next deployment."""
-    remove: Callable[[Call], None] = _nothing
-    """Removes what was made."""
+    clear: Callable[[Call], None] = _nothing  # Deletes an old report before the next deployment.
+    remove: Callable[[Call], None] = _nothing  # Deletes the objects.
     is_polled: bool = False
 
 
@@ -57,7 +59,7 @@ def _remove_user(call: Call) -> None:
 def _with_key(call: Call) -> Mapping[str, Any]:
     signalling, made = _signalling(call), _with_user(call)
     known = {**made, **signalling.create_keypair(call, made["user_id"])}
-    # a script may run longer than a signature holds, so this one does not expire
+    # A script may run longer than a signature is normally valid, so this one does not expire.
     url = signalling.presigned_url(replace(call, data=known), "signal", never_expire=True)
     return {**known, "signal_url": url}
 
@@ -103,7 +105,7 @@ def _from_object(call: Call) -> Mapping[str, Any] | None:
 
 
 def _details(content: bytes) -> Mapping[str, Any] | None:
-    """Return the report in an object; other content than a JSON object counts as a failure."""
+    """Return the report; content other than a JSON object counts as a failure."""
     if not content.strip():
         return None
     try:
@@ -147,6 +149,7 @@ def _remove_queue(call: Call) -> None:
 
 
 NO_SIGNAL = "NO_SIGNAL"
+# Names as in templates.
 TRANSPORTS: Mapping[str, Transport] = {
     "CFN_SIGNAL": Transport(_with_key, _signed, remove=_remove_user),
     "TEMP_URL_SIGNAL": Transport(
@@ -163,4 +166,3 @@ TRANSPORTS: Mapping[str, Transport] = {
         _with_queue, _queued, _from_queue, _clear_queue, _remove_queue, is_polled=True
     ),
 }
-"""By the name that templates use."""

@@ -1,4 +1,4 @@
-"""Replaces a broken instance when it is signalled, for instance by an alarm."""
+"""OS::Heat::HARestarter: replaces an instance when it is signalled, for instance by an alarm."""
 
 from __future__ import annotations
 
@@ -12,28 +12,26 @@ from stoker.schema.support import deprecated, hidden
 
 
 class Restarter(ActsOnSignals):
-    """Creates a signed address for signals, which is its reference.
+    """A signed URL; a signal replaces the instance.
 
-    It stays when its instance is replaced: who knows its address can go on using it.
+    The URL stays the same when the instance is replaced, so that alarms can continue to use it.
     """
 
     type_name = "OS::Heat::HARestarter"
-    description = "Replaces an instance, and all that depends on it, when signalled."
+    description = "Replaces an instance, and all resources that depend on it, when signalled."
     support = hidden(
         "10.0.0", deprecated("2015.1"), "Mark the resource unhealthy, and update the stack."
     )
     alarm_url = "AlarmUrl"
     properties = {
-        "InstanceId": declare.string(
-            "The instance, by reference.", required=True, update_allowed=True
-        )
+        "InstanceId": declare.string("Name of the instance.", required=True, update_allowed=True)
     }
-    attributes = {"AlarmUrl": Attribute("A signed address; a POST to it is a signal.", Type.STRING)}
+    attributes = {"AlarmUrl": Attribute("Signed URL; a POST to it is a signal.", Type.STRING)}
 
     def reference(self, call: Call) -> Any:
-        """The signed address, as alarms name their actions."""
+        """Return the signed URL, so that alarms can use the resource as an action."""
         return call.data.get(URL, call.name)
 
     def restarts(self, call: Call) -> Any:
-        """The instance."""
+        """Return the name of the instance to replace."""
         return call.properties["InstanceId"]

@@ -1,4 +1,4 @@
-"""Several configurations in one MIME message, as cloud-init takes them."""
+"""OS::Heat::MultipartMime: several configurations for cloud-init in one message."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from stoker.schema.support import since
 
 
 class MultipartMime(StoredConfig):
-    """Parts, each a text or another configuration, in one message."""
+    """A MIME message of texts and other configurations."""
 
     type_name = "OS::Heat::MultipartMime"
-    description = "Several configurations in one MIME message, as cloud-init takes them."
+    description = "Several configurations for cloud-init in one MIME message."
     support = since("2014.1")
     names_software = frozenset({"parts"})
     properties = {
@@ -28,14 +28,14 @@ class MultipartMime(StoredConfig):
                 "config": declare.string(
                     "Text, or a reference to a configuration resource.", required=True
                 ),
-                "filename": declare.string("Name of the part as an attached file."),
+                "filename": declare.string("File name of the part."),
                 "type": declare.choice(
                     ["text", "multipart"],
-                    "Whether the part is text or itself a message of several parts.",
+                    "Whether the part is text, or a MIME message with parts of its own.",
                     default="text",
                 ),
                 "subtype": declare.string(
-                    "MIME subtype of a text, as x-shellscript or cloud-config."
+                    "MIME subtype of a text part, such as x-shellscript or cloud-config."
                 ),
             },
         ),
@@ -44,18 +44,21 @@ class MultipartMime(StoredConfig):
     attributes = {"config": Attribute("The message.", Type.STRING)}
 
     def content(self, call: Call) -> Any:
-        """The message."""
+        """Return the message."""
         return _message(call)
 
 
 def _message(call: Call) -> str:
-    """The same message each time: its boundary comes from the resource's token."""
+    """Return the message.
+
+    Its boundary comes from the resource's token, so it is always the same.
+    """
     message = MIMEMultipart(boundary=f"==============={call.token}==")
     for part in call.properties["parts"] or ():
         given, filename = part["config"], part["filename"]
         text = call.configs[given].text if given in call.configs else given
         if part["type"] == "multipart":
-            # a text that is no message of several parts is a part itself
+            # A text that is not a multipart message becomes a part itself.
             attached = parts_of(text) or [text_part(text, "plain", filename)]
         else:
             attached = [text_part(text, part["subtype"] or "plain", filename)]

@@ -1,4 +1,4 @@
-"""A resource that accepts everything and does nothing."""
+"""OS::Heat::None: accepts all properties and does nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stoker.schema.support import since
 
 
 class NoneResource(ManagedType):
-    """Replaces a type that an environment disables."""
+    """A type that environments map other types to, to disable them."""
 
     type_name = "OS::Heat::None"
     description = "Does nothing: accepts all properties, and all its attributes are empty."
@@ -17,9 +17,9 @@ class NoneResource(ManagedType):
     attributes = AnyAttribute()
 
     def create(self, call: Call) -> Outcome:
-        """Nothing to create."""
+        """Return immediately: there is nothing to create."""
         return Done(physical_id=call.resource_id)
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()

@@ -1,4 +1,4 @@
-"""A random string, generated once."""
+"""OS::Heat::RandomString: a random string, generated once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MINIMUM = declare.integer("Minimum number of characters.", default=1, constrain
 
 
 class RandomString(ManagedType):
-    """A string from the system's random number generator; only a replacement changes it."""
+    """A string from the system's random number generator. Only a replacement changes it."""
 
     type_name = "OS::Heat::RandomString"
     description = "A random string, such as a password, generated once and stored."
@@ -38,7 +38,7 @@ class RandomString(ManagedType):
         "length": declare.integer("Length of the string.", default=32, constraints=(_LIMIT,)),
         "sequence": declare.choice(
             list(CLASSES),
-            "The class of all characters.",
+            "Class of all characters.",
             support=hidden(
                 "5.0.0", deprecated("2014.2", use="character_classes"), "Use character_classes."
             ),
@@ -56,7 +56,7 @@ class RandomString(ManagedType):
         "character_sequences": declare.records(
             "Additional characters to choose from.",
             entries={
-                "sequence": declare.string("The characters to choose from.", required=True),
+                "sequence": declare.string("Characters to choose from.", required=True),
                 "min": _MINIMUM,
             },
         ),
@@ -66,26 +66,26 @@ class RandomString(ManagedType):
     secrets = frozenset({"value"})
 
     def create(self, call: Call) -> Outcome:
-        """Generate the string, unless an earlier call has."""
+        """Generate the string, unless an earlier call already did."""
         value = call.data.get("value") or _draw(call.properties)
         return Done(
             physical_id=call.physical_name, attributes={"value": value}, data={"value": value}
         )
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is left to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The stored string."""
+        """Return the stored string."""
         return {"value": call.data.get("value")}
 
     def reference(self, call: Call) -> Any:
-        """The string itself."""
+        """Return the string itself."""
         return call.data.get("value", call.name)
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The sum of the minimums must not exceed the length."""
+        """Check that the length is at least the sum of the minimums."""
         if unknown_in(properties):
             return ()
         least = sum(minimum for _, minimum in _sources(properties))
@@ -99,7 +99,7 @@ class RandomString(ManagedType):
 
 
 def _sources(properties: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Characters to draw from, and how many at least from each."""
+    """Return the sets of characters, each with its minimum number."""
     classes = properties["character_classes"] or ()
     if properties["sequence"]:
         classes = [{"class": properties["sequence"], "min": 1}]

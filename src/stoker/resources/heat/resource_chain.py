@@ -1,4 +1,4 @@
-"""Resources of several types with the same properties, created one after another."""
+"""OS::Heat::ResourceChain: resources of several types with the same properties."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stoker.schema.unknown import unknown_in
 
 
 class ResourceChain(NestingType):
-    """Members named by their position in the list of types."""
+    """A nested stack with a member for each type, named by the position in the list."""
 
     type_name = "OS::Heat::ResourceChain"
-    description = "Resources of several types with the same properties, one after another."
+    description = "Resources of several types with the same properties, created one after another."
     support = since("6.0.0")
     properties = {
         "resources": declare.sequence(
@@ -30,21 +30,22 @@ class ResourceChain(NestingType):
     attributes = {
         "refs": member_naming.REFS,
         "attributes": Attribute(
-            "An attribute of each member, by its name.", Type.MAP, of_members=True
+            "Map from each member to one of its attributes.", Type.MAP, of_members=True
         ),
     }
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
-        """The attribute that holds a value for each member, and the path into each of them."""
+        """Return the attribute that has one value for each member, and the path into each value."""
         return member_naming.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the members are known before all of their properties are."""
+        """Return whether the members are known although some of their properties are not."""
         others = [value for name, value in properties.items() if name != "resource_properties"]
         return unknown_in(others) is None
 
     def written_at(self, path: Path) -> Path | None:
-        """The types of the members stand in a list, their properties beside it."""
+        """Translate a path in the nested template: to the list of types, or to the shared
+        properties."""
         if path[:1] != ("resources",) or len(path) == 1:
             return None
         if path[2:3] == ("properties",):
@@ -52,7 +53,7 @@ class ResourceChain(NestingType):
         return ("resources", int(path[1]))
 
     def nested(self, call: NestingCall) -> Nested:
-        """The members; each depends on the previous one, unless they are concurrent."""
+        """Return the nested stack. Each member depends on the previous one, unless concurrent."""
         member_naming.check_number(len(call.properties["resources"]))
         resources: dict[str, Any] = {}
         for position, type_name in enumerate(call.properties["resources"]):

@@ -1,4 +1,10 @@
-"""A number of identical resources, as the members of a nested stack."""
+"""OS::Heat::ResourceGroup: a number of identical resources.
+
+The members form a nested stack and are named by numbers, from 0. The data record the names that
+removal policies have excluded; their numbers are skipped, so that a removed member does not return.
+
+Tested by tests/groups.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ from stoker.schema.support import since
 
 
 class ResourceGroup(NestingType):
-    """Members are named by numbers; the number of a removed member is not reused."""
+    """A group of identical resources with numbers as names."""
 
     type_name = "OS::Heat::ResourceGroup"
     description = "A number of identical resources."
@@ -25,13 +31,13 @@ class ResourceGroup(NestingType):
     properties = {
         "count": declare.at_least(0, "Number of members.", default=1, update_allowed=True),
         "index_var": declare.string(
-            "Placeholder for the number of the member in properties and metadata.",
+            "Placeholder for the member's number in properties and metadata.",
             default="%index%",
             constraints=(Length(min=3),),
             support=since("2014.2"),
         ),
         "resource_def": declare.mapping(
-            "The definition of each member.",
+            "Definition of each member.",
             required=True,
             update_allowed=True,
             entries={
@@ -41,7 +47,7 @@ class ResourceGroup(NestingType):
             },
         ),
         "removal_policies": declare.records(
-            "Members to remove, by name, number or reference; the group creates others instead.",
+            "Members to remove, by name, number or reference. Others are created in their place.",
             default=[],
             update_allowed=True,
             support=since("2015.1"),
@@ -53,7 +59,7 @@ class ResourceGroup(NestingType):
         ),
         "removal_policies_mode": declare.choice(
             ["append", "update"],
-            "Whether the removal policies add to earlier ones or replace them.",
+            "Add removal policies to earlier ones, or replace the earlier ones.",
             default="append",
             update_allowed=True,
             support=since("10.0.0"),
@@ -69,25 +75,25 @@ class ResourceGroup(NestingType):
     }
     update_policies = {
         "rolling_update": declare.mapping(
-            "How members are updated when their definition changes.", entries=ROLLING
+            "Rolling update of the members when their definition changes.", entries=ROLLING
         ),
-        "batch_create": declare.mapping("How new members are created.", entries=BATCHED),
+        "batch_create": declare.mapping("Batches for the creation of members.", entries=BATCHED),
     }
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
-        """The attribute that holds a value for each member, and the path into each of them."""
+        """Return the attribute that has one value for each member, and the path into each value."""
         return member_naming.gathered(self.attributes, first, rest)
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the members are known before all of their properties are."""
+        """Return whether the members are known although some of their properties are not."""
         return member_naming.are_known(properties, "resource_def")
 
     def written_at(self, path: Path) -> Path | None:
-        """Return the place of a member's definition, which is that of all members."""
+        """Return the place of a member's definition; all members share it."""
         return member_naming.written_at(path, "resource_def")
 
     def nested(self, call: NestingCall) -> Nested:
-        """The members, in batches if a policy says so."""
+        """Return the nested stack of the members, in batches if a policy requests that."""
         wanted, removed = call.properties["count"], _removed(call)
         member_naming.check_number(wanted, call.properties["resource_def"])
         names = list(islice(filterfalse(set(removed).__contains__, map(str, count())), wanted))
@@ -107,9 +113,9 @@ class ResourceGroup(NestingType):
 
 
 def _removed(call: NestingCall) -> list[str]:
-    """Names that are not to be used: recorded ones unless replaced, and those that policies name.
+    """Return the names to skip: those of removal policies, and recorded ones in append mode.
 
-    A policy applies to members that exist, or that it has removed before.
+    A policy matches existing members, and those that it removed before.
     """
     before = set(call.data.get("removed") or ())
     by_reference = {str(reference): name for name, reference in call.members.items()}
@@ -125,8 +131,9 @@ def _removed(call: NestingCall) -> list[str]:
 
 
 def _batched(call: NestingCall, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
-    """The policy that holds, and for whom: for all members when their definition changes, else
-    for the new ones alone.
+    """Return the policy for batches, and its members.
+
+    A changed definition updates all members; otherwise only new members are created.
     """
     rolling = call.update_policy.get("rolling_update")
     changes = call.previous.get("resource_def") != call.properties["resource_def"]
@@ -146,7 +153,7 @@ def _member(definition: Mapping[str, Any], index_var: str, name: str) -> dict[st
 
 
 def _numbered(value: Any, index_var: str, number: str) -> Any:
-    """The value with the variable replaced by the number of the member; keys are unchanged."""
+    """Replace the variable by the member's number in all values, but not in keys."""
     if isinstance(value, str):
         return value.replace(index_var, number)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Scaling policies: the effect of a signal, as from an alarm, on the size of a group."""
+"""OS::Heat::ScalingPolicy: changes the size of a group when it is signalled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.schema.support import since
 
 
 class AutoScalingPolicy(ScalesGroup):
-    """Creates signed and plain addresses for signals."""
+    """A signed URL and an API address for signals."""
 
     type_name = "OS::Heat::ScalingPolicy"
     description = "Changes the size of a scaling group when signalled."
@@ -22,14 +22,14 @@ class AutoScalingPolicy(ScalesGroup):
     cooldown, least, alarm_url = "cooldown", "min_adjustment_step", "alarm_url"
     properties = {
         "auto_scaling_group_id": declare.string(
-            "The group, by reference: {get_resource: GROUP}.", required=True
+            "Scaling group, as {get_resource: GROUP}.", required=True
         ),
         "scaling_adjustment": declare.number(
             "New size, or amount of the change.", required=True, update_allowed=True
         ),
         "adjustment_type": declare.choice(
             list(kinds),
-            "Whether the adjustment is a change, an exact size, or a percentage.",
+            "Kind of adjustment: a change, an exact size, or a percentage.",
             required=True,
             update_allowed=True,
         ),
@@ -39,20 +39,20 @@ class AutoScalingPolicy(ScalesGroup):
         ),
         "min_adjustment_step": declare.at_least(
             0,
-            "Minimum number of members to add or remove, for a change in percent.",
+            "Minimum number of members to add or remove for a change in percent.",
             update_allowed=True,
         ),
     }
     attributes = {
-        "alarm_url": Attribute("A signed address; a POST to it is a signal.", Type.STRING),
+        "alarm_url": Attribute("Signed URL; a POST to it is a signal.", Type.STRING),
         "signal_url": Attribute(
-            "The address in the orchestration API; needs a token of the stack's project.",
+            "Address in the orchestration API, for callers with a token of the stack's project.",
             Type.STRING,
             support=since("5.0.0"),
         ),
     }
 
     def addresses(self, call: Call, signalling: SignalCredentials) -> dict[str, Any]:
-        """The addresses with a signature, and for a token: that of the user whose alarm rings."""
+        """Return the signed URL, and the API address for alarms that call with a trust."""
         plain = {"signal_url": signalling.signal_url(call, call.stack.project_id)}
         return {**super().addresses(call, signalling), **plain}

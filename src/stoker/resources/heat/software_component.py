@@ -1,4 +1,4 @@
-"""A configuration of several parts, each applied in the actions that it is for."""
+"""OS::Heat::SoftwareComponent: a configuration of parts for different actions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stoker.schema.support import since
 
 
 class SoftwareComponent(StoredConfig):
-    """Parts for the actions of a deployment; it never changes."""
+    """A configuration of parts. It never changes."""
 
     type_name = "OS::Heat::SoftwareComponent"
-    description = "A configuration of several parts, each applied in the actions that it is for."
+    description = "A configuration of parts, each for certain actions."
     support = since("2014.2")
     properties = {
         "configs": declare.records(
@@ -27,13 +27,15 @@ class SoftwareComponent(StoredConfig):
             constraints=(Length(min=1),),
             entries={
                 "actions": declare.sequence(
-                    "The actions in which the part is applied.",
+                    "Actions in which the part is applied.",
                     default=["CREATE", "UPDATE"],
                     items=declare.string("An action."),
                     constraints=(Length(min=1),),
                 ),
-                "config": declare.string("The script or configuration."),
-                "tool": declare.string("Which tool applies it, as script.", required=True),
+                "config": declare.string("Script or configuration."),
+                "tool": declare.string(
+                    "Tool that applies the part, such as script.", required=True
+                ),
             },
         ),
         "inputs": INPUTS,
@@ -43,7 +45,7 @@ class SoftwareComponent(StoredConfig):
     attributes = {"config": Attribute("The parts.", Type.STRING)}
 
     def content(self, call: Call) -> Any:
-        """The parts."""
+        """Return the parts."""
         return {"configs": call.properties["configs"]}
 
     def group(self, call: Call) -> str:
@@ -51,7 +53,7 @@ class SoftwareComponent(StoredConfig):
         return COMPONENT
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """No action is in two parts."""
+        """Check that each action is in one part only."""
         seen: set[str] = set()
         for index, part in declare.records_in(properties.get("configs")):
             actions = part.get("actions")

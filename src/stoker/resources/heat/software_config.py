@@ -1,4 +1,4 @@
-"""Configuration that software on a server is given, as text."""
+"""OS::Heat::SoftwareConfig: a script or other text for software on servers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stoker.schema.support import since
 
 
 class SoftwareConfig(StoredConfig):
-    """A script or other text with its inputs and outputs; it never changes."""
+    """A text with inputs and outputs. It never changes."""
 
     type_name = "OS::Heat::SoftwareConfig"
-    description = "A script, or other configuration as text, with its inputs and outputs."
+    description = "A script or other configuration text, with inputs and outputs."
     support = since("2014.1")
-    properties = config_properties(Type.STRING, "The script or configuration.")
-    attributes = {"config": Attribute("The script or configuration.", Type.STRING)}
+    properties = config_properties(Type.STRING, "Script or configuration.")
+    attributes = {"config": Attribute("Script or configuration.", Type.STRING)}
 
     def content(self, call: Call) -> Any:
-        """The configuration."""
+        """Return the configuration."""
         return call.properties["config"]

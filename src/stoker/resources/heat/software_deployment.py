@@ -1,4 +1,14 @@
-"""Deployments of a configuration to a server, with their results."""
+"""OS::Heat::SoftwareDeployment: applies a configuration on a server and waits for the result.
+
+For each action in ``actions``, a derived configuration is stored: the configuration with values of
+its inputs, and with the address for the report. The server polls for it, applies it, and reports
+the outputs through the chosen transport. The deployment then completes or fails.
+
+Every step is safe to repeat. The id of the derived configuration is a digest of its content, the
+action and its start. So a repeated call stores the same deployment, not a second one.
+
+Tested by tests/software.
+"""
 
 from __future__ import annotations
 
@@ -34,33 +44,31 @@ from stoker.schema.software import (
 )
 from stoker.schema.support import since
 
-_POLLING = 5.0
-"""Seconds between looks at what a server may have left in an object or a queue."""
-_LONG = 600.0
-"""Seconds between looks where a signal is told at once."""
+_POLL_SECONDS = 5.0  # poll interval for objects and queues
+_SIGNAL_POLL_SECONDS = 600.0  # poll interval if the server sends signals
+# Keys of the progress: the id of the configuration that the server was given; and for a delete: no
+# action is left to apply, and the deployment was withdrawn from the server.
 _OFFERED, _APPLIED, _DROPPED = "offered", "applied", "dropped"
-"""Keys of the progress: the config that the server was told of; of a delete, that nothing more is
-applied, and that the server was told of the end.
-"""
+# Key of the data: value and default of inputs whose change replaces the deployment.
 REPLACING = "replacing_inputs"
-"""Key of the data: the inputs whose change asks for a new deployment."""
 
 CONFIG = declare.string("Id of the configuration.", update_allowed=True)
 INPUT_VALUES = declare.mapping("Values of the inputs, by their names.", update_allowed=True)
 ACTIONS = declare.sequence(
-    "The actions of the stack in which the configuration is applied.",
+    "Actions of the stack in which the configuration is applied.",
     default=["CREATE", "UPDATE"],
     update_allowed=True,
     constraints=(AllowedValues(["CREATE", "UPDATE", "DELETE", "SUSPEND", "RESUME"]),),
 )
 NAME = declare.string(
-    "Name of what the server gets; a server applies its deployments in the order of their names.",
+    "Name of the deployment; a server applies its deployments in the order of their names.",
     update_allowed=True,
 )
 SIGNAL_TRANSPORT = declare.choice(
-    list(TRANSPORTS), "How the server reports what came of it.", default="CFN_SIGNAL"
+    list(TRANSPORTS), "Transport of the server's report.", default="CFN_SIGNAL"
 )
 SERVER = declare.string("Id of the server.", required=True)
+# Properties of groups of deployments, too.
 COMMON: Mapping[str, Property] = {
     "config": CONFIG,
     "input_values": INPUT_VALUES,
@@ -68,14 +76,13 @@ COMMON: Mapping[str, Property] = {
     "name": NAME,
     "signal_transport": SIGNAL_TRANSPORT,
 }
-"""The properties that groups of deployments have as well."""
 
 
 class SoftwareDeployment(ManagedType):
-    """A configuration on a server. Calls the identity service, and where the report comes from."""
+    """A configuration on a server."""
 
     type_name = "OS::Heat::SoftwareDeployment"
-    description = "Gives a configuration to a server and waits until it has been applied."
+    description = "Applies a configuration on a server and waits for the result."
     support = since("2014.1")
     service = "identity"
     names_software = frozenset({"config"})
@@ -83,37 +90,37 @@ class SoftwareDeployment(ManagedType):
     secrets = frozenset({"password", "secret", "signal_url"})
     properties = {"server": SERVER, **COMMON}
     attributes = OpenAttributes(
-        deploy_stdout=Attribute("What it has printed.", Type.STRING),
-        deploy_stderr=Attribute("What it has printed as errors.", Type.STRING),
-        deploy_status_code=Attribute("The status with which it has ended.", Type.STRING),
+        deploy_stdout=Attribute("Standard output of the configuration.", Type.STRING),
+        deploy_stderr=Attribute("Standard error of the configuration.", Type.STRING),
+        deploy_status_code=Attribute("Exit status of the configuration.", Type.STRING),
     )
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Check that the value can be a server."""
+        """Check that the value can be the id of a server."""
         server = properties.get("server")
         fault = server_fault(server) if isinstance(server, str) else None
         return [Diagnostic("bad-server", fault, ("server",))] if fault else []
 
     def create(self, call: Call) -> Outcome:
-        """Apply the configuration if it is for this action."""
+        """Apply the configuration if ``actions`` has CREATE."""
         return self._act(call)
 
     def update(self, call: Call) -> Outcome:
-        """The same."""
+        """Apply the configuration if ``actions`` has UPDATE."""
         return self._act(call)
 
     def suspend(self, call: Call) -> Outcome:
-        """The same."""
+        """Apply the configuration if ``actions`` has SUSPEND."""
         return self._act(call)
 
     def resume(self, call: Call) -> Outcome:
-        """The same."""
+        """Apply the configuration if ``actions`` has RESUME."""
         return self._act(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Apply it if it is for this action and there is a server; then remove its objects."""
+        """Apply the configuration if ``actions`` has DELETE; then delete deployment and objects."""
         if call.physical_id is not None and _APPLIED not in call.progress:
-            # without its config nobody knows what to apply, and the rest goes all the same
+            # If the configuration was deleted there is nothing to apply; still delete the rest.
             config = self._config_of(call)
             if (
                 config is not None
@@ -134,11 +141,11 @@ class SoftwareDeployment(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The values of the outputs."""
+        """Return the values of the outputs."""
         return attributes_of(call.deployment)
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return whether an input has changed that says so."""
+        """Return whether an input changed that is declared with ``replace_on_change``."""
         values = call.properties.get("input_values")
         if "input_values" not in call.update.changed or not isinstance(values, Mapping | None):
             return False
@@ -148,7 +155,7 @@ class SoftwareDeployment(ManagedType):
         )
 
     def signalled(self, call: Call, details: Mapping[str, Any]) -> tuple[Deployment | None, str]:
-        """The deployment with the values of its outputs."""
+        """Return the deployment with the reported outputs, and the reason of the signal's event."""
         known = call.deployment
         if known is None or known.status != IN_PROGRESS:
             return None, "Signal ignored: no deployment is in progress"
@@ -159,11 +166,11 @@ class SoftwareDeployment(ManagedType):
         return told, f"Signal: deployment {known.id} failed ({code})"
 
     def derived(self, call: Call, config: SoftwareConfig, inputs: Sequence[Entry]) -> Any:
-        """Return the content of the derived config for the server."""
+        """Return the content of the derived configuration."""
         return config.config
 
     def empty(self) -> Any:
-        """The content where no configuration is given."""
+        """Return the content of a deployment without a configuration."""
         return ""
 
     def transport(self, call: Call) -> Transport:
@@ -171,7 +178,7 @@ class SoftwareDeployment(ManagedType):
         return TRANSPORTS[call.properties["signal_transport"]]
 
     def has_server(self, call: Call) -> bool:
-        """Return whether the compute service has the server: nobody else would report."""
+        """Return whether the server exists. A deleted server would never report."""
         server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
         return bool(server.status_code != HTTPStatus.NOT_FOUND)
 
@@ -209,11 +216,11 @@ class SoftwareDeployment(ManagedType):
             told = with_outputs(known, derived.outputs, report, call.now)
             return Wait(after=0.0, software=SoftwareChange(deployments=(told,)))
         reason = f"waiting for a report of the server {known.server_id}"
-        after = _POLLING if transport.is_polled else _LONG
+        after = _POLL_SECONDS if transport.is_polled else _SIGNAL_POLL_SECONDS
         return Wait(after, call.resource_id, on_signal=True, reason=reason)
 
     def _config_of(self, call: Call) -> SoftwareConfig | None:
-        """The configuration to apply; None where it is gone."""
+        """Return the configuration to apply; None if it was deleted."""
         config_id = call.properties.get("config")
         if config_id:
             return call.configs.get(config_id)
@@ -221,7 +228,7 @@ class SoftwareDeployment(ManagedType):
         return SoftwareConfig("", call.stack.project_id, now, None, UNGROUPED, self.empty())
 
     def _derive(self, call: Call, config: SoftwareConfig, transport: Transport) -> SoftwareConfig:
-        """Return the config for the server, with an id of its own for each action."""
+        """Return the derived configuration, with its own id for each action."""
         values = call.properties["input_values"] or {}
         inputs = derived_inputs(call, config.inputs, values, transport.inputs(call))
         derived = replace(
@@ -240,7 +247,7 @@ class SoftwareDeployment(ManagedType):
 
 
 def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
-    """Put the deployment on record and tell the server; safe to repeat."""
+    """Store the deployment and notify the server. Safe to repeat."""
     known, server = call.deployment, str(call.properties["server"])
     offered = {_OFFERED: derived.id}
     if known is not None and known.config_id == derived.id:
@@ -268,14 +275,14 @@ def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
 
 
 def _outputs(call: Call) -> Sequence[Entry]:
-    """The outputs that the server was told of."""
+    """Return the outputs of the configuration that the server was given."""
     assert call.deployment is not None
     derived = call.configs.get(call.deployment.config_id)
     return () if derived is None else derived.outputs
 
 
 def _actions(call: Call, config: SoftwareConfig) -> frozenset[str]:
-    """The actions in which the configuration is applied; those of a component say so themselves."""
+    """Return the actions in which the configuration is applied. Components name their own."""
     if config.group != COMPONENT:
         return frozenset(call.properties["actions"])
     parts = config.config.get("configs", ()) if isinstance(config.config, Mapping) else ()

@@ -1,4 +1,4 @@
-"""A configuration that is given to several servers."""
+"""OS::Heat::SoftwareDeploymentGroup: applies a configuration on several servers."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
 SERVERS = declare.mapping(
-    "Ids of the servers, by names of the deployments.", required=True, update_allowed=True
+    "Names of the deployments -> ids of the servers.", required=True, update_allowed=True
 )
+# Attributes of the group -> attributes of its members.
 _OF_ALL = {
     "deploy_stdouts": "deploy_stdout",
     "deploy_stderrs": "deploy_stderr",
     "deploy_status_codes": "deploy_status_code",
 }
-"""Attributes of the group, and those of its members that they gather."""
 
 
 class SoftwareDeploymentGroup(NestingType):
-    """A deployment for each server; members are named as the servers are."""
+    """A nested stack with a deployment for each server, under the name of the server."""
 
     type_name = "OS::Heat::SoftwareDeploymentGroup"
-    description = "Gives a configuration to several servers."
+    description = "Applies a configuration on several servers."
     support = since("5.0.0")
     properties = {"servers": SERVERS, **COMMON}
     attributes = OpenAttributes(
-        deploy_stdouts=Attribute("What each has printed, by name.", Type.MAP),
-        deploy_stderrs=Attribute("What each has printed as errors, by name.", Type.MAP),
-        deploy_status_codes=Attribute("The status of each, by name.", Type.MAP),
+        deploy_stdouts=Attribute("Standard output by server name.", Type.MAP),
+        deploy_stderrs=Attribute("Standard error by server name.", Type.MAP),
+        deploy_status_codes=Attribute("Exit status by server name.", Type.MAP),
     )
     update_policies = {
-        "rolling_update": declare.mapping("How changes are applied.", entries=BATCHED),
-        "batch_create": declare.mapping("How new deployments are made.", entries=BATCHED),
+        "rolling_update": declare.mapping("Batches for changes.", entries=BATCHED),
+        "batch_create": declare.mapping("Batches for new deployments.", entries=BATCHED),
     }
     member: ClassVar[str] = SoftwareDeployment.type_name
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the names of the servers are known, though their ids may not be."""
+        """Return whether the names of the servers are known, even if their ids are not."""
         servers = properties.get("servers")
         others = [value for name, value in properties.items() if name != "servers"]
         return isinstance(servers, Mapping) and unknown_in(others) is None
 
     def written_at(self, path: Path) -> Path | None:
-        """Each deployment has a server of its own, and the other properties of all."""
+        """Translate a path in the nested template: to the server's id, or to a shared property."""
         if path[:1] != ("resources",) or path[2:3] != ("properties",):
             return None
         return ("servers", *path[1:2]) if path[3:4] == ("server",) else path[3:]
 
     def nested(self, call: NestingCall) -> Nested:
-        """The deployments, in batches if a policy says so."""
+        """Return the nested stack, in batches if a policy requests that."""
         servers = call.properties["servers"]
         member_naming.check_number(len(servers))
         names = sorted(servers)
@@ -80,7 +80,7 @@ class SoftwareDeploymentGroup(NestingType):
 
 
 def _outputs(names: list[str], used: frozenset[str]) -> dict[str, Any]:
-    """The attributes that are used, each with the value of every member by its name."""
+    """Return the used attributes, each as a map with the values of all members."""
     wanted = {name: _OF_ALL.get(name, name) for name in (*_OF_ALL, *sorted(used)) if name != "show"}
     values: dict[str, Any] = {
         name: {member: {"get_attr": [member, inner]} for member in names}
@@ -91,8 +91,9 @@ def _outputs(names: list[str], used: frozenset[str]) -> dict[str, Any]:
 
 
 def _batched(call: NestingCall, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
-    """The policy that holds, and for whom: for all when what they have in common changes, else
-    for the new ones alone.
+    """Return the policy for batches, and its members.
+
+    A changed property updates all members; otherwise only new members are created.
     """
     rolling = call.update_policy.get("rolling_update")
     changes = any(

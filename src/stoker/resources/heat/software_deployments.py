@@ -1,4 +1,4 @@
-"""The former name of groups of software deployments."""
+"""OS::Heat::SoftwareDeployments: an older name of OS::Heat::SoftwareDeploymentGroup."""
 
 from __future__ import annotations
 

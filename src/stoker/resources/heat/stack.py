@@ -1,6 +1,13 @@
-"""A stack of its own, made through an orchestration service: here, in another region or cloud.
+"""OS::Heat::Stack: a stack in another region or cloud, through its orchestration API.
 
-The stack bears ``call.physical_name``, hence a lost create is found again by its name.
+The name of the stack is ``call.physical_name``, which ends with the intent token, so a create whose
+response was lost is found by name. In contrast to a nested stack, the remote service runs the
+operations; this type requests them once and polls for their end.
+
+A template that creates its own stack again would never end. So each level passes its depth to the
+next one in the environment, and stacks deeper than five levels are refused.
+
+Tested by tests/environments and tests/resource_types_heat.
 """
 
 from __future__ import annotations
@@ -27,10 +34,8 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 
 _STACKS = Collection("orchestration", "/stacks", "stack", "stacks")
-MOST_DEPTH = 5
-"""Levels of stacks that are made by stacks, as of nested ones."""
-DEPTH = "stoker_stack_depth"
-"""Default of a parameter that no template needs to have: the level of a stack."""
+MOST_DEPTH = 5  # levels of stacks that create stacks
+DEPTH = "stoker_stack_depth"  # Name of the parameter default that holds the level of a stack.
 _SINCE_12 = since("12.0.0")
 _FORBIDDEN = 403
 _HAND_ON = (
@@ -40,33 +45,33 @@ _HAND_ON = (
 
 
 class RemoteStack(ManagedType):
-    """A stack in the project of the stack that it is part of, or in another cloud."""
+    """A stack in another region or cloud."""
 
     type_name = "OS::Heat::Stack"
     description = (
-        "A stack of its own, which the orchestration service of a region or of another cloud makes."
+        "A separate stack, created by the orchestration service of a region or another cloud."
     )
     service = "orchestration"
     properties = {
         "context": declare.mapping(
-            "Where to make the stack.",
+            "Region or cloud of the stack.",
             update_allowed=True,
             constraints=(Custom(remote_clouds.CONSTRAINT),),
             entries={
                 "region_name": declare.string("Region of the stack."),
                 "credential_secret_id": declare.string(
-                    "Secret of the key manager with the credentials for another cloud, as JSON:"
-                    ' {"auth_type": "v3applicationcredential", "auth": {"auth_url": ...}}.',
+                    "Secret in the key manager with credentials for another cloud, as JSON: "
+                    '{"auth_type": "v3applicationcredential", "auth": {"auth_url": ...}}.',
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
                 "ca_cert": declare.string(
-                    "Certificates to check those of the services against, as PEM.",
+                    "PEM certificates of the authorities to trust.",
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
                 "insecure": declare.boolean(
-                    "Do not check the certificates of the services.",
+                    "Skip the verification of certificates.",
                     default=False,
                     update_allowed=True,
                     support=_SINCE_12,
@@ -74,7 +79,7 @@ class RemoteStack(ManagedType):
             },
         ),
         "template": declare.string("The template.", required=True, update_allowed=True),
-        "timeout": declare.integer("Minutes that an action may take.", update_allowed=True),
+        "timeout": declare.integer("Timeout of an action, in minutes.", update_allowed=True),
         "parameters": declare.mapping("Parameters of the stack.", default={}, update_allowed=True),
     }
     attributes = {
@@ -83,24 +88,24 @@ class RemoteStack(ManagedType):
     }
 
     def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
-        """The template and the values of its parameters; None as long as it is not known."""
+        """Return the template and its parameters; None while the template is unknown."""
         template, given = properties.get("template"), properties.get("parameters")
         if not isinstance(template, str):
             return None
         return template, given if isinstance(given, Mapping) else {}
 
     def needs_replacement(self, call: Call) -> bool:
-        """A stack does not move to another region."""
+        """Return whether the region changes, since a stack cannot move."""
         return _region(call.properties) != _region(call.update.previous)
 
     def create(self, call: Call) -> Outcome:
-        """Ask for the stack, then wait for it."""
+        """Request the stack, then wait until it is complete."""
         if call.physical_id is not None:
             return _judge(call, call.physical_id)
         if _depth(call) > MOST_DEPTH:
             return Failed(
-                f"stacks made by stacks can be {MOST_DEPTH} levels deep, and this would be one"
-                " more; a template must not make a stack of itself"
+                f"stacks that create stacks can be {MOST_DEPTH} levels deep, and this would be one "
+                "more; a template must not create its own stack"
             )
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
         try:
@@ -112,17 +117,17 @@ class RemoteStack(ManagedType):
         return Wait(after=0.1, physical_id=str(_STACKS.object_in(made)["id"]))
 
     def update(self, call: Call) -> Outcome:
-        """Ask for the update once, then wait for it."""
+        """Request the update once, then wait for its end."""
         if call.progress.get("asked"):
             return _judge(call, call.object_id)
         path = _path(call, call.object_id)
-        # an update is answered with a line of plain text
+        # Heat answers an update with plain text instead of JSON.
         with suppress(UnreadableAnswerError):
             send(_service(call), "PUT", path, json=_wanted(call))
         return Wait(after=0.1, progress={"asked": True})
 
     def delete(self, call: Call) -> Outcome:
-        """Ask for the removal once, then wait until the stack is gone."""
+        """Request the delete once, then wait until the stack is gone."""
         if call.physical_id is None:
             return Done()
         found = _stack(call, call.physical_id)
@@ -137,15 +142,15 @@ class RemoteStack(ManagedType):
         return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
 
     def suspend(self, call: Call) -> Outcome:
-        """Have the stack suspended, then wait for that."""
+        """Request a suspend once, then wait for its end."""
         return _acted(call, "suspend")
 
     def resume(self, call: Call) -> Outcome:
-        """Have the stack resumed, then wait for that."""
+        """Request a resume once, then wait for its end."""
         return _acted(call, "resume")
 
     def check(self, call: Call) -> Outcome:
-        """Return whether there is such a stack, and no action on it has failed."""
+        """Check that the stack exists, and that its last action did not fail."""
         found = None if call.physical_id is None else _stack(call, call.physical_id)
         if found is None:
             return Failed(f"the stack {call.physical_id} no longer exists")
@@ -153,28 +158,28 @@ class RemoteStack(ManagedType):
         return _failed(found) if failed else Done()
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return whether there is such a stack, and how long its actions may take."""
+        """Return the properties of the live stack: only the timeout can be read back."""
         found = _stack(call, call.object_id)
         if found is None or found["stack_status"] == "DELETE_COMPLETE":
             return None
         return {"timeout": found.get("timeout_mins")}
 
     def find(self, call: Call) -> str | None:
-        """The stack with the name that a create gives it."""
+        """Return the stack with the physical name, or None."""
         query = {"name": call.physical_name}
         listed = send(_service(call), "GET", "/stacks", params=query)
         return next((str(stack["id"]) for stack in listed.get("stacks") or ()), None)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Name and outputs as they are now."""
+        """Return name and outputs of the live stack."""
         found = _stack(call, call.object_id)
         return {} if found is None else {**_attributes(found), "show": found}
 
 
 def _depth(call: Call) -> int:
-    """The level of the stack that a call makes: that of a stack made by a user is 0.
+    """Return the level of the new stack. A stack that a user created has level 0.
 
-    It is handed on in the environment, which templates cannot change.
+    The level is passed on in the environment, which templates cannot change.
     """
     known = (call.inherited.environment.get("parameter_defaults") or {}).get(DEPTH, 0)
     return known + 1 if isinstance(known, int) else 1
@@ -201,12 +206,12 @@ def _region(properties: Mapping[str, Any]) -> str | None:
 
 
 def _credentials(call: Call) -> bool:
-    """Return whether the stack is made with credentials of its own, and not by the trust."""
+    """Return whether the properties name credentials, instead of using the trust."""
     return bool((call.properties.get("context") or {}).get("credential_secret_id"))
 
 
 def _service(call: Call) -> Any:
-    """The orchestration service that has the stack."""
+    """Return the orchestration service that has the stack."""
     return remote_clouds.connection(call.cloud, call.properties.get("context")).orchestration
 
 
@@ -215,14 +220,14 @@ def _path(call: Call, physical_id: str) -> str:
 
 
 def _stack(call: Call, physical_id: str) -> Object | None:
-    """The stack, or None when there is none."""
+    """Return the stack, or None if it does not exist."""
     with gone_is_fine():
         return dict(send(_service(call), "GET", _path(call, physical_id))["stack"])
     return None
 
 
 def _judge(call: Call, physical_id: str) -> Outcome:
-    """Return the outcome of the action on the stack so far."""
+    """Return the outcome of the current action."""
     found = _stack(call, physical_id)
     if found is None:
         return Failed(f"the stack {physical_id} no longer exists")
@@ -235,14 +240,14 @@ def _judge(call: Call, physical_id: str) -> Outcome:
 
 
 def _acted(call: Call, action: str) -> Outcome:
-    """Request an action once, unless it was the last one, then wait for it."""
+    """Request an action, unless it was the last one already, then wait for its end."""
     if call.progress.get("asked"):
         return _judge(call, call.object_id)
     done = _judge(call, call.object_id)
     if isinstance(done, Done):
         return done
     path = f"{_path(call, call.object_id)}/actions"
-    # it is answered with null
+    # Heat answers an action with null instead of an object.
     with suppress(UnreadableAnswerError):
         send(_service(call), "POST", path, json={action: None})
     return Wait(after=0.1, progress={"asked": True})

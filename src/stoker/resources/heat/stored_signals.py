@@ -1,4 +1,10 @@
-"""Signals that servers write to an object of the object store, and the polls for them."""
+"""Signals in the object store: servers write them to a temporary URL, the engine polls.
+
+The container keeps earlier versions of the object, so several signals can arrive between two polls.
+Signals that were seen are kept in the resource's data, encrypted, since they may contain secrets.
+
+Tested by tests/resource_types_heat/test_waiting.py.
+"""
 
 from __future__ import annotations
 
@@ -14,56 +20,51 @@ from stoker.resources.shared.temp_url import StoredObject
 from stoker.resources.shared.wait_signals import SUCCESS, AwaitsSignals
 from stoker.schema.resource_type import Call, Outcome, Signal, Wait
 
-_POLLING = 1.0
-"""Seconds between looks at the object store."""
-_PARTS = 4
-"""Of the path of an address: version, account, container, object."""
-_MOST = 1000
-"""Signals that count, as of those that the API is told."""
-_MOST_CHARACTERS = 4 * 1024 * 1024
-"""Of all signals together: whoever has the address may write as much as the store takes."""
+_POLL_SECONDS = 1.0
+_PARTS = 4  # of the path: version, account, container, object
+_MAX_SIGNALS = 1000  # the API's limit is the same
+# of all signals together: a server may write as much as the object store accepts
+_MAX_CHARACTERS = 4 * 1024 * 1024
+# Key of the data: the signals that were seen. An update that waits for more counts them, too.
 _SEEN = "seen"
-"""Key of the data: the signals that have come so far; they may be anything, so they are kept
-encrypted, and an update that waits for more counts them as well.
-"""
 
 
 def make_address(call: Call) -> str:
-    """An address that takes the signals of this handle; they are kept where it is possible."""
+    """Return a URL for signals, in a container that keeps versions if possible."""
     stored = _own_object(call)
     stored.ensure_versions()
     return stored.url("PUT")
 
 
 def remove_signals(call: Call) -> None:
-    """Remove all signals of this handle, and the container if no other handle uses it."""
+    """Delete all signals of this handle, and the container if no other handle uses it."""
     _own_object(call).remove_versions()
 
 
 def is_address(handle: Any) -> bool:
-    """Return whether signals to this handle are in the object store."""
+    """Return whether a handle is a temporary URL of the object store."""
     return isinstance(handle, str) and "temp_url_sig=" in handle.partition("?")[2]
 
 
 class AwaitsStoredSignals(AwaitsSignals):
-    """Waits for signals to a handle. Those in the object store it looks for from time to time."""
+    """A wait condition whose signals arrive at the API or in the object store."""
 
     def create(self, call: Call) -> Outcome:
-        """Wait for the signals."""
+        """Wait for the signals, polling if they are in the object store."""
         if self.service_for(call.properties) is None:
             return super().create(call)
         seen = self._seen(call)
         outcome = replace(super().create(self._told(call, seen)), data={_SEEN: seen})
         if isinstance(outcome, Wait):
-            return replace(outcome, after=min(outcome.after, _POLLING), on_signal=False)
+            return replace(outcome, after=min(outcome.after, _POLL_SECONDS), on_signal=False)
         return outcome
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
-        """Return the numbers of signals at the last poll, and of wanted ones."""
+        """Return the number of signals at the last poll, and the expected number."""
         return super().counted_signals(self._told(call, call.data.get(_SEEN, [])))
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The data of all signals."""
+        """Return the data of all signals."""
         if self.service_for(call.properties) is None:
             return super().read(call)
         return super().read(self._told(call, self._seen(call)))
@@ -73,7 +74,7 @@ class AwaitsStoredSignals(AwaitsSignals):
         return _counted(_with_new(call.data.get(_SEEN, []), found))
 
     def _told(self, call: Call, seen: Sequence[str]) -> Call:
-        """The call with these texts as signals, after those that the API was told."""
+        """Return the call with these texts as signals, after those that the API received."""
         handle = call.properties[self.handle]
         told = call.signals.get(handle, ())
         texts = enumerate(seen, len(told) + 1)
@@ -81,9 +82,7 @@ class AwaitsStoredSignals(AwaitsSignals):
         return replace(call, signals={**call.signals, handle: [*told, *stored]})
 
     def _object(self, call: Call) -> StoredObject:
-        """The object that a handle of this stack leads to. Raises ValidationError for anything
-        else.
-        """
+        """Return the object for the handle. Raise ValidationError for another stack's handle."""
         handle = str(call.properties[self.handle])
         parts = [unquote(part) for part in handle.partition("?")[0].split("/")][-_PARTS:]
         if len(parts) < _PARTS or parts[2] != call.stack.id:
@@ -102,9 +101,9 @@ def _text(stored: StoredObject) -> str:
 
 
 def _counted(texts: Iterable[str]) -> list[str]:
-    """Those that count; no more are read."""
-    found, room = [], _MOST_CHARACTERS
-    for text in islice(texts, _MOST):
+    """Return the texts within the limits on number and total length."""
+    found, room = [], _MAX_CHARACTERS
+    for text in islice(texts, _MAX_SIGNALS):
         room -= len(text)
         if room < 0:
             break
@@ -115,8 +114,8 @@ def _counted(texts: Iterable[str]) -> list[str]:
 def _with_new(seen: Sequence[str], found: Sequence[str]) -> Sequence[str]:
     """Return the signals seen before, followed by new ones.
 
-    An object store with versions keeps all signals; without, those overwritten between two polls
-    are lost.
+    An object store with versions keeps all signals. Without versions, signals that are overwritten
+    between two polls are lost.
     """
     if found[: len(seen)] == list(seen):
         return found
@@ -124,7 +123,7 @@ def _with_new(seen: Sequence[str], found: Sequence[str]) -> Sequence[str]:
 
 
 def _details(text: str, number: int) -> dict[str, Any]:
-    """A signal as wait conditions know them; all that it leaves out is filled in."""
+    """Return a signal as wait conditions expect it, with defaults for absent keys."""
     try:
         body = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Configuration that software on a server is given, as a map."""
+"""OS::Heat::StructuredConfig: a map as configuration for software on servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.schema.support import since
 
 
 class StructuredConfig(StoredConfig):
-    """A map with its inputs and outputs; it never changes."""
+    """A map with inputs and outputs. It never changes."""
 
     type_name = "OS::Heat::StructuredConfig"
     description = "Configuration as a map, with its inputs and outputs."
@@ -20,5 +20,5 @@ class StructuredConfig(StoredConfig):
     attributes = {"config": Attribute("The configuration.", Type.STRING)}
 
     def content(self, call: Call) -> Any:
-        """The configuration."""
+        """Return the configuration."""
         return call.properties["config"] or {}

@@ -1,4 +1,4 @@
-"""A structured configuration that is given to a server, with the values of its inputs inside."""
+"""OS::Heat::StructuredDeployment: a deployment of a map with inputs filled in."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from stoker.schema.resource_type import Call
 from stoker.schema.software import Entry, SoftwareConfig
 from stoker.schema.support import since
 
+# Properties of groups of structured deployments, too.
 STRUCTURED = {
     **COMMON,
     "input_key": declare.string(
-        "The key that stands for an input: a map with this key alone is replaced by its value.",
+        "Key of an input: a map with only this key is replaced by the value of the input.",
         default="get_input",
     ),
     "input_values_validate": declare.choice(
@@ -25,24 +26,23 @@ STRUCTURED = {
         default="LAX",
     ),
 }
-"""The properties that groups of structured deployments have as well."""
 
 
 class StructuredDeployment(SoftwareDeployment):
-    """A map on a server: ``{get_input: name}`` in it is replaced by the value of the input."""
+    """A map on a server. ``{get_input: name}`` in it is replaced by the value of the input."""
 
     type_name = "OS::Heat::StructuredDeployment"
-    description = "Gives a structured configuration to a server, with its inputs filled in."
+    description = "Applies a structured configuration on a server, with its inputs filled in."
     support = since("2014.1")
     properties = {"server": SERVER, **STRUCTURED}
 
     def derived(self, call: Call, config: SoftwareConfig, inputs: Sequence[Entry]) -> Any:
-        """The map with the values of the inputs."""
+        """Return the map with the values of the inputs."""
         key, is_strict = call.properties["input_key"], _is_strict(call)
         return _filled(config.config, key, values_of(inputs), is_strict=is_strict)
 
     def empty(self) -> Any:
-        """The content where no configuration is given."""
+        """Return the content of a deployment without a configuration."""
         return {}
 
 
@@ -51,9 +51,9 @@ def _is_strict(call: Call) -> bool:
 
 
 def _filled(value: Any, key: str, inputs: Mapping[str, Any], *, is_strict: bool) -> Any:
-    """The value with inputs in the places of their names.
+    """Replace references to inputs by their values.
 
-    Raises ValidationError for an input without a value if that ``is_strict``.
+    Raise ValidationError for an input without a value if ``is_strict``.
     """
     if isinstance(value, Mapping):
         name = value.get(key) if len(value) == 1 else None

@@ -1,4 +1,4 @@
-"""A structured configuration that is given to several servers."""
+"""OS::Heat::StructuredDeploymentGroup: applies a structured configuration on several servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ class StructuredDeploymentGroup(SoftwareDeploymentGroup):
     """A structured deployment for each server."""
 
     type_name = "OS::Heat::StructuredDeploymentGroup"
-    description = "Gives a structured configuration to several servers, with its inputs filled in."
+    description = (
+        "Applies a structured configuration on several servers, with its inputs filled in."
+    )
     support = since("5.0.0")
     properties = {"servers": SERVERS, **STRUCTURED}
     member = StructuredDeployment.type_name

@@ -1,4 +1,4 @@
-"""The former name of groups of structured deployments."""
+"""OS::Heat::StructuredDeployments: an older name of OS::Heat::StructuredDeploymentGroup."""
 
 from __future__ import annotations
 

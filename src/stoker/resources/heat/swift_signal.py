@@ -1,4 +1,4 @@
-"""A resource that is complete when enough signals have come to an address of the object store."""
+"""OS::Heat::SwiftSignal: waits for signals in the object store."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from stoker.schema.support import since
 
 
 class SwiftSignal(AwaitsStoredSignals):
-    """Waits for signals to a handle; looks for them from time to time."""
+    """A wait condition that polls the object store."""
 
     type_name = "OS::Heat::SwiftSignal"
-    description = "Waits until as many signals as are wanted have come to an address."
+    description = "Waits for signals at a URL of the object store."
     support = since("2014.2")
     service = "object-store"
     handle, timeout, count, data = "handle", "timeout", "count", "data"
@@ -23,7 +23,7 @@ class SwiftSignal(AwaitsStoredSignals):
         "handle": HANDLE,
         "timeout": TIMEOUT,
         "count": declare.integer(
-            "How many signals, with different ids, are waited for.",
+            "Number of signals with different ids to wait for.",
             default=1,
             constraints=(Range(1, 1000),),
         ),

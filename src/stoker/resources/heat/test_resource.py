@@ -1,4 +1,4 @@
-"""A resource for tests of templates and of the service: it waits and fails as it is told."""
+"""OS::Heat::TestResource: waits and fails as requested, for tests."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def _seconds(description: str) -> Property:
 
 
 class TestResource(ManagedType):
-    """Waits, fails and is replaced as its properties say."""
+    """A resource that waits, fails and is replaced as its properties request."""
 
     __test__ = False
     type_name = "OS::Heat::TestResource"
-    description = "Waits, fails and is replaced as its properties say: for tests of templates."
+    description = "Waits, fails and is replaced as its properties request, for tests of templates."
     support = since("5.0.0")
     properties = {
         "value": declare.string(
-            "What the attribute output gives back.", default="test_string", update_allowed=True
+            "Value of the attribute output.", default="test_string", update_allowed=True
         ),
         "fail": declare.boolean(
             "Whether creation and update fail.", default=False, update_allowed=True
@@ -40,15 +40,15 @@ class TestResource(ManagedType):
             "A value whose change replaces the resource.", support=since("7.0.0")
         ),
         "wait_secs": declare.number(
-            "Seconds that each action takes.", default=0, update_allowed=True
+            "Duration of each action in seconds.", default=0, update_allowed=True
         ),
         "action_wait_secs": declare.mapping(
-            "Seconds that single actions take, instead of wait_secs.",
+            "Duration of certain actions in seconds, instead of wait_secs.",
             update_allowed=True,
             entries={
-                "create": _seconds("Seconds that creation takes."),
-                "update": _seconds("Seconds that an update takes."),
-                "delete": _seconds("Seconds that deletion takes."),
+                "create": _seconds("Duration of the creation in seconds."),
+                "update": _seconds("Duration of an update in seconds."),
+                "delete": _seconds("Duration of the deletion in seconds."),
             },
         ),
         "client_name": declare.string(
@@ -74,29 +74,29 @@ class TestResource(ManagedType):
     attributes = {"output": Attribute("The value.")}
 
     def create(self, call: Call) -> Outcome:
-        """Waits, then fails or not."""
+        """Wait, then succeed or fail as the properties request."""
         return _act(call, "create", call.physical_name)
 
     def update(self, call: Call) -> Outcome:
-        """Waits, then fails or not."""
+        """Wait, then succeed or fail as the properties request."""
         return _act(call, "update", None)
 
     def delete(self, call: Call) -> Outcome:
-        """Waits."""
+        """Wait for the duration of the deletion."""
         if call.physical_id is None:
             return Done()
         return _wait(call, "delete", None) or Done()
 
     def check(self, call: Call) -> Outcome:
-        """Finds the resource in order."""
+        """Succeed always."""
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The value."""
+        """Return the value."""
         return {"output": call.properties["value"]}
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return whether the value changes and a change is to replace the resource."""
+        """Return whether the value changes, and a change is to replace the resource."""
         return "value" in call.update.changed and bool(call.properties["update_replace"])
 
 

@@ -1,4 +1,4 @@
-"""A handle that every update of its stack makes anew."""
+"""OS::Heat::UpdateWaitConditionHandle: a handle that every update replaces."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from stoker.schema.support import since
 
 
 class UpdateWaitConditionHandle(SignedHandle):
-    """A signed address that lasts until the next update."""
+    """A signed URL that is valid until the next update."""
 
     type_name = "OS::Heat::UpdateWaitConditionHandle"
     description = (
-        "A signed address for signals that every update of the stack replaces, so that the wait "
-        "condition behind it waits anew."
+        "A signed URL for signals that every update of the stack replaces, so that its wait "
+        "condition waits again."
     )
     support = since("2014.1")
 
     def update(self, call: Call) -> Outcome:
-        """Never reached with a change: every update replaces the handle."""
+        """Return immediately; every update replaces the handle instead."""
         return Done()
 
     def needs_replacement(self, call: Call) -> bool:
-        """Always."""
+        """Return True."""
         return True

@@ -1,4 +1,4 @@
-"""A resource that holds a value."""
+"""OS::Heat::Value: holds a value."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _FITS: Mapping[str, Callable[[Any], Any]] = {
 
 
 class Value(ManagedType):
-    """Evaluates an expression once and hands it to many."""
+    """An expression that is evaluated once and used in several places."""
 
     type_name = "OS::Heat::Value"
-    description = "Holds a value, so that an expression is written once and used in many places."
+    description = "Holds a value, so that an expression can be used in several places."
     support = since("7.0.0")
     properties = {
         "type": declare.choice(
             ["string", "number", "comma_delimited_list", "json", "boolean"],
-            "The type that the value must have.",
+            "Required type of the value.",
             update_allowed=True,
         ),
         "value": Property(Type.ANY, "The value.", required=True, update_allowed=True),
@@ -46,23 +46,23 @@ class Value(ManagedType):
     attributes = {"value": Attribute("The value.")}
 
     def create(self, call: Call) -> Outcome:
-        """Keeps the value."""
+        """Store the value."""
         return Done(physical_id=call.physical_name, attributes=self.foreseen(call.properties))
 
     def update(self, call: Call) -> Outcome:
-        """Keeps the new value."""
+        """Store the new value."""
         return Done(attributes=self.foreseen(call.properties))
 
     def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The value."""
+        """Return the value as it will be, for previews."""
         return {"value": properties["value"]}
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is left to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return whether the value has the type that is asked for."""
+        """Check that the value has the required type."""
         kind, value = properties["type"], properties["value"]
         if kind is None or value is None or unknown_in([kind, value]) is not None:
             return ()

@@ -1,4 +1,4 @@
-"""A resource that is complete when enough signals have come."""
+"""OS::Heat::WaitCondition: waits for signals."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from stoker.schema.support import since
 
 
 class HeatWaitCondition(AwaitsStoredSignals):
-    """Waits for signals to a handle; in the object store if the handle is an address there."""
+    """A wait condition for a handle of the API or of the object store."""
 
     type_name = "OS::Heat::WaitCondition"
-    description = "Waits until as many signals as are wanted have come to a handle."
+    description = "Waits until enough signals have arrived at a handle."
     support = since("2014.2")
     handle, timeout, count, data = "handle", "timeout", "count", "data"
     properties = {"handle": HANDLE, "timeout": TIMEOUT, "count": COUNT}
     attributes = {"data": DATA}
 
     def service_for(self, properties: Mapping[str, Any]) -> str | None:
-        """The object store where the signals are there, and none where they come to us."""
+        """Return the object store's service type if the signals are there, otherwise None."""
         return "object-store" if is_address(properties.get(self.handle)) else None

@@ -1,4 +1,11 @@
-"""The handle of a wait condition."""
+"""OS::Heat::WaitConditionHandle: receives signals from servers.
+
+The transport decides how a server signals: with a token, with a signed URL, as a stack user,
+through a queue that forwards to this service, or by writing to the object store. All parts are
+created before the handle is complete, and their data are encrypted.
+
+Tested by tests/resource_types_heat/test_waiting.py.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +39,17 @@ TRANSPORTS = (
 )  # fmt: skip
 _QUEUED = "ZAQAR_SIGNAL"
 _STORED = "TEMP_URL_SIGNAL"
-_NOTIFIED = "Message_Type"
-"""Key of what the messaging service sends on: beside what it says of the message itself."""
+_NOTIFIED = "Message_Type"  # Key that the messaging service adds when it forwards a message.
 _CREDENTIALS = (
     "auth_url", "username", "user_id", "password", "project_id", "domain_id", "region_name",
 )  # fmt: skip
 
 
 class HeatWaitConditionHandle(ManagedType):
-    """Receives the signals that a wait condition waits for. Calls the identity service, and the
-    one that keeps the signals.
-    """
+    """A handle for wait conditions."""
 
     type_name = "OS::Heat::WaitConditionHandle"
-    description = "Receives the signals that a wait condition waits for."
+    description = "Receives the signals for a wait condition."
     support = since("2014.2")
     service = "identity"
     renewed = True
@@ -53,26 +57,23 @@ class HeatWaitConditionHandle(ManagedType):
     properties = {
         "signal_transport": declare.choice(
             list(TRANSPORTS),
-            "How a server signals: by a signed address, an address with a token, with "
-            "credentials of its own, through a queue, or by a temporary address of the object "
-            "store.",
+            "How a server signals: with a signed URL, a token, credentials of its own, a queue, "
+            "or a temporary URL of the object store.",
             default="TOKEN_SIGNAL",
             support=since("6.0.0"),
         )
     }
     attributes = {
-        "token": Attribute("A token for the signal's address.", Type.STRING),
-        "endpoint": Attribute("The address that accepts signals.", Type.STRING),
+        "token": Attribute("Token for the signal URL.", Type.STRING),
+        "endpoint": Attribute("URL that accepts signals.", Type.STRING),
         "curl_cli": Attribute(
-            "A command that signals success; more of the body goes into --data-binary.", Type.STRING
+            "Command that signals success; --data-binary can have more of the body.", Type.STRING
         ),
-        "signal": Attribute(
-            "JSON text: address and credentials for the chosen transport.", Type.STRING
-        ),
+        "signal": Attribute("URL and credentials for the chosen transport, as JSON.", Type.STRING),
     }
 
     def create(self, call: Call) -> Outcome:
-        """Create the objects of the transport: a stack user, and for some a key and an address."""
+        """Create the objects of the transport: a stack user, and if needed a key, URL or queue."""
         transport = call.properties["signal_transport"]
         if transport == "NO_SIGNAL":
             return Done(physical_id=call.resource_id, attributes=_no_signal())
@@ -87,7 +88,7 @@ class HeatWaitConditionHandle(ManagedType):
         return Done(physical_id=user["user_id"], data=data, attributes=attributes)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the stack user, and signals that others keep."""
+        """Delete the stack user, and signals that are stored elsewhere."""
         if call.properties["signal_transport"] == _STORED:
             remove_signals(call)
             return Done()
@@ -99,13 +100,13 @@ class HeatWaitConditionHandle(ManagedType):
         return Done()
 
     def reference(self, call: Call) -> Any:
-        """The physical id; the address if signals are in the object store."""
+        """Return the physical id, or the URL if signals are in the object store."""
         if call.properties["signal_transport"] == _STORED and "alarm_url" in call.data:
             return call.data["alarm_url"]
         return super().reference(call)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The attributes, as they were when the handle was created."""
+        """Return the attributes, unchanged since the handle was created."""
         transport = call.properties["signal_transport"]
         if transport == _STORED:
             return _address(call.data["alarm_url"])
@@ -114,9 +115,9 @@ class HeatWaitConditionHandle(ManagedType):
         return _MAKERS[transport](call, call.signalling)[1]
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the signal with defaults: a success with the next number as id.
+        """Return the signal, by default a success with the next number as id.
 
-        Raises ``ValidationError`` for keys and states that do not exist.
+        Raise ``ValidationError`` for unknown keys and statuses.
         """
         body = details if isinstance(details, Mapping) else {}
         if call.properties["signal_transport"] == _QUEUED and _NOTIFIED in body:
@@ -138,16 +139,15 @@ class HeatWaitConditionHandle(ManagedType):
         }
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """Status and reason of the signal."""
+        """Return status and reason of the signal."""
         return describe_signal(details)
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
-        """The signals by their id."""
+        """Return the signals by their id."""
         return metadata_of(signals)
 
 
-Made = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""Data to store, and attributes."""
+Made = tuple[Mapping[str, Any], Mapping[str, Any]]  # (data to store, attributes)
 
 
 def _no_signal() -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 def _with_token(call: Call, signalling: SignalCredentials) -> Made:
-    # one token for the life of the handle: a server that was given it must go on being heard
+    # Keep one token for the life of the handle, since servers may have been given it already.
     token = call.data.get("token") or signalling.token(call)
     endpoint = signalling.signal_url(call)
     command = (
@@ -195,7 +195,7 @@ def _with_queue(call: Call, signalling: SignalCredentials) -> Made:
     if "queue_id" not in data:
         data = {**data, **signalling.create_keypair(call, data["user_id"]), "queue_id": queue}
         made = replace(call, data=data)
-        # whoever sends a message has no address: this one has to hold as long as the queue
+        # The subscription lasts as long as the queue, so its URL must not expire before.
         address = signalling.presigned_url(made, "signal", never_expire=True)
         message_queues.ensure(made, queue)
         message_queues.forward(made, queue, address)

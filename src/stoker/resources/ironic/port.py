@@ -56,5 +56,5 @@ class Port(RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """The port with the address."""
+        """Return the port with the address."""
         return self.collection.select(call.cloud, address=like["address"])

@@ -38,11 +38,11 @@ class Group(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """The service moves nothing to another domain."""
+        """Return the service moves nothing to another domain."""
         return "domain" in call.update.changed
 
     def parts(self, call: Call) -> Collection[str]:
-        """The roles."""
+        """Return the roles."""
         return role_parts("groups", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

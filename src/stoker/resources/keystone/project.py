@@ -46,5 +46,5 @@ class Project(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """The service moves nothing to another domain."""
+        """Return the service moves nothing to another domain."""
         return "domain" in call.update.changed

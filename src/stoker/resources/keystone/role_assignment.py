@@ -75,13 +75,13 @@ class RoleAssignment(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The user or group, if it has all the roles."""
+        """Return the user or group, if it has all the roles."""
         wanted = list(call.properties["roles"] or ())
         present = held(call, self.holders.plural, self._holder(call))
         return self._holder(call) if wanted and len(present) == len(wanted) else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The user or group."""
+        """Return the user or group."""
         return {"show": self.holders.get(call.cloud, call.object_id)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
@@ -98,7 +98,7 @@ class RoleAssignment(ManagedType):
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """The roles."""
+        """Return the roles."""
         return role_parts(self.holders.plural, self._holder(call), call.properties["roles"])
 
     def _is_shared(self, call: Call, role: Role) -> bool:

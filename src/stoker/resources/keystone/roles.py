@@ -31,7 +31,8 @@ HELD = "role"
 
 
 def role_parts(kind: str, holder: str | None, roles: Iterable[Role] | None) -> set[str]:
-    """The roles that ``users`` or ``groups`` have; none of a holder that does not exist yet."""
+    """Return the roles that ``users`` or ``groups`` have; none of a holder that does not exist
+    yet."""
     return set() if holder is None else {_part(kind, holder, role) for role in roles or ()}
 
 
@@ -40,7 +41,7 @@ def _part(kind: str, holder: str, role: Role) -> str:
 
 
 def roles_of(kind: str) -> FollowUpRequest:
-    """The ``roles`` of ``users`` or ``groups``."""
+    """Return the ``roles`` of ``users`` or ``groups``."""
 
     def grant(call: Call) -> None:
         before = call.update.previous.get("roles") or ()

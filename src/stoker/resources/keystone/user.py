@@ -80,11 +80,11 @@ class User(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """The service moves nothing to another domain."""
+        """Return the service moves nothing to another domain."""
         return "domain" in call.update.changed
 
     def parts(self, call: Call) -> Collection[str]:
-        """The roles."""
+        """Return the roles."""
         return role_parts("users", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -103,7 +103,8 @@ class Cluster(RestResource):
         return outcome
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """The outcome; a change has begun when the cluster has another time of its last one."""
+        """Return the outcome; a change has begun when the cluster has another time of its last
+        one."""
         outcome = super().judge(call, found)
         begun = str(found.get("updated_at")) != call.progress.get(_BEFORE, "None")
         if call.action == "UPDATE" and isinstance(outcome, Done) and not begun:
@@ -120,7 +121,7 @@ class Cluster(RestResource):
             return Wait(polling_pause(call), reason="the last of the cluster is being deleted")
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All clusters: the list cannot be narrowed.
+        """Return all clusters: the list cannot be narrowed.
 
         The service cannot show it while a cluster has yet to get its nodes, or has lost them.
         """

@@ -73,5 +73,5 @@ class ClusterTemplate(RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All templates: the list cannot be narrowed."""
+        """Return all templates: the list cannot be narrowed."""
         return self.collection.select(call.cloud)

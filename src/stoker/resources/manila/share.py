@@ -129,11 +129,11 @@ class Share(RestResource):
     }
 
     def changed_fields(self, call: Call) -> Object:
-        """The changed fields; name and description have other names in updates."""
+        """Return the changed fields; name and description have other names in updates."""
         return _updated(super().changed_fields(call))
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; the type by its id where that was given."""
+        """Return the fields; the type by its id where that was given."""
         told = super().properties_of(call, found)
         names = (found.get("share_type"), found.get("share_type_name"))
         given = call.properties.get("share_type")

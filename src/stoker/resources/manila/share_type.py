@@ -59,7 +59,7 @@ class ShareType(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The type, with the two traits that every type has."""
+        """Return the type, with the two traits that every type has."""
         own = {"share_type_access:is_public": properties.get("is_public")}
         specs = {name: properties.get(name) for name in _TRAITS}
         return {**rename_fields(own), "extra_specs": rename_fields(specs)}
@@ -69,12 +69,12 @@ class ShareType(RestResource):
         return {}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The type, with the two traits that every type has."""
+        """Return the type, with the two traits that every type has."""
         specs = found.get("extra_specs") or {}
         public = found.get("share_type_access:is_public")
         told = {name: specs.get(name) for name in _TRAITS}
         return {**told, "name": found.get("name"), "is_public": public}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All types: the list cannot be narrowed."""
+        """Return all types: the list cannot be narrowed."""
         return _TYPES.select(call.cloud)

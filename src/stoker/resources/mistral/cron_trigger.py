@@ -56,7 +56,7 @@ class CronTrigger(MakesWay, RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The times, and the workflow with its input."""
+        """Return the times, and the workflow with its input."""
         own = rename_fields({name: properties.get(name) for name in _WIRE}, _WIRE)
         workflow = properties.get("workflow") or {}
         return {
@@ -66,7 +66,7 @@ class CronTrigger(MakesWay, RestResource):
         }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The times, and the workflow with its input; the count goes down by itself."""
+        """Return the times, and the workflow with its input; the count goes down by itself."""
         given = found.get("workflow_input") or "{}"
         given = json.loads(given) if isinstance(given, str) else given
         workflow = {"name": found.get("workflow_id"), "input": given or None}
@@ -74,5 +74,5 @@ class CronTrigger(MakesWay, RestResource):
         return {**told, "workflow": {k: v for k, v in workflow.items() if v is not None}}
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The trigger of that name, beside which the service makes no other."""
+        """Return the trigger of that name, beside which the service makes no other."""
         return [str(each[self.collection.id_field]) for each in self.candidates(call)]

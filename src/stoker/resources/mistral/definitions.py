@@ -17,7 +17,7 @@ _APART = frozenset({"name", "policies"})
 
 
 def definition_of(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with the workflow ``name``."""
+    """Return the document with the workflow ``name``."""
     # the language has no empty output
     body = {key: properties[key] for key in _SAME if properties.get(key) not in (None, {})}
     if properties.get("input"):
@@ -39,7 +39,7 @@ def _keys(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def properties_in(definition: str, name: str) -> dict[str, Any] | None:
-    """The properties that a document tells of the workflow; None where it cannot be read.
+    """Return the properties that a document tells of the workflow; None where it cannot be read.
 
     The language knows the names of inputs alone, so their values are None.
     """
@@ -62,6 +62,6 @@ def _inputs(body: Mapping[str, Any]) -> list[Any]:
 
 
 def _names(declared: Iterable[str], values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All that could be said, under the names of properties."""
+    """Return all that could be said, under the names of properties."""
     told = {key.replace("-", "_"): value for key, value in (values or {}).items()}
     return {**dict.fromkeys(declared), **told}

@@ -98,7 +98,7 @@ class ExternalResource(ManagedType):
         return {"output": call.data.get(OUTPUT), "show": made or {}}
 
     def find(self, call: Call) -> str | None:
-        """The run of a lost create, whose id follows from the token."""
+        """Return the run of a lost create, whose id follows from the token."""
         made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
         return None if made is None else call.physical_name
 
@@ -127,7 +127,7 @@ class ExternalResource(ManagedType):
 
 
 def _id_of(call: Call, action: str) -> str:
-    """The id of the run for an action: the same when the call is repeated after a crash."""
+    """Return the id of the run for an action: the same when the call is repeated after a crash."""
     begun = "" if action == "CREATE" else f" {call.started_at}"
     return str(uuid.uuid5(_IDS, f"{call.token} {action}{begun}"))
 

@@ -120,7 +120,7 @@ class Workflow(RestResource):
         return [*_of_whole(properties), *_of_tasks(properties)]
 
     def create(self, call: Call) -> Outcome:
-        """A stack user first, whose key signs the address, then the workflow."""
+        """Return a stack user first, whose key signs the address, then the workflow."""
         if call.signalling is not None and "user_id" not in call.data:
             user = call.signalling.create_user(call)
             keys = call.signalling.create_keypair(call, user["user_id"])
@@ -128,16 +128,16 @@ class Workflow(RestResource):
         return super().create(call)
 
     def creation_body(self, call: Call) -> Object:
-        """The document."""
+        """Return the document."""
         name = call.physical_id or call.properties.get("name") or call.physical_name
         return definition_of(name, call.properties)
 
     def changed_fields(self, call: Call) -> Object:
-        """The document, unless nothing of it has changed."""
+        """Return the document, unless nothing of it has changed."""
         return self.creation_body(call) if call.update.changed - _UNDEFINED else {}
 
     def candidates(self, call: Call) -> list[Object]:
-        """The workflow of that name."""
+        """Return the workflow of that name."""
         return self.collection.named(call.cloud, call.properties.get("name") or call.physical_name)
 
     def delete(self, call: Call) -> Outcome:
@@ -149,7 +149,7 @@ class Workflow(RestResource):
         return super().delete(call)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes; runs that somebody has removed are left out."""
+        """Return all attributes; runs that somebody has removed are left out."""
         found = self.collection.get(call.cloud, call.object_id)
         told: dict[str, Any] = {
             "data": {"name": call.object_id, "input": call.properties.get("input")},
@@ -162,7 +162,7 @@ class Workflow(RestResource):
         return told
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The properties that the document of the live workflow tells."""
+        """Return the properties that the document of the live workflow tells."""
         name, text = str(found["name"]), str(found.get("definition") or "")
         told = properties_in(text, name)
         if told is None:
@@ -212,7 +212,7 @@ _TOLD = ("id", "workflow_name", "created_at", "updated_at", "state", "input", "o
 
 
 def _started(call: Call) -> list[str]:
-    """The ids of runs; those of a resource that Heat has abandoned are one text."""
+    """Return the ids of runs; those of a resource that Heat has abandoned are one text."""
     known = call.data.get(EXECUTIONS) or []
     return known.split(",") if isinstance(known, str) else list(known)
 

@@ -10,10 +10,10 @@ from stoker.schema.resource_type import Call
 def hosted_by(
     collection: Collection, property_name: str, hosts: str, hosted: str
 ) -> FollowUpRequest:
-    """A property that names the agent, or lists the agents, that host an object.
+    """Return a property that names the agent, or lists the agents, that host an object.
 
-    ``hosts`` is the path under the object that lists its agents, ``hosted`` the path under an
-    agent that lists what it hosts, as ``dhcp-agents`` and ``dhcp-networks``.
+    ``hosts`` is the path under the object that lists its agents, ``hosted`` the path under an agent
+    that lists what it hosts, as ``dhcp-agents`` and ``dhcp-networks``.
     """
 
     def place(call: Call) -> None:

@@ -55,7 +55,7 @@ GATEWAY = "router gateway"
 
 
 def gateway_part(router: str) -> str:
-    """The gateway of a router."""
+    """Return the gateway of a router."""
     return f"{GATEWAY} {router}"
 
 
@@ -64,5 +64,5 @@ ROUTES = "route"
 
 
 def route_part(router: str, route: Mapping[str, Any]) -> str:
-    """A route of a router."""
+    """Return a route of a router."""
     return f"{ROUTES} {router} {route['destination']} {route['nexthop']}"

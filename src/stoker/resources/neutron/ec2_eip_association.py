@@ -40,11 +40,11 @@ class ElasticIpAssociation(ManagedType):
         return Done(f"{address}:{port}")
 
     def ends(self, call: Call) -> tuple[str, str]:
-        """The ids of the floating IP, and of the port that it leads to."""
+        """Return the ids of the floating IP, and of the port that it leads to."""
         return self.floating_ip(call), _port(call)
 
     def floating_ip(self, call: Call) -> str:
-        """The id of the floating IP."""
+        """Return the id of the floating IP."""
         return _address(call)
 
     def update(self, call: Call) -> Outcome:
@@ -63,22 +63,23 @@ class ElasticIpAssociation(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The association, if the address leads to the port."""
+        """Return the association, if the address leads to the port."""
         address, port = self.ends(call)
         found = FLOATING_IPS.find(call.cloud, address)
         return f"{address}:{port}" if found and found.get("port_id") == port else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The association that the address has, with whichever port: a create would replace it."""
+        """Return the association that the address has, with whichever port: a create would replace
+        it."""
         return associations(call.cloud, self.ends(call)[0])
 
     def parts(self, call: Call) -> Collection[str]:
-        """The association of the address."""
+        """Return the association of the address."""
         address = (call.physical_id or "").partition(":")[0]
         return {association_part(address or self.floating_ip(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties as they were given, if the address leads to the port."""
+        """Return the properties as they were given, if the address leads to the port."""
         address, _, port = call.object_id.partition(":")
         found = FLOATING_IPS.find(call.cloud, address)
         if found is None or not found.get("port_id"):
@@ -106,7 +107,7 @@ class ElasticIpAssociation(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The ways out: without one no router leads to the external network."""
+        """Return the ways out: without one no router leads to the external network."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)
 
 

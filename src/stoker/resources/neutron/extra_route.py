@@ -49,17 +49,17 @@ class ExtraRoute(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The route, if the router has it."""
+        """Return the route, if the router has it."""
         router = ROUTERS.find(call.cloud, call.properties["router_id"])
         present = (router or {}).get("routes") or []
         return _id(call) if _route(call) in present else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """The route."""
+        """Return the route."""
         return {route_part(_router_of(call), _route(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The route as it was made, if the router has it."""
+        """Return the route as it was made, if the router has it."""
         return None if self.find(call) is None else {**_route(call), **_router(call)}
 
     def check(self, call: Call) -> Outcome:
@@ -75,7 +75,7 @@ class ExtraRoute(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The router's interfaces: a next hop must be on one of them."""
+        """Return the router's interfaces: a next hop must be on one of them."""
         return frozenset(interfaces_of(properties.get("router_id"), others))
 
 
@@ -88,7 +88,8 @@ def _router(call: Call) -> Object:
 
 
 def _router_of(call: Call) -> str:
-    """The router that has the route; the property may be a name that another router has by now."""
+    """Return the router that has the route; the property may be a name that another router has by
+    now."""
     own = (call.physical_id or "").partition(":")[0]
     return own or str(call.properties["router_id"])
 

@@ -73,7 +73,7 @@ class ExtraRouteSet(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The router, if it has all the routes."""
+        """Return the router, if it has all the routes."""
         found = ROUTERS.find(call.cloud, call.properties["router"])
         present = (found or {}).get("routes") or []
         wanted = _routes(call.properties)
@@ -81,7 +81,7 @@ class ExtraRouteSet(ManagedType):
         return str(call.properties["router"]) if complete else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """The routes."""
+        """Return the routes."""
         router = call.physical_id or str(call.properties["router"])
         return {route_part(router, route) for route in _routes(call.properties)}
 
@@ -110,7 +110,7 @@ class ExtraRouteSet(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The router's interfaces and gateway subnets: a next hop must be on one of them."""
+        """Return the router's interfaces and gateway subnets: a next hop must be on one of them."""
         router = properties.get("router")
         source = unknown_in(router)
         itself = source.sources & others.keys() if source is not None else set()

@@ -74,11 +74,11 @@ class FirewallRule(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields; any protocol is none in the service's words."""
+        """Return the fields; any protocol is none in the service's words."""
         body = super().fields(properties)
         return {**body, "protocol": None} if body.get("protocol") == "any" else body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; no protocol is any."""
+        """Return the fields; no protocol is any."""
         told = super().properties_of(call, found)
         return {**told, "protocol": told.get("protocol") or "any"}

@@ -77,9 +77,8 @@ class FloatingIP(RestResource):
     }
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; an association that is a resource of the stack as well
-        stays.
-        """
+        """Return the fields that an update sends; an association that is a resource of the stack as
+        well stays."""
         body = super().changed_fields(call)
         is_kept = association_part(call.object_id) in call.shared
         if call.properties.get("port_id") is None and is_kept:
@@ -87,13 +86,13 @@ class FloatingIP(RestResource):
         return body
 
     def parts(self, call: Call) -> Collection[str]:
-        """The association with a port."""
+        """Return the association with a port."""
         if call.physical_id is None or call.properties.get("port_id") is None:
             return ()
         return {association_part(call.physical_id)}
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """The address of a port that the floating IP leads to."""
+        """Return the address of a port that the floating IP leads to."""
         port, address = properties.get("port_id"), properties.get("fixed_ip_address")
         if not isinstance(port, str):
             return {}

@@ -64,17 +64,18 @@ class FloatingIPAssociation(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The association, if the address is associated with the port."""
+        """Return the association, if the address is associated with the port."""
         floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
         found = FLOATING_IPS.find(call.cloud, floating_ip)
         return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The association that the address has, with whichever port: a create would replace it."""
+        """Return the association that the address has, with whichever port: a create would replace
+        it."""
         return associations(call.cloud, call.properties["floatingip_id"])
 
     def parts(self, call: Call) -> Collection[str]:
-        """The association of the floating IP."""
+        """Return the association of the floating IP."""
         return {association_part(call.properties["floatingip_id"])}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
@@ -101,5 +102,5 @@ class FloatingIPAssociation(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The router interfaces on the subnets of the port."""
+        """Return the router interfaces on the subnets of the port."""
         return frozenset(interfaces_towards(properties.get("port_id"), others))

@@ -66,5 +66,5 @@ class FloatingIPPortForward(RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All that the address forwards."""
+        """Return all that the address forwards."""
         return self.of(call).select(call.cloud)

@@ -87,14 +87,14 @@ class IPsecSiteConnection(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields; the service has one action, not several."""
+        """Return the fields; the service has one action, not several."""
         body = super().fields(properties)
         if body.get("dpd") is not None:
             body["dpd"] = rename_fields(body["dpd"], _DPD)
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields in the words of templates."""
+        """Return the fields in the words of templates."""
         told = super().properties_of(call, found)
         return {
             **told,

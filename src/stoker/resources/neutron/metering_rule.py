@@ -56,5 +56,5 @@ class MeteringRule(MakesWay, RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """The rules of the label."""
+        """Return the rules of the label."""
         return self.collection.select(call.cloud, metering_label_id=like["metering_label_id"])

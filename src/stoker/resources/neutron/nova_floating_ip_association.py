@@ -27,11 +27,11 @@ class NovaFloatingIPAssociation(ElasticIpAssociation):
     attributes = {"show": declare.SHOW}
 
     def ends(self, call: Call) -> tuple[str, str]:
-        """The ids of the floating IP, and of the server's port."""
+        """Return the ids of the floating IP, and of the server's port."""
         return self.floating_ip(call), port_of(call.cloud, call.properties["server_id"])
 
     def floating_ip(self, call: Call) -> str:
-        """The id of the floating IP."""
+        """Return the id of the floating IP."""
         return str(call.properties["floating_ip"])
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

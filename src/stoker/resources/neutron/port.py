@@ -43,7 +43,7 @@ class Port(RestResource):
     attributes = ATTRIBUTES
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The port's fields, except those that take a lookup in the cloud."""
+        """Return the port's fields, except those that take a lookup in the cloud."""
         plain = {name: value for name, value in properties.items() if name not in _APART}
         body = super().fields(plain)
         if "allowed_address_pairs" in body:
@@ -53,7 +53,7 @@ class Port(RestResource):
         return body
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the new port."""
+        """Return the fields of the new port."""
         body = super().creation_body(call)
         for empty in ("device_id", "device_owner"):
             if not body.get(empty):
@@ -67,7 +67,7 @@ class Port(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; removed groups become the default group."""
+        """Return the fields that an update sends; removed groups become the default group."""
         body = {
             name: value
             for name, value in super().changed_fields(call).items()
@@ -88,7 +88,7 @@ class Port(RestResource):
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The port's fields; whose device it is, only where the user says so."""
+        """Return the port's fields; whose device it is, only where the user says so."""
         told = super().properties_of(call, found)
         for name in ("device_id", "device_owner"):
             if not call.properties.get(name):
@@ -129,12 +129,12 @@ class Port(RestResource):
         return Done(data={key: value for key, value in call.data.items() if key != _RELEASED})
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The port's own attributes; network and subnets are read on demand."""
+        """Return the port's own attributes; network and subnets are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name not in {"network", "subnets"}}
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes, with the network and the subnets as objects."""
+        """Return all attributes, with the network and the subnets as objects."""
         read = dict(super().read(call))
         port = read["show"]
         ids = {address["subnet_id"] for address in port.get("fixed_ips") or []}
@@ -153,7 +153,7 @@ class Port(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The subnets of the port's network: the port takes its address from one of them."""
+        """Return the subnets of the port's network: the port takes its address from one of them."""
         return frozenset(subnets_of(given(properties, "network", "network_id"), others))
 
     def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
@@ -166,7 +166,7 @@ class Port(RestResource):
 
 
 def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
-    """The addresses to request; None lets the service choose."""
+    """Return the addresses to request; None lets the service choose."""
     if properties.get("no_fixed_ips"):
         return []
     wanted = properties.get("fixed_ips")

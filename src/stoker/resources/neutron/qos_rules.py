@@ -45,11 +45,12 @@ class Rule(RestResource):
     identity_fields: ClassVar[tuple[str, ...]] = ("direction",)
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The rule without the project, which only administrators of all projects may name."""
+        """Return the rule without the project, which only administrators of all projects may
+        name."""
         return {k: v for k, v in super().fields(properties).items() if k != "tenant_id"}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All rules of this kind in the policy."""
+        """Return all rules of this kind in the policy."""
         return self.of(call).select(call.cloud)
 
 

@@ -51,13 +51,14 @@ class RBACPolicy(MakesWay, RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """The policy, with the object by id."""
+        """Return the policy, with the object by id."""
         body = super().creation_body(call)
         kind = KINDS["network", body["object_type"]]
         return {**body, "object_id": find_id(call.cloud, kind, body["object_id"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The policy, with the object by the name that the user has given, if it is that one."""
+        """Return the policy, with the object by the name that the user has given, if it is that
+        one."""
         told = super().properties_of(call, found)
         given, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
         with suppress(LookupFailedError):
@@ -66,11 +67,11 @@ class RBACPolicy(MakesWay, RestResource):
         return told
 
     def parts(self, call: Call) -> Collection[str]:
-        """The policy, which ``shared`` of the object may be too."""
+        """Return the policy, which ``shared`` of the object may be too."""
         return {policy_part(self.creation_body(call))}
 
     def find(self, call: Call) -> str | None:
-        """The policy that grants the project the same access to the object."""
+        """Return the policy that grants the project the same access to the object."""
         wanted = self.creation_body(call)
         listed = RBAC_POLICIES.select(call.cloud, object_id=wanted["object_id"])
         for item in listed:

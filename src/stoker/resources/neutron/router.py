@@ -98,22 +98,21 @@ class Router(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The router's fields, with the gateway as the service expects it."""
+        """Return the router's fields, with the gateway as the service expects it."""
         body = super().fields(properties)
         if "external_gateway_info" in body:
             body["external_gateway_info"] = _gateway(body["external_gateway_info"])
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The router's fields, with the gateway in the form of properties."""
+        """Return the router's fields, with the gateway in the form of properties."""
         told = super().properties_of(call, found)
         told["external_gateway_info"] = _told(found.get("external_gateway_info") or {})
         return told
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a removed gateway is cleared, unless it is a resource
-        of the stack as well.
-        """
+        """Return the fields that an update sends; a removed gateway is cleared, unless it is a
+        resource of the stack as well."""
         body = super().changed_fields(call)
         if "external_gateway_info" in body and not body["external_gateway_info"]:
             body["external_gateway_info"] = {}
@@ -122,7 +121,7 @@ class Router(RestResource):
         return body
 
     def parts(self, call: Call) -> Collection[str]:
-        """The gateway."""
+        """Return the gateway."""
         if call.physical_id is None or not call.properties.get("external_gateway_info"):
             return ()
         return {gateway_part(call.physical_id)}
@@ -130,7 +129,7 @@ class Router(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The subnets of the external network, from which the gateway takes its address."""
+        """Return the subnets of the external network, from which the gateway takes its address."""
         gateway = properties.get("external_gateway_info")
         network = gateway.get("network") if isinstance(gateway, Mapping) else None
         return frozenset(subnets_of(network, others))
@@ -149,7 +148,7 @@ def _gateway(info: Mapping[str, Any]) -> Object:
 
 
 def _told(gateway: Object) -> Object:
-    """A gateway as the service describes it, in the form of properties."""
+    """Return a gateway as the service describes it, in the form of properties."""
     names = {"network_id": "network", "enable_snat": "enable_snat"}
     told = {own: gateway[field] for field, own in names.items() if field in gateway}
     if "external_fixed_ips" in gateway:

@@ -56,19 +56,20 @@ class RouterGateway(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The gateway, if the router has it."""
+        """Return the gateway, if the router has it."""
         expected = f"{call.properties['router_id']}:{call.properties['network']}"
         return None if _gateway(call, expected) is None else expected
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The gateway that the router has, to whichever network: a create would replace it."""
+        """Return the gateway that the router has, to whichever network: a create would replace
+        it."""
         router = call.properties["router_id"]
         found = ROUTERS.find(call.cloud, router)
         network = ((found or {}).get(_INFO) or {}).get("network_id")
         return [f"{router}:{network}"] if network else []
 
     def parts(self, call: Call) -> Collection[str]:
-        """The gateway of the router, whichever network it leads to."""
+        """Return the gateway of the router, whichever network it leads to."""
         return {gateway_part(str(call.properties["router_id"]))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
@@ -91,7 +92,7 @@ class RouterGateway(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """The interfaces of the router, and the subnets of the external network."""
+        """Return the interfaces of the router, and the subnets of the external network."""
         network = given(properties, "network", "network_id")
         return frozenset(
             interfaces_of(properties.get("router_id"), others) | subnets_of(network, others)

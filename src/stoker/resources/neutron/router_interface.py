@@ -75,13 +75,13 @@ class RouterInterface(MakesWay, ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The interface, if the router has such a port in the subnet."""
+        """Return the interface, if the router has such a port in the subnet."""
         router, field, value = _parts(call.properties)
         found = _interfaces(call, router, field, value)
         return _id(router, field, value) if found else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The ids of the interface that is there: by its subnets, and by its port."""
+        """Return the ids of the interface that is there: by its subnets, and by its port."""
         router, field, value = _parts(call.properties)
         found = _interfaces(call, router, field, value)
         ids = [_id(router, field, value)] if found else []
@@ -105,12 +105,12 @@ class RouterInterface(MakesWay, ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The router's ports that make up the interface."""
+        """Return the router's ports that make up the interface."""
         ports = _interfaces(call, *_parse(call.object_id))
         return {"show": ports[0] if ports else {}}
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """The place of a subnet at a router, or a port."""
+        """Return the place of a subnet at a router, or a port."""
         router, subnet, port = (properties.get(name) for name in ("router", "subnet", "port"))
         found = {}
         if isinstance(router, str) and isinstance(subnet, str):
@@ -149,7 +149,7 @@ def _ask(call: Call, action: str, router: str, body: Object) -> None:
 
 
 def _interfaces(call: Call, router: str, field: str, value: str) -> list[Object]:
-    """The ports of the router that are in the subnet, or are the port."""
+    """Return the ports of the router that are in the subnet, or are the port."""
     ports = PORTS.select(call.cloud, device_id=router)
     if field == "port_id":
         return [port for port in ports if port["id"] == value]

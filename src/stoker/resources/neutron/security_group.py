@@ -110,23 +110,24 @@ class SecurityGroup(RestResource):
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
 
     def parts(self, call: Call) -> Collection[str]:
-        """The rules."""
+        """Return the rules."""
         if call.physical_id is None:
             return ()
         return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def expected(self, call: Call) -> Mapping[str, Any]:
-        """The properties, with the rules that every group has."""
+        """Return the properties, with the rules that every group has."""
         rules = with_defaults(call.properties.get("rules") or [])
         return {**call.properties, "rules": rules}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The group's fields; rules are compared by meaning, those of others not at all."""
+        """Return the group's fields; rules are compared by meaning, those of others not at all."""
         existing = found.get("security_group_rules") or []
         return {**super().properties_of(call, found), "rules": told(call, existing)}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The name of the project's own group is taken, and a rule has one kind of remote."""
+        """Return the name of the project's own group is taken, and a rule has one kind of
+        remote."""
         findings = []
         if properties.get("name") == "default":
             message = 'every project has a group "default" already; choose another name'

@@ -63,7 +63,7 @@ class SecurityGroupRule(MakesWay, RestResource):
     }
 
     def find(self, call: Call) -> str | None:
-        """The rule of the group that has the same meaning."""
+        """Return the rule of the group that has the same meaning."""
         wanted: Object = self.fields(call.properties)
         existing = SECURITY_GROUP_RULES.select(
             call.cloud, security_group_id=wanted["security_group_id"]
@@ -72,11 +72,11 @@ class SecurityGroupRule(MakesWay, RestResource):
         return str(matches[0]["id"]) if matches else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """The rule, which the properties of its group may have too."""
+        """Return the rule, which the properties of its group may have too."""
         return {rule_part(self.fields(call.properties))}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The rule's fields, as they were given where the rule means the same."""
+        """Return the rule's fields, as they were given where the rule means the same."""
         own = super().properties_of(call, found)
         if meaning(found) != meaning(self.fields(call.properties)):
             return own

@@ -30,13 +30,14 @@ class Shareable(RestResource):
     shares = frozenset({GRANTED})
 
     def parts(self, call: Call) -> set[str]:
-        """The policy that shares the object with all projects."""
+        """Return the policy that shares the object with all projects."""
         if call.physical_id is None or not call.properties.get("shared"):
             return set()
         return {_shared_with_all(call.physical_id)}
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a policy that is a resource of the stack stays."""
+        """Return the fields that an update sends; a policy that is a resource of the stack
+        stays."""
         body = super().changed_fields(call)
         if body.get("shared") is False and _shared_with_all(call.object_id) in call.shared:
             del body["shared"]
@@ -49,7 +50,7 @@ def _shared_with_all(object_id: str) -> str:
 
 
 def without_granted_sharing(call: Call, told: Object) -> dict[str, Any]:
-    """The properties of an object, without ``shared`` where only policies share it."""
+    """Return the properties of an object, without ``shared`` where only policies share it."""
     if not told.get("shared") or call.properties.get("shared"):
         return told
     policies = RBAC_POLICIES.select(call.cloud, object_id=call.object_id)

@@ -95,14 +95,14 @@ class Subnet(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The subnet's fields; an empty gateway means that there is none."""
+        """Return the subnet's fields; an empty gateway means that there is none."""
         body = super().fields(properties)
         if body.get("gateway_ip") == "":
             body["gateway_ip"] = None
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The subnet's fields; how long its prefix is, its range tells."""
+        """Return the subnet's fields; how long its prefix is, its range tells."""
         told = super().properties_of(call, found)
         return {**told, "prefixlen": ip_network(found["cidr"]).prefixlen}
 

@@ -67,7 +67,10 @@ class SubnetPool(RestResource):
     }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The pool's fields. The service joins adjacent ranges; together they mean the same."""
+        """Return the pool's fields.
+
+        The service joins adjacent ranges; together they mean the same.
+        """
         told = without_granted_sharing(call, super().properties_of(call, found))
         given = call.properties["prefixes"]
         if _joined(given) == _joined(told["prefixes"]):
@@ -86,7 +89,7 @@ class SubnetPool(RestResource):
 
 
 def _joined(prefixes: Sequence[str]) -> set[str]:
-    """The addresses of ranges as the fewest ranges."""
+    """Return the addresses of ranges as the fewest ranges."""
     ranges = [ip_network(prefix, strict=False) for prefix in prefixes]
     older = collapse_addresses(each for each in ranges if isinstance(each, IPv4Network))
     newer = collapse_addresses(each for each in ranges if isinstance(each, IPv6Network))

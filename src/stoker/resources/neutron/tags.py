@@ -8,7 +8,7 @@ from stoker.schema.resource_type import Call
 
 
 def tags_of(collection: Collection) -> FollowUpRequest:
-    """The ``tags`` property of types in this collection."""
+    """Return the ``tags`` property of types in this collection."""
 
     def replace_tags(call: Call) -> None:
         tags = list(call.properties.get("tags") or [])

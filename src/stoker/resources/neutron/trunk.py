@@ -53,14 +53,14 @@ class Trunk(RestResource):
     attributes = {"port_id": Attribute("Id of the port.", Type.STRING), "show": declare.SHOW}
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields, with the sub-ports in the service's words."""
+        """Return the fields, with the sub-ports in the service's words."""
         body = super().fields(properties)
         if body.get("sub_ports") is not None:
             body["sub_ports"] = [rename_fields(each, _WIRE) for each in body["sub_ports"]]
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields but for the sub-ports, which have requests of their own."""
+        """Return the fields but for the sub-ports, which have requests of their own."""
         body = super().changed_fields(call)
         body.pop("sub_ports", None)
         return body
@@ -89,7 +89,7 @@ class Trunk(RestResource):
         return super().delete(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields, with the sub-ports in the words of templates."""
+        """Return the fields, with the sub-ports in the words of templates."""
         told = super().properties_of(call, found)
         back = {field: name for name, field in _WIRE.items()}
         ports = [rename_fields(each, back) for each in found.get("sub_ports") or ()]

@@ -1,7 +1,7 @@
 """OS::Nova::Flavor: a size of servers.
 
-A flavor that the user has named carries the marker as its description, for which the compute
-service has to be of 2018 or newer.
+If the user chose the name, the marker is the flavor's description. Nova has descriptions of flavors
+since microversion 2.55 (Queens, 2018).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Flavor(RestResource):
     """A flavor. For administrators only."""
 
     type_name = "OS::Nova::Flavor"
-    description = "A size of servers: processors, memory and disk."
+    description = "A size of servers: vCPUs, memory and disks."
     service = "compute"
     support = since("2014.2")
     collection = FLAVORS
@@ -86,22 +86,24 @@ class Flavor(RestResource):
 
     properties = {
         "disk": declare.integer("Size of the root disk in GiB.", default=0),
-        "ephemeral": declare.integer("Size of a further disk in GiB.", default=0),
-        "extra_specs": declare.mapping("Further traits, by key.", update_allowed=True),
+        "ephemeral": declare.integer("Size of the ephemeral disk in GiB.", default=0),
+        "extra_specs": declare.mapping("Extra specs of the flavor.", update_allowed=True),
         "flavorid": declare.string(
-            "Id of the flavor; without one it is chosen.", support=since("7.0.0")
+            "Id of the flavor; if not given, an id is generated.", support=since("7.0.0")
         ),
         "is_public": declare.boolean(
-            "Whether all projects may use the flavor.", default=True, support=since("6.0.0")
+            "Whether all projects can use the flavor.", default=True, support=since("6.0.0")
         ),
         "name": declare.string(
-            "Name of the object; without one the stack gives it a name.", support=since("7.0.0")
+            "Name of the object. If not given, a name is generated.", support=since("7.0.0")
         ),
         "ram": declare.integer("Memory in MiB.", required=True),
-        "rxtx_factor": declare.number("Share of the network's bandwidth.", default=1.0),
+        "rxtx_factor": declare.number(
+            "Receive and transmit factor of the network interfaces.", default=1.0
+        ),
         "swap": declare.integer("Size of the swap disk in MiB.", default=0),
         "tenants": declare.sequence(
-            "Projects that may use a flavor that is not public.",
+            "Projects that can use a flavor that is not public.",
             default=[],
             update_allowed=True,
             support=since("8.0.0"),
@@ -109,40 +111,42 @@ class Flavor(RestResource):
                 constraints=(Custom("keystone.project"),), finder=Finder("identity", "project")
             ),
         ),
-        "vcpus": declare.integer("Number of processors.", required=True),
+        "vcpus": declare.integer("Number of vCPUs.", required=True),
     }
     attributes = {
-        "extra_specs": Attribute("Further traits, by key.", type=Type.MAP, support=since("7.0.0")),
+        "extra_specs": Attribute(
+            "Extra specs of the flavor.", type=Type.MAP, support=since("7.0.0")
+        ),
         "is_public": Attribute(
-            "Whether all projects may use the flavor.", type=Type.BOOLEAN, support=since("6.0.0")
+            "Whether all projects can use the flavor.", type=Type.BOOLEAN, support=since("6.0.0")
         ),
         "show": declare.SHOW,
     }
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes, with the extra specs that the service keeps apart."""
+        """Return all attributes, including the extra specs, which Nova has at a separate path."""
         return {**super().read(call), "extra_specs": _specs_of(call)}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The flavor's fields; no swap disk is an empty text in the service's words."""
+        """Return the properties of the flavor. Nova reports a missing swap disk as ""."""
         return {**super().properties_of(call, found), "swap": found.get("swap") or 0}
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """Return the version of requests with a description, if that holds the marker."""
+        """Return the microversion with descriptions, if the description holds the marker."""
         return _MARKED.microversion if properties.get("name") else None
 
     def _with_token(self, call: Call) -> list[Object]:
-        """The flavors that carry the token, also those of single projects."""
+        """Return the flavors with the token, including private ones."""
         if not call.properties.get("name"):
             return self.candidates(call)
         listed = _MARKED.select(call.cloud, is_public="None")
         return [item for item in listed if item.get("description") == marker_text(call)]
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All flavors, those of single projects too: the list cannot be narrowed."""
+        """List all flavors, including private ones. Nova cannot filter them by name."""
         return FLAVORS.select(call.cloud, is_public="None")
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return whether it is public; the specs are read on demand."""
+        """Return whether the flavor is public. Extra specs are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name != "extra_specs"}

@@ -1,6 +1,7 @@
-"""OS::Nova::HostAggregate: compute hosts that have something in common.
+"""OS::Nova::HostAggregate: a group of compute hosts with common metadata.
 
-Aggregates have unique names: a lost create is the one that was not there before.
+Names of aggregates are unique. After a lost create, the aggregate of that name is ours if it did
+not exist before.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class HostAggregate(RestResource):
     """A host aggregate. For administrators only."""
 
     type_name = "OS::Nova::HostAggregate"
-    description = "Compute hosts that have something in common."
+    description = "A group of compute hosts with common metadata."
     service = "compute"
     support = since("6.0.0")
     collection = _AGGREGATES
@@ -66,25 +67,23 @@ class HostAggregate(RestResource):
             update_allowed=True,
             items=declare.checked("nova.host", "Name of a host."),
         ),
-        "metadata": declare.mapping(
-            "What the hosts have in common, by key.", default={}, update_allowed=True
-        ),
+        "metadata": declare.mapping("Metadata of the hosts.", default={}, update_allowed=True),
         "name": declare.string("Name of the aggregate.", required=True, update_allowed=True),
     }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; the zone is no part of the metadata."""
+        """Return the properties of the aggregate. Nova repeats the zone in the metadata."""
         told = super().properties_of(call, found)
         metadata = told.get("metadata") or {}
         rest = {key: value for key, value in metadata.items() if key != _ZONE}
         return {**told, "metadata": rest}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All aggregates: the list cannot be narrowed."""
+        """List all aggregates. Nova cannot filter them by name."""
         return _AGGREGATES.select(call.cloud)
 
     def delete(self, call: Call) -> Outcome:
-        """Take the hosts out, then remove the aggregate."""
+        """Remove the hosts, then delete the aggregate: Nova refuses to delete one with hosts."""
         if call.physical_id is not None:
             with gone_is_fine():
                 for host in _hosts_of(call):

@@ -1,10 +1,11 @@
 """OS::Nova::KeyPair: an SSH key pair.
 
-Where the user gives no public key, the pair is made here and only its public half is sent: the
-private half is stored before the compute service knows of the pair, so it cannot be lost with an
-answer. A pair that is found under the name after a lost create is ours if it has our key. A pair
-cannot change: one with another key, type or user replaces it, and the old one is deleted first,
-because names are unique.
+If the user gives no public key, the pair is generated here, and only the public key is sent. The
+private key is stored before Nova knows the pair, so that it cannot be lost with a response. After a
+lost create, a pair with the physical name is ours if it has our key.
+
+A pair cannot change: another key, type or user replaces it. Since names are unique for each user,
+the old pair is deleted first.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 
 _KEY_SIZE = 2048
+# Key of the data: public key of a pair that was deleted for its replacement.
 _RELEASED = "released"
-"""Key of the data: the public key of a pair that was deleted for its replacement."""
 _TYPES = "2.2"
 _USERS = "2.10"
 
 
 class KeyPair(ManagedType):
-    """A key pair; its id is its name."""
+    """A key pair. Its name is its id."""
 
     type_name = "OS::Nova::KeyPair"
     description = "An SSH key pair."
@@ -45,16 +46,16 @@ class KeyPair(ManagedType):
 
     properties = {
         "name": declare.string(
-            "Name of the object; without one the stack gives it a name.",
+            "Name of the object. If not given, a name is generated.",
             required=True,
             constraints=(Length(min=1, max=255),),
         ),
         "public_key": declare.string("Public key. If not given, a new pair is generated."),
         "save_private_key": declare.boolean(
-            "Whether to store the private key of a new pair and show it as an attribute.",
+            "Store the private key of a generated pair and show it as an attribute.",
             default=False,
         ),
-        "type": declare.choice(["ssh", "x509"], "Kind of the key pair.", support=since("8.0.0")),
+        "type": declare.choice(["ssh", "x509"], "Type of the key pair.", support=since("8.0.0")),
         "user": declare.checked(
             "keystone.user",
             "User who owns the key pair. For administrators only.",
@@ -64,13 +65,15 @@ class KeyPair(ManagedType):
     }
     secrets = frozenset({"private_key"})
     attributes = {
-        "private_key": Attribute("Private key, if it is stored.", type=Type.STRING, cached=False),
+        "private_key": Attribute(
+            "Private key of a generated pair, if it is stored.", type=Type.STRING, cached=False
+        ),
         "public_key": Attribute("Public key.", type=Type.STRING),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Generate the pair if no public key is given, then upload its public half."""
+        """Generate a pair unless a public key is given, then upload the public key."""
         made = None if call.physical_id is None else _pair(call, call.physical_id)
         if made is not None:
             return Done(attributes={"public_key": made.get("public_key")})
@@ -100,15 +103,15 @@ class KeyPair(ManagedType):
         return KEYPAIRS.create(call.cloud, body, microversion=version)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the pair."""
+        """Delete the pair."""
         if call.physical_id is not None:
             KEYPAIRS.delete(call.cloud, call.physical_id, **_owner(call))
         return Done()
 
     def release(self, call: Call) -> Outcome:
-        """Delete the pair before its replacement is made, which may have the same name.
+        """Delete the pair before its replacement is created, which may have the same name.
 
-        The public key is recorded first. A pair of that name with another key is not ours.
+        The public key is recorded first. A pair of that name with another key belongs to others.
         """
         found = None if call.physical_id is None else _pair(call, call.physical_id)
         if found is None:
@@ -123,7 +126,7 @@ class KeyPair(ManagedType):
         return Done()
 
     def reclaim(self, call: Call) -> Outcome:
-        """Upload the same public key again."""
+        """Upload the recorded public key again."""
         if _RELEASED not in call.data:
             return Done()
         key = call.data[_RELEASED]
@@ -136,7 +139,7 @@ class KeyPair(ManagedType):
         return Done(data=kept)
 
     def find(self, call: Call) -> str | None:
-        """The pair of that name, if it has the key that this call was to send."""
+        """Return the pair with the physical name, if it has the key that this call would send."""
         own = _public_key(call)
         found = _pair(call, call.properties["name"])
         if found is None or own is None:
@@ -145,16 +148,16 @@ class KeyPair(ManagedType):
         return str(found["name"]) if same else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The pair of that name, whichever key it has."""
+        """Return the pair with the physical name, with any key."""
         found = _pair(call, call.properties["name"])
         return [] if found is None else [str(found["name"])]
 
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
-        """Owner and name: each user has names of their own."""
+        """Return owner and name, since names are unique only for each user."""
         return f"{properties.get('user') or ''}:{physical_id}"
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The pair as the service has it; a key counts without its comment."""
+        """Return the properties of the live pair. The comment of a key is ignored."""
         found = _pair(call, call.object_id)
         if found is None:
             return None
@@ -165,11 +168,11 @@ class KeyPair(ManagedType):
         return {**told, **{name: found[field] for name, field in fields if field in found}}
 
     def expected(self, call: Call) -> Mapping[str, Any]:
-        """The properties, with the key that was generated if none was given."""
+        """Return the properties, with the generated key if none was given."""
         return {**call.properties, "public_key": _public_key(call)}
 
     def check(self, call: Call) -> Outcome:
-        """Fail unless the pair exists, or can be uploaded again."""
+        """Check that the pair exists, or can be uploaded again."""
         if _RELEASED in call.data:
             return Done()
         if call.physical_id is None or _pair(call, call.physical_id) is None:
@@ -177,7 +180,7 @@ class KeyPair(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The public key from the service, the private key as stored."""
+        """Return the public key from Nova, and the private key from the data."""
         found = _pair(call, call.object_id) or {}
         return {
             "public_key": found.get("public_key", ""),
@@ -201,12 +204,12 @@ def _public_key(call: Call) -> str | None:
 
 
 def _key_of(text: str) -> list[str]:
-    """A public key without its comment."""
+    """Return a public key without its comment."""
     return text.split()[:2]
 
 
 def _generate(call: Call) -> dict[str, str]:
-    """A new pair; the private half only if it is to be stored."""
+    """Return a new key pair; without the private key unless it is to be stored."""
     key = rsa.generate_private_key(65537, _KEY_SIZE)
     public = key.public_key().public_bytes(
         serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH

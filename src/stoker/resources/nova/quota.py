@@ -1,4 +1,4 @@
-"""OS::Nova::Quota: how much of compute a project may have."""
+"""OS::Nova::Quota: limits of compute resources for a project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Quota(ProjectQuota):
     """The compute quota of a project. For administrators only."""
 
     type_name = "OS::Nova::Quota"
-    description = "How much of compute a project may have."
+    description = "Limits of compute resources for a project."
     service = "compute"
     support = since("8.0.0")
     proxy = "compute"

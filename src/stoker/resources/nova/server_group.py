@@ -1,4 +1,4 @@
-"""OS::Nova::ServerGroup: servers that are kept together or apart."""
+"""OS::Nova::ServerGroup: servers that are placed together or apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RULES = "2.64"
 
 
 class ServerGroup(RestResource):
-    """A server group. The user's name cannot be told from others': the token goes with ours."""
+    """A server group. A generated name contains the token; a name that the user chose does not."""
 
     type_name = "OS::Nova::ServerGroup"
     description = "A group of servers that are scheduled together or apart."
@@ -27,9 +27,9 @@ class ServerGroup(RestResource):
     marker_field = ""
 
     properties = {
-        "name": declare.string("Name of the object; without one the stack gives it a name."),
+        "name": declare.string("Name of the object. If not given, a name is generated."),
         "policies": declare.sequence(
-            "How the servers of the group are placed.",
+            "Placement policies of the group.",
             default=["anti-affinity"],
             constraints=(
                 AllowedValues(["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"]),
@@ -41,19 +41,19 @@ class ServerGroup(RestResource):
             support=since("17.0.0"),
             entries={
                 "max_server_per_host": declare.number(
-                    "How many servers of the group one host may have."
+                    "Maximum number of the group's servers on one host."
                 )
             },
         ),
     }
 
     def candidates(self, call: Call) -> list[Object]:
-        """Return the groups of the same name and policies."""
+        """Return the groups with the same name and policies."""
         wanted = set(call.properties.get("policies") or ())
         return [item for item in super().candidates(call) if wanted & _policies_of(item)]
 
     def creation_body(self, call: Call) -> Object:
-        """The group; rules belong to a newer form of the request, with a single policy."""
+        """Return the request body. Rules need the newer format, which has a single policy."""
         body: Object = {"name": call.properties.get("name") or call.physical_name}
         policies = list(call.properties.get("policies") or [])
         limit = _limit(call.properties)
@@ -62,23 +62,23 @@ class ServerGroup(RestResource):
         return {**body, "policy": policies[0], "rules": {"max_server_per_host": int(limit)}}
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """Rules need a newer form of the request."""
+        """Return the microversion with rules, if there are any."""
         return None if _limit(properties) is None else _RULES
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The group, in whichever form the service describes it."""
+        """Return the properties of the group, from either format."""
         told = super().properties_of(call, found)
         if "policy" in found:
             told["policies"] = [found["policy"]]
         return told
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """None but ``show``."""
+        """Return no attributes; there is only ``show``."""
         return {}
 
 
 def _policies_of(group: Object) -> set[str]:
-    """Return the policies of a group, in both forms of the service."""
+    """Return the policies of a group, from either format."""
     return {*(group.get("policies") or ()), *([group["policy"]] if "policy" in group else ())}
 
 

@@ -38,5 +38,5 @@ class AvailabilityZone(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """The service renames no zone."""
+        """Return the service renames no zone."""
         return "name" in call.update.changed

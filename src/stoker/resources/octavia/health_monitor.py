@@ -61,7 +61,7 @@ class HealthMonitor(MakesWay, Balanced):
     attributes = {"pools": Attribute("Ids of the pools.", Type.LIST), "show": declare.SHOW}
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """The health monitor of the pool, beside which the service makes no other."""
+        """Return the health monitor of the pool, beside which the service makes no other."""
         pool, listed = call.properties["pool"], self.of(call).select(call.cloud)
         return [
             str(each["id"])

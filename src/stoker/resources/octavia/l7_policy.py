@@ -51,7 +51,7 @@ class L7Policy(Balanced):
     attributes = {"rules": Attribute("Ids of the rules.", Type.LIST), "show": declare.SHOW}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; a place behind the last policy is the one after it."""
+        """Return the fields; a place behind the last policy is the one after it."""
         told = super().properties_of(call, found)
         given, live = call.properties.get("position"), found.get("position")
         if given is not None and live is not None and live < given:
@@ -59,7 +59,7 @@ class L7Policy(Balanced):
         return told
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Each action needs its target."""
+        """Return each action needs its target."""
         action = properties.get("action")
         needed = _TARGETS.get(action) if isinstance(action, str) else None
         if needed is None or properties.get(needed) is not None:

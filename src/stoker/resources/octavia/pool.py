@@ -71,7 +71,7 @@ class Pool(Balanced):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A pool belongs to a listener or to a load balancer; a cookie has a name."""
+        """Return a pool belongs to a listener or to a load balancer; a cookie has a name."""
         found = []
         if properties.get("listener") is None and properties.get("loadbalancer") is None:
             message = "one of listener and loadbalancer must be given"

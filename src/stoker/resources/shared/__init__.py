@@ -1,1 +1,1 @@
-"""Parts that types of several services have in common."""
+"""Parts that types of several services share."""

@@ -1,4 +1,4 @@
-"""Resources of a stack that its users may read, by the policies of a user."""
+"""Checks which resources of its stack a stack user may read."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from stoker.schema.neighbours import Neighbour
 
 POLICY = "OS::Heat::AccessPolicy"
-ALLOWED = "AllowedResources"
-"""The property of a policy."""
+ALLOWED = "AllowedResources"  # Property of a policy.
 
 
 def all_allow(policies: Iterable[Any], name: str, others: Mapping[str, Neighbour]) -> bool:
-    """Return whether all policies, named as resources of a stack, allow the resource ``name``.
+    """Return whether all policies allow reading the resource ``name``.
 
-    What is no text is a policy in AWS's own language, as templates for both have; it says nothing.
+    Strings are names of OS::Heat::AccessPolicy resources of the stack. Other values are policies in
+    AWS's own format, which templates may contain for either cloud; they restrict nothing here.
     """
     for policy in policies:
         if isinstance(policy, str):

@@ -1,4 +1,11 @@
-"""Watch rules as resources: common parts of their types."""
+"""Base of the alarm types that this service evaluates itself.
+
+No object is created in the cloud. The resource declares a watch rule; the engine evaluates the rule
+against measurements that servers send to the CloudWatch API, and signals the actions. Numbers
+arrive as strings, as in CloudFormation, and are checked when the template is validated.
+
+Tested by tests/scaling and tests/resource_types_heat.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +21,7 @@ from stoker.schema.support import deprecated, hidden
 from stoker.schema.unknown import Unknown
 from stoker.schema.watching import COMPARISONS, STATISTICS, WatchRule, WatchState
 
-_LONGEST_NAME = 255
-"""As the CloudWatch API takes them."""
+_LONGEST_NAME = 255  # Limit of the CloudWatch API.
 LONGEST_PERIOD = 86400
 MOST_PERIODS = 100
 _SIZES = ("Bytes", "Kilobytes", "Megabytes", "Gigabytes", "Terabytes")
@@ -24,20 +30,20 @@ UNITS = (
     "Seconds", "Microseconds", "Milliseconds", *_SIZES, *_BITS, "Percent", "Count",
     *(f"{each}/Second" for each in (*_SIZES, *_BITS, "Count")), "None",
 )  # fmt: skip
+# Numeric properties (given as strings) -> minimum and maximum.
 _NUMBERS: Mapping[str, tuple[float, float]] = {
     "EvaluationPeriods": (1, MOST_PERIODS),
     "Period": (1, LONGEST_PERIOD),
     "Threshold": (float("-inf"), float("inf")),
 }
-"""Properties that are numbers, written as texts, with their bounds."""
 
 
 def _actions(when: str) -> Property:
-    return declare.sequence(f"References of what is signalled {when}.", update_allowed=True)
+    return declare.sequence(f"Resources to signal {when}.", update_allowed=True)
 
 
 class MetricAlarm(ManagedType):
-    """Nothing is made in the cloud: the engine looks after the rule."""
+    """An alarm on measurements that were sent to this service."""
 
     support = hidden(
         "10.0.0",
@@ -53,40 +59,45 @@ class MetricAlarm(ManagedType):
             required=True,
             update_allowed=True,
         ),
-        "Dimensions": declare.sequence("Maps of Name and Value that measurements must have."),
+        "Dimensions": declare.sequence("Dimensions of the metric, as maps of Name and Value."),
         "EvaluationPeriods": declare.string(
-            "Number of periods in a row that make an alarm.", required=True, update_allowed=True
+            "Number of consecutive periods that must breach the threshold.",
+            required=True,
+            update_allowed=True,
         ),
-        "InsufficientDataActions": _actions("when nothing is measured any more"),
-        "MetricName": declare.string("The metric that is watched.", required=True),
+        "InsufficientDataActions": _actions("when measurements are missing"),
+        "MetricName": declare.string("Metric to watch.", required=True),
         "Namespace": declare.string("Namespace of the metric.", required=True),
         "OKActions": _actions("when the state becomes normal"),
         "Period": declare.string(
-            "Seconds over which the statistic is computed.", required=True, update_allowed=True
+            "Length of a period in seconds.", required=True, update_allowed=True
         ),
         "Statistic": declare.choice(
-            list(STATISTICS), "What is computed.", required=True, update_allowed=True
+            list(STATISTICS),
+            "Statistic to compute for each period.",
+            required=True,
+            update_allowed=True,
         ),
         "Threshold": declare.string(
-            "What the statistic is compared with.", required=True, update_allowed=True
+            "Threshold for the statistic.", required=True, update_allowed=True
         ),
         "Units": declare.choice(list(UNITS), "Unit of the metric.", update_allowed=True),
     }
 
     def create(self, call: Call) -> Outcome:
-        """Nothing to create."""
+        """Return immediately: there is nothing to create in the cloud."""
         return Done(physical_id=call.physical_name)
 
     def update(self, call: Call) -> Outcome:
-        """Nothing to do: the next look is by the new rule."""
+        """Return immediately: the next evaluation uses the new rule."""
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing to remove."""
+        """Return immediately: there is nothing to delete in the cloud."""
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Numbers within their bounds, names as long as measurements have them, dimensions."""
+        """Check numbers, lengths of names, and dimensions."""
         found = [
             Diagnostic("bad-name", f"{name} has up to {_LONGEST_NAME} characters, no NUL", (name,))
             for name in ("MetricName", "Namespace")
@@ -108,7 +119,7 @@ class MetricAlarm(ManagedType):
         return found
 
     def rule(self, call: Call) -> WatchRule:
-        """The rule that the properties describe."""
+        """Return the watch rule for the engine."""
         wanted = call.properties
         return WatchRule(
             namespace=wanted["Namespace"],

@@ -1,7 +1,7 @@
-"""What all parts of a load balancer have in common.
+"""Base of all parts of a load balancer.
 
-A change of one part makes all of them immutable until the service has carried it out: a request
-meanwhile is refused as busy, and sent again.
+Octavia makes the whole tree of a load balancer immutable while it applies a change to one part. It
+refuses requests in that time with 409; the engine sends them again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _PENDING = frozenset({"PENDING_CREATE", "PENDING_UPDATE", "PENDING_DELETE"})
 
 
 class Balanced(RestResource):
-    """A part of a load balancer, which the service builds and removes in the background."""
+    """A part of a load balancer. The service builds and deletes it in the background."""
 
     service = "load-balancer"
     readiness = Readiness(pending=_PENDING, field="provisioning_status")
     async_delete = True
+    # Property with the id of another part -> field that lists such parts.
     owners: ClassVar[Mapping[str, str]] = {}
-    """Property with the id of another part -> field with the list in which that part is."""
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields, and those of the owners that were given."""
+        """Return the properties, including the ids of the parts that this one belongs to."""
         told = super().properties_of(call, found)
         for name, field in self.owners.items():
             ids = [entry["id"] for entry in found.get(field) or ()]

@@ -1,4 +1,11 @@
-"""Batches: which members of a group are created or changed together."""
+"""Splits the members of a group into batches for creates and rolling updates.
+
+The engine creates or changes the members of one batch at a time, with a pause in between. Groups
+that may grow use :class:`Rolling`: it adds members first, so that enough stay in service. Groups
+with a fixed number of members use :func:`in_batches`.
+
+Tested by tests/groups and tests/scaling.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +20,24 @@ from stoker.schema.properties import Property
 
 Batches = Sequence[Sequence[str]]
 
+# Entries of the policy for new members.
 BATCHED: Mapping[str, Property] = {
     "max_batch_size": declare.at_least(1, "Maximum size of a batch.", default=1),
     "pause_time": declare.number(
         "Seconds between batches.", default=0, constraints=(Range(min=0),)
     ),
 }
-"""The entries of a policy for new members."""
+# Entries of the policy for changed members.
 ROLLING: Mapping[str, Property] = {
     "min_in_service": declare.at_least(
         0, "Minimum number of members in service during the update.", default=0
     ),
     **BATCHED,
 }
-"""The entries of a policy for changed members."""
 
 
 class Rolling(Struct, frozen=True):
-    """Batches of an update for which the group grows temporarily."""
+    """Batches of an update during which the group may grow."""
 
     min_in_service: int = 0
     max_batch_size: int = 1
@@ -38,7 +45,7 @@ class Rolling(Struct, frozen=True):
 
     @staticmethod
     def of(policy: Mapping[str, Any]) -> Rolling:
-        """The policy with the entries of :data:`ROLLING`."""
+        """Return the batches for a policy with the entries of :data:`ROLLING`."""
         return Rolling(
             int(policy.get("min_in_service") or 0),
             int(policy.get("max_batch_size") or 1),
@@ -46,7 +53,7 @@ class Rolling(Struct, frozen=True):
         )
 
     def new_members(self, healthy: int, size: int) -> int:
-        """The number of members to create before the first of ``healthy`` members changes.
+        """Return the number of members to create before the first of ``healthy`` members changes.
 
         With them, ``min_in_service`` members (at most ``size``) are in service while a batch
         changes. As many old members are deleted when the update is complete.
@@ -55,7 +62,7 @@ class Rolling(Struct, frozen=True):
         return min(size, max(0, wanted - healthy))
 
     def batches(self, new: Sequence[str], old: Sequence[str]) -> Batches:
-        """The members in batches, the new ones first."""
+        """Split the members into batches, the new ones first."""
         names = [*new, *old]
         return _cut(names, self._batch_size(len(names)))
 
@@ -64,9 +71,9 @@ class Rolling(Struct, frozen=True):
 
 
 def in_batches(names: Sequence[str], policy: Mapping[str, Any]) -> Batches:
-    """The names in batches according to a policy, for a group that cannot grow.
+    """Split the names into batches, for a group that cannot grow.
 
-    A batch has at least one member, and no more than may be out of service.
+    A batch has at least one member, and at most as many as may be out of service.
     """
     spare = len(names) - int(policy.get("min_in_service") or 0)
     size = max(1, min(int(policy.get("max_batch_size") or 1), spare))

@@ -1,4 +1,4 @@
-"""The size of a scaling group: how adjustments change it, within its bounds."""
+"""Computes the size of a scaling group after an adjustment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PERCENT = "percent_change_in_capacity"
 
 
 def adjusted(size: int, adjustment: Adjustment) -> int:
-    """The size that an adjustment requests.
+    """Return the size after an adjustment, before the bounds are applied.
 
     A change in percent is rounded towards zero, but changes at least one member.
     """
@@ -26,5 +26,5 @@ def adjusted(size: int, adjustment: Adjustment) -> int:
 
 
 def bounded(size: int, smallest: int, largest: int) -> int:
-    """The size within its bounds."""
+    """Return the size, limited to the bounds."""
     return max(smallest, min(size, largest))

@@ -1,7 +1,7 @@
-"""Virtual private clouds, in CloudFormation's words: a network with a router of the same name.
+"""Maps a virtual private cloud of AWS to a network and a router of the same name.
 
-Route tables are routers, too. Their descriptions say which network they are for, so that the
-attachment of a gateway finds them.
+Route tables are routers, too. Their description names the network, so that the attachment of a
+gateway finds them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ TAGS = declare.sequence(
         },
     ),
 )
-_PRESENT = frozenset({400, 409})
-"""Answers to a request for an interface that may be there already."""
+_PRESENT = frozenset({400, 409})  # Neutron's answers if the interface may exist already.
 
 
 def external_network(cloud: Any) -> str:
-    """The network outside. Raises :class:`NotFoundError` where there is not exactly one."""
+    """Return the external network. Raise :class:`NotFoundError` unless there is exactly one."""
     outside: dict[str, Any] = {"router:external": True}
     found = NETWORKS.select(cloud, **outside)
     if len(found) != 1:
@@ -38,7 +37,7 @@ def external_network(cloud: Any) -> str:
 
 
 def router_of(cloud: Any, network: str) -> Object | None:
-    """The router of a virtual private cloud."""
+    """Return the router of a virtual private cloud."""
     vpc = NETWORKS.find(cloud, network)
     found = [] if vpc is None else ROUTERS.named(cloud, str(vpc["name"]))
     return found[0] if found else None
@@ -50,14 +49,14 @@ def table_mark(network: str) -> str:
 
 
 def routers_at(cloud: Any, subnet: str) -> list[str]:
-    """The routers that have an interface in a subnet."""
+    """Return the ids of the routers with an interface in a subnet."""
     ports = PORTS.select(cloud, fixed_ips=f"subnet_id={subnet}")
     owned = [port for port in ports if "router_interface" in str(port.get("device_owner"))]
     return [str(port["device_id"]) for port in owned]
 
 
 def connect(cloud: Any, router: str, subnet: str) -> None:
-    """Give a router an interface in a subnet, unless it has one."""
+    """Add an interface in a subnet to a router; an existing one is fine."""
     path = ROUTERS.at(router, "/add_router_interface")
     try:
         ROUTERS.ask(cloud, "PUT", path, json={"subnet_id": subnet})
@@ -67,14 +66,14 @@ def connect(cloud: Any, router: str, subnet: str) -> None:
 
 
 def disconnect(cloud: Any, router: str, subnet: str) -> None:
-    """Take the interface of a router away, if it has one."""
+    """Remove the interface of a router in a subnet, if there is one."""
     if router in routers_at(cloud, subnet):
         path = ROUTERS.at(router, "/remove_router_interface")
         ROUTERS.ask(cloud, "PUT", path, json={"subnet_id": subnet})
 
 
 def port_of(cloud: Any, server: str) -> str:
-    """The first port of a server. Raises :class:`NotFoundError` for a server without one."""
+    """Return the first port of a server. Raise :class:`NotFoundError` if it has none."""
     ports = PORTS.select(cloud, device_id=server)
     if not ports:
         raise NotFoundError(f"the server {server} has no port")
@@ -82,7 +81,7 @@ def port_of(cloud: Any, server: str) -> str:
 
 
 def address_called(cloud: Any, address: str) -> Object:
-    """The floating IP with an address. Raises :class:`NotFoundError` if there is none."""
+    """Return the floating IP with this address. Raise :class:`NotFoundError` if there is none."""
     found = FLOATING_IPS.select(cloud, floating_ip_address=address)
     if not found:
         raise NotFoundError(f"there is no floating IP {address}")

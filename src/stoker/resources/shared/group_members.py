@@ -1,8 +1,17 @@
-"""The members of a group by names of their own: who stays, who is new, and when its size changed.
+"""Chooses the members of a scaling group: which stay, and which are new.
 
-The data of such a group holds the ``names`` of the members, oldest first, how many have been
-``made`` so far, and when which policy has last changed the size (``scaled``), with the time at
-which a create or an update of the group has ended. An adjustment adds the ``size`` that it has set.
+The data of such a group contain:
+
+- ``names``: the members, oldest first;
+- ``made``: the number of members created so far, so that names are never reused;
+- ``scaled``: policy name -> time at which the policy last changed the size. The empty name is for
+  creates and updates of the group itself;
+- ``size``: the size that the last adjustment set.
+
+A scaling signal changes only ``size``. The update that follows chooses the members. Failed members
+are removed first, then the oldest.
+
+Tested by tests/scaling.
 """
 
 from __future__ import annotations
@@ -20,14 +29,13 @@ from stoker.resources.shared.capacity import adjusted, bounded
 from stoker.schema.resource_type import Adjustment, NestingCall, NoChangeError, Resized
 
 _NAME_LENGTH = 12
-_GROUP = ""
-"""In place of a policy: the time at which the group was created or last updated."""
+_GROUP = ""  # Key in ``scaled`` for a create or update of the group itself.
 
 
 def size_findings(
     properties: Mapping[str, Any], smallest: str, largest: str, desired: str
 ) -> list[Diagnostic]:
-    """The desired size must lie within the bounds, and these in order; by names of properties."""
+    """Check that the desired size is between the bounds; arguments are names of properties."""
     least, most, wanted = (properties.get(name) for name in (smallest, largest, desired))
     if not isinstance(least, int) or not isinstance(most, int):
         return []
@@ -43,7 +51,10 @@ def size_findings(
 
 
 def target_size(call: NestingCall, desired: int | None, smallest: int, largest: int) -> int:
-    """The target size: as adjusted, or unchanged; the desired size if the definition is new."""
+    """Return the target size, within the bounds.
+
+    A new definition sets the desired size. Otherwise the size of the last adjustment stays.
+    """
     size: int = call.data.get("size", len(call.data.get("names", ())))
     if "names" not in call.data or dict(call.previous) != dict(call.properties):
         size = desired or size
@@ -59,12 +70,12 @@ class Roster(Struct, frozen=True):
 
     @property
     def names(self) -> list[str]:
-        """All members."""
+        """Return all members."""
         return [*self.old, *self.new]
 
 
 def roster(call: NestingCall, size: int, rolling: Rolling | None = None) -> Roster:
-    """The group with ``size`` members, some of them new if a rolling update needs that."""
+    """Return a group of ``size`` members. A rolling update may need additional new ones."""
     known = call.data.get("names", ())
     healthy = sum(name not in call.failed_members for name in known)
     created = 0 if rolling is None else rolling.new_members(healthy, size)
@@ -79,7 +90,10 @@ def roster(call: NestingCall, size: int, rolling: Rolling | None = None) -> Rost
 def resized(
     call: NestingCall, adjustment: Adjustment, smallest: int, largest: int, cooldown: int | None
 ) -> Resized:
-    """The data with the new size. Raises NoChangeError."""
+    """Return the data with the new size.
+
+    Raise NoChangeError for the same size or in the cooldown.
+    """
     _check_cooldown(call, adjustment, cooldown or 0)
     size = len(call.data["names"])
     new = bounded(adjusted(size, adjustment), smallest, largest)
@@ -89,18 +103,18 @@ def resized(
 
 
 def capacity(call: NestingCall) -> int:
-    """How many members there are."""
+    """Return the number of members."""
     return len(call.data.get("names", ()))
 
 
 def settled(call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
-    """The data with the time at which the cooldown starts: for a policy, or only for the group."""
+    """Return the data with the start of the cooldown, for a policy or for the group itself."""
     policy = _GROUP if adjustment is None else adjustment.policy
     return {**call.data, "scaled": {**call.data.get("scaled", {}), policy: call.now}}
 
 
 def _remaining(call: NestingCall, size: int) -> list[str]:
-    """The members that stay, oldest first: those that have failed go first, then the oldest."""
+    """Return the members to keep, oldest first. Failed members are removed first."""
     known = list(call.data.get("names", ()))
     going = sorted(known, key=lambda name: name not in call.failed_members)
     gone = frozenset(going[: max(len(known) - size, 0)])
@@ -108,13 +122,13 @@ def _remaining(call: NestingCall, size: int) -> list[str]:
 
 
 def _name(resource_id: str, number: int) -> str:
-    """The name of the ``number``-th member ever created; names are never reused."""
+    """Return the name of the ``number``-th member ever created."""
     digest = hashlib.sha256(f"{resource_id}/{number}".encode()).digest()
     return base64.b32encode(digest).decode().lower()[:_NAME_LENGTH]
 
 
 def _check_cooldown(call: NestingCall, adjustment: Adjustment, cooldown: int) -> None:
-    """Raise NoChangeError during the cooldown of the group or the policy."""
+    """Raise NoChangeError during the cooldown of the group or of the policy."""
     scaled: Mapping[str, float] = call.data.get("scaled", {})
     ends = [max(scaled.values(), default=0) + cooldown]
     ends.append(scaled.get(adjustment.policy, 0) + adjustment.cooldown)

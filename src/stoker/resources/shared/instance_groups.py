@@ -1,9 +1,12 @@
 """Groups of instances: OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup.
 
-The members have the properties of a launch configuration, which the group reads from its data.
-Their type is ``OS::Heat::ScaledResource``. It means AWS::EC2::Instance, or the template that the
-environment maps that type to. Load balancers keep their pools in their data: for each instance the
-nested stack has a member of each pool.
+Size, update policy and launch configuration go in; the nested stack of the instances comes out. The
+members get the properties of the launch configuration, which the group reads from the data of that
+resource. Their type is ``OS::Heat::ScaledResource``: AWS::EC2::Instance, unless the environment
+maps that name to a template. For each pool of each load balancer, the nested stack has a pool
+member for each instance; load balancers keep the ids of their pools in their data.
+
+Tested by tests/scaling.
 """
 
 from __future__ import annotations
@@ -23,41 +26,41 @@ from stoker.schema.resource_type import Nested, NestingCall
 
 CONFIGURATION = "AWS::AutoScaling::LaunchConfiguration"
 BALANCER = "AWS::ElasticLoadBalancing::LoadBalancer"
+# Key of a load balancer's data: properties of a member of each pool, without its address.
 POOLS = "pools"
-"""Key of the data of a load balancer: what a member has of each of its pools, address aside."""
+# Tag of pool members that belong to a group, not to the load balancer's own instances.
 GROUPED = "stoker:group"
-"""Tag by which a load balancer knows members that are none of its own instances."""
-LAUNCHED = "properties"
-"""Key of the data of a launch configuration: the properties of its instances."""
+LAUNCHED = "properties"  # Key of a launch configuration's data: properties of its instances.
+# Properties that a launch configuration copies from a server.
 COPIED = ("ImageId", "InstanceType", "KeyName", "SecurityGroups")
-"""The properties that a launch configuration takes from a live server."""
 NAME = "LaunchConfigurationName"
 SERVER = "InstanceId"
 _BALANCERS = "LoadBalancerNames"
 _MEMBER = "OS::Heat::ScaledResource"
 _POOL_MEMBER = "OS::Octavia::PoolMember"
-_OWN = "launch"
-"""The launch configuration of a group that is made like a server, beside its members."""
+_OWN = "launch"  # Name of the launch configuration that a group makes from a server.
 _METERING = "metering."
 _LONGEST_TAG = 255
 _DURATION = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?")
 
 PROPERTIES: Mapping[str, Property] = {
     "AvailabilityZones": declare.sequence("Accepted without effect.", required=True),
-    _BALANCERS: declare.sequence("References of load balancers for the instances."),
+    _BALANCERS: declare.sequence("Load balancers that distribute requests to the instances."),
     "Tags": TAGS,
 }
 ATTRIBUTES = {
     "InstanceList": Attribute("Addresses of the instances, separated by commas.", Type.STRING)
 }
 ROLLING = declare.mapping(
-    "How instances are updated when the launch configuration changes.",
+    "Rolling update of the instances when the launch configuration changes.",
     entries={
         "MinInstancesInService": declare.at_least(
             0, "Minimum number of instances in service during the update.", default=0
         ),
         "MaxBatchSize": declare.at_least(1, "Maximum size of a batch.", default=1),
-        "PauseTime": declare.string("Time between batches, as PT1M30S.", default="PT0S"),
+        "PauseTime": declare.string(
+            "Pause between batches as an ISO 8601 duration, such as PT1M30S.", default="PT0S"
+        ),
     },
 )
 
@@ -69,7 +72,7 @@ def nested(
     tags: Sequence[Mapping[str, str]],
     subnet: str | None = None,
 ) -> Nested:
-    """The nested stack of the instances, in batches if they change and the policy says so."""
+    """Return the nested stack of the instances, in batches if the update policy applies."""
     member_naming.check_number(size)
     rolling = _rolling(policy or {})
     changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
@@ -96,9 +99,9 @@ def nested(
 
 
 def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
-    """The tags of the members: the user's, and by these keys the group, for meters to go by.
+    """Return the user's tags, and the group under each of these keys for meters.
 
-    Whoever sets tags for meters has thought of them: nothing is added.
+    If the user set a metering tag, no tag is added.
     """
     tags: list[Mapping[str, str]] = list(call.properties["Tags"] or ())
     named = any(str(tag["Key"]).startswith(_METERING) for tag in tags)
@@ -108,7 +111,7 @@ def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
 
 
 def _own_configuration(call: NestingCall) -> dict[str, Any]:
-    """Return a resource that reads once the properties of the server for the members."""
+    """Return a launch configuration that copies the properties of the group's server."""
     server = call.properties.get(SERVER)
     if server is None:
         return {}
@@ -118,7 +121,10 @@ def _own_configuration(call: NestingCall) -> dict[str, Any]:
 def _instance(
     call: NestingCall, tags: Sequence[Mapping[str, str]], subnet: str | None
 ) -> dict[str, Any]:
-    """The definition of each member. Raises DiagnosticError without a launch configuration."""
+    """Return the definition of each member.
+
+    Raise DiagnosticError without a launch configuration.
+    """
     launched, metadata = _launched(call)
     properties = {**launched, "Tags": list(tags)}
     if subnet is not None:
@@ -127,7 +133,7 @@ def _instance(
 
 
 def _launched(call: NestingCall) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Properties and metadata of each member, from the launch configuration or the server."""
+    """Return properties and metadata of each member, from launch configuration or server."""
     if call.properties.get(SERVER) is not None:
         return {name: {"get_attr": [_OWN, "show", name]} for name in COPIED}, {}
     name = call.properties[NAME]
@@ -142,7 +148,7 @@ def _launched(call: NestingCall) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def _balanced(call: NestingCall, name: str, subnet: str | None) -> dict[str, Any]:
-    """Return resources that add an instance to each pool of the load balancers."""
+    """Return pool members for an instance, one for each pool of the load balancers."""
     place: dict[str, Any] = {"address": {"get_attr": [name, "PrivateIp"]}, "tags": [GROUPED]}
     if subnet is not None:
         place["subnet"] = subnet
@@ -172,7 +178,7 @@ def _pools(call: NestingCall) -> Iterator[Mapping[str, Any]]:
 
 
 def _rolling(policy: Mapping[str, Any]) -> Rolling:
-    """A policy in the words of batches. Raises DiagnosticError for a pause that is no duration."""
+    """Return the batches for an update policy. Raise DiagnosticError for an invalid pause."""
     text = str(policy.get("PauseTime") or "PT0S")
     found = _DURATION.fullmatch(text)
     if found is None or text == "PT":

@@ -1,4 +1,4 @@
-"""Properties of instances in CloudFormation's terms, shared by several types."""
+"""Properties of EC2 instances, shared by AWS::EC2::Instance and launch configurations."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ UNUSED = {
 }
 LAUNCH: Mapping[str, Property] = {
     "BlockDeviceMappings": declare.records(
-        "Volumes that are made for the instance.",
+        "Volumes to create for the instance.",
         entries={
-            "DeviceName": declare.string("Name of the device, as /dev/vdb.", required=True),
+            "DeviceName": declare.string("Device name, such as /dev/vdb.", required=True),
             "Ebs": declare.mapping(
                 "The volume.",
                 entries={
                     "DeleteOnTermination": declare.boolean(
-                        "Whether the volume goes with the instance.", default=True
+                        "Delete the volume together with the instance.", default=True
                     ),
                     "Iops": declare.number("Not available.", implemented=False),
                     "SnapshotId": declare.checked(
-                        "cinder.snapshot", "Snapshot that the volume is made from."
+                        "cinder.snapshot", "Snapshot to create the volume from."
                     ),
                     "VolumeSize": declare.string("Size in GiB."),
                     "VolumeType": declare.string("Not available.", implemented=False),
@@ -42,19 +42,16 @@ LAUNCH: Mapping[str, Property] = {
             "VirtualName": declare.string("Not available.", implemented=False),
         },
     ),
-    "KeyName": declare.checked("nova.keypair", "Key pair for logging in."),
-    "NovaSchedulerHints": declare.records(
-        "Hints on where to run the instance.", entries=_KEY_AND_VALUE
-    ),
+    "KeyName": declare.checked("nova.keypair", "Key pair for SSH access."),
+    "NovaSchedulerHints": declare.records("Scheduler hints.", entries=_KEY_AND_VALUE),
     "SecurityGroups": declare.sequence("Security groups, by name or id."),
     "UserData": declare.string("Script or configuration for the first boot."),
     **UNUSED,
 }
-"""The properties that an instance and a launch configuration declare alike."""
 
 
 def by_key(pairs: Pairs | None) -> dict[str, Any]:
-    """Pairs of key and value as a map; several values of one key as a list."""
+    """Return a map of the pairs. Several values of one key become a list."""
     found: dict[str, Any] = {}
     for pair in pairs or ():
         key, value = pair["Key"], pair["Value"]
@@ -68,7 +65,7 @@ def by_key(pairs: Pairs | None) -> dict[str, Any]:
 
 
 def volume_findings(properties: Mapping[str, Any]) -> list[Diagnostic]:
-    """Return diagnostics about block devices without a source of their volume."""
+    """Return a diagnostic for each block device without a snapshot."""
     return [
         Diagnostic(
             "invalid-server",

@@ -1,9 +1,9 @@
-"""Objects that go before their replacement is made, because the service takes no second one.
+"""Base of types whose old object must be deleted before its replacement is created.
 
-A security group takes no two rules of the same meaning, a pool one health monitor. Where a change
-replaces such an object by one that the service counts as the same, the old one is deleted first. If
-the replacement cannot be made, or the update is rolled back, the object is created again from the
-properties that it had; it has another id then.
+Neutron accepts no two security group rules with the same meaning, Octavia no second health monitor
+in a pool. Where a change replaces such an object by one that the service considers the same, the
+old one is deleted first. If the replacement cannot be created, or the update is rolled back, the
+object is created again from its recorded properties. It gets another id then.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _RETURNS = "returns"
 
 
 class MakesWay(ManagedType):
-    """An object that holds no data, and is made again if its replacement is not.
+    """A type whose object holds no data and can be created again.
 
-    The class comes before the one that has the other methods.
+    List this class before the base class that has the other methods.
     """
 
     release_deletes = True
 
     def release(self, call: Call) -> Outcome:
-        """Delete the object; its id is recorded first."""
+        """Delete the object, after its id was recorded."""
         if call.physical_id is None:
             return Done()
         if call.data.get(_RELEASED) != call.physical_id:
@@ -57,7 +57,7 @@ class MakesWay(ManagedType):
         return replace(outcome, data={k: v for k, v in data.items() if k not in _MARKS})
 
     def check(self, call: Call) -> Outcome:
-        """Check the object; one that was deleted for a replacement can be created again."""
+        """Check the object. One that was deleted for a replacement counts as healthy."""
         if _RELEASED in call.data:
             return Done()
         beside: Any = super()

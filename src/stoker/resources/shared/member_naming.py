@@ -1,6 +1,6 @@
-"""Members of groups and chains: the outputs of the nested stack that holds them.
+"""Builds the nested template of groups and chains, and the outputs that expose their members.
 
-The nested stack has an output for each attribute that someone refers to, named as the attribute.
+The nested stack has an output for each referenced attribute, with the name of the attribute.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
-VERSION = "2021-04-16"
-"""Of the templates that are generated."""
+VERSION = "2021-04-16"  # Of generated templates.
 
 REFS = Attribute("References of the members, in order.", Type.LIST)
 REFS_MAP = Attribute("References by name of the member.", Type.MAP, support=since("7.0.0"))
 ATTRIBUTES = Attribute(
-    "An attribute of each member, by its name.", Type.MAP, of_members=True, support=since("2014.2")
+    "Map from each member to one of its attributes.",
+    Type.MAP,
+    of_members=True,
+    support=since("2014.2"),
 )
 
 MEMBER = "resource."
 _BY_NAME = "attributes."
 MAX_MEMBERS = 10_000
-MAX_VALUES = 500_000
-"""Values in the definitions of all members together; a long text counts as several."""
+MAX_VALUES = 500_000  # Values in the definitions of all members together.
 _LONG_TEXT = 64
 
 
 def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
-    """The attribute that holds one value for each member, and the path into each of them.
+    """Return the attribute that has one value for each member, and the path into each value.
 
-    None for ``own`` attributes of the group, and for those of a single member.
+    None for the group's ``own`` attributes, and for attributes of a single member.
     """
     if first == "attributes" and rest and isinstance(rest[0], str):
         return by_name(rest[0]), rest[1:]
@@ -43,7 +44,7 @@ def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list
 
 
 def by_name(attribute: str) -> str:
-    """The attribute of the group that maps each member to one of its attributes."""
+    """Return the attribute of the group that maps each member to one of its attributes."""
     return _BY_NAME + attribute
 
 
@@ -53,9 +54,9 @@ def outputs(
     used: Iterable[str],
     called: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The outputs of the nested stack: references, and the attributes that are used.
+    """Return the outputs of the nested stack: references, and the attributes that are used.
 
-    ``called`` maps the names by which members are known outside to their own.
+    ``called`` maps external names of members to their names in the nested stack.
     """
     known = {name: name for name in names} | dict(called or {})
     references = {name: {"get_resource": name} for name in names}
@@ -68,13 +69,13 @@ def outputs(
             if name in known and inner:
                 values[attribute] = {"get_attr": [known[name], inner]}
             else:
-                # where there is no such member, this says so instead of a value
+                # If there is no such member, this raises an error that names it.
                 values[attribute] = {"get_resource": known.get(name, name)}
         elif attribute.startswith(_BY_NAME):
             inner = attribute.removeprefix(_BY_NAME)
             values[attribute] = {name: {"get_attr": [name, inner]} for name in names}
         elif attribute in own and own[attribute].of_members:
-            # asked for with all others, without the name of an attribute of the members
+            # The attribute was requested together with all others, without the name of a member's.
             values[attribute] = [] if own[attribute].type is Type.LIST else {}
         elif attribute not in own:
             values[attribute] = [{"get_attr": [name, attribute]} for name in names]
@@ -82,7 +83,7 @@ def outputs(
 
 
 def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
-    """A generated template."""
+    """Return a generated template."""
     return {"heat_template_version": VERSION, "resources": dict(resources), "outputs": dict(shown)}
 
 
@@ -100,7 +101,7 @@ def are_known(properties: Mapping[str, Any], definition: str) -> bool:
 
 
 def written_at(path: Path, definition: str) -> Path | None:
-    """Return the place in the property for all members of a path in their template."""
+    """Translate a path in the nested template to the place in the property that defines members."""
     return (definition, *path[2:]) if path[:1] == ("resources",) else None
 
 

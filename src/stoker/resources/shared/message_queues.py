@@ -1,6 +1,6 @@
-"""Queues of the messaging service, through which servers get deployments and answer.
+"""Message queues through which servers receive deployments and send reports.
 
-They lie in the project of the stack user that the server is: each project has its own.
+The queues are in the project of the server's stack user, since each project has its own queues.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from stoker.resources.shared.temp_url import endpoint, has_endpoint
 from stoker.schema.resource_type import Call
 
 _ERRORS = 400
-_SECONDS = 3600
-"""For which a message is kept."""
-_FOR_EVER = 220367260800
-"""Seconds; the messaging service wants a number."""
-_MOST = 10
-"""Messages that are read at once."""
+_MESSAGE_TTL_SECONDS = 3600
+_SUBSCRIPTION_TTL_SECONDS = 220367260800  # Practically never; the service requires a number.
+_MAX_MESSAGES = 10  # per request
 
 
 def ensure(call: Call, queue: str) -> None:
-    """Make a queue. Raises :class:`stoker.kernel.errors.Refused` for a cloud without them."""
+    """Create a queue.
+
+    Raise :class:`stoker.kernel.errors.RequestError` without a message service.
+    """
     endpoint(call, "message")
     _sent(call, "PUT", _path(queue))
 
 
 def forward(call: Call, queue: str, address: str) -> None:
-    """Subscribe an address to the messages of a queue."""
-    asked = {"subscriber": address, "ttl": _FOR_EVER}
+    """Have the messages of a queue sent to a URL; an existing subscription is fine."""
+    asked = {"subscriber": address, "ttl": _SUBSCRIPTION_TTL_SECONDS}
     answer = _answer(call, "POST", f"{_path(queue)}/subscriptions", asked)
     if answer.status_code != HTTPStatus.CONFLICT and answer.status_code >= _ERRORS:
         raise fault_from(answer)
 
 
 def post(call: Call, queue: str, content: str) -> None:
-    """Send a text."""
-    message = {"body": json.loads(content), "ttl": _SECONDS}
+    """Send a JSON text."""
+    message = {"body": json.loads(content), "ttl": _MESSAGE_TTL_SECONDS}
     _sent(call, "POST", f"{_path(queue)}/messages", {"messages": [message]})
 
 
 def messages(call: Call, queue: str) -> Sequence[Mapping[str, Any]]:
-    """The oldest messages that are there, each with ``body`` and ``href``."""
-    answer = _answer(call, "GET", f"{_path(queue)}/messages?echo=true&limit={_MOST}")
+    """Return the oldest messages, each with ``body`` and ``href``."""
+    answer = _answer(call, "GET", f"{_path(queue)}/messages?echo=true&limit={_MAX_MESSAGES}")
     if answer.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.NO_CONTENT):
         return ()
     if answer.status_code >= _ERRORS:
@@ -57,7 +57,7 @@ def messages(call: Call, queue: str) -> Sequence[Mapping[str, Any]]:
 
 
 def remove(call: Call, queue: str) -> None:
-    """Remove a queue with its messages; none, or no messaging service, is fine."""
+    """Delete a queue with its messages. A missing queue or message service is fine."""
     if not has_endpoint(call, "message"):
         return
     try:
@@ -65,7 +65,7 @@ def remove(call: Call, queue: str) -> None:
     except Exception as fault:
         if not is_unauthorized(fault):
             raise
-        return  # the user is gone already, and nobody can ask for the queue any more
+        return  # The stack user is deleted already, so the queue is not accessible any more.
     if answer.status_code != HTTPStatus.NOT_FOUND and answer.status_code >= _ERRORS:
         raise fault_from(answer)
 
@@ -81,7 +81,7 @@ def _sent(call: Call, method: str, path: str, body: Any = None) -> None:
 
 
 def _answer(call: Call, method: str, path: str, body: Any = None) -> Any:
-    # the service wants to know which client it speaks to
+    # Zaqar rejects requests without a client id.
     headers = {"Client-ID": call.resource_id}
     more: dict[str, Any] = {} if body is None else {"json": body}
     auth = login(call)

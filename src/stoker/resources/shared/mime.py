@@ -1,4 +1,4 @@
-"""MIME messages, in which cloud-init takes several configurations at once."""
+"""MIME messages, which pass several configurations to cloud-init."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from email.mime.text import MIMEText
 
 
 def text_part(text: str, subtype: str, filename: str | None) -> Message:
-    """A text as a part of a message."""
+    """Return a text as part of a message."""
     charset = "us-ascii" if text.isascii() else "utf-8"
     part = MIMEText(text, subtype, charset)
     if filename:
@@ -17,7 +17,7 @@ def text_part(text: str, subtype: str, filename: str | None) -> Message:
 
 
 def parts_of(text: str) -> list[Message] | None:
-    """The parts of a message of several parts, or None for any other text."""
+    """Return the parts of a multipart message, or None for other texts."""
     message = message_from_string(text)
     if not message.is_multipart():
         return None

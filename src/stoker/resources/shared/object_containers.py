@@ -1,7 +1,8 @@
-"""Containers of the object store, under the names of OpenStack and of AWS.
+"""Base of the types for object store containers, OpenStack's and AWS's.
 
-A container has no id but its name. To make one that is there changes nothing but its headers, so a
-create whose answer got lost is repeated. One that is there before the create belongs to others.
+The name of a container is its only id. Creating an existing container changes only its headers, so
+a create is simply repeated if its response was lost. A container that exists before the first
+request belongs to others.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from stoker.clouds.faults import fault_from
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _ERRORS = 400
-_AT_ONCE = 100
-"""Objects that are removed in one call."""
+_AT_ONCE = 100  # objects deleted per call
 
 
 class ObjectContainer(ManagedType):
@@ -26,31 +26,30 @@ class ObjectContainer(ManagedType):
     service = "object-store"
     unique = True
     link = "object container"
-    name_property: ClassVar[str] = ""
-    """Property with the name, if users can choose it."""
+    name_property: ClassVar[str] = ""  # Property with the name, if users can choose it.
+    # Property that requests deleting the objects together with the container.
     purge_property: ClassVar[str] = ""
-    """Property that says whether objects go with the container."""
 
     @abstractmethod
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
-        """What the container is told of the properties, by header."""
+        """Return the headers that the container gets for these properties."""
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the name is a generated one, which carries the token."""
+        """Return whether the name was generated. It ends with the token then."""
         return not (self.name_property and properties.get(self.name_property))
 
     def create(self, call: Call) -> Outcome:
-        """Make the container."""
+        """Create the container, or set the headers of an existing one."""
         name = self.container_name(call)
         _sent(call, "PUT", name, self.headers(call.properties, call))
         return Done(name)
 
     def holds_data(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether a delete removes the objects, too. If not, the container must be empty."""
+        """Return whether a delete deletes the objects, too. If not, the container must be empty."""
         return bool(self.purge_property and properties.get(self.purge_property))
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the container; its objects before, if the user wants that."""
+        """Delete the container. Objects are deleted first if the user requested that."""
         if call.physical_id is None:
             return Done()
         purges = self.holds_data(call.properties)
@@ -64,18 +63,18 @@ class ObjectContainer(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The container of that name."""
+        """Return the container with the physical name or the user's name."""
         name = self.container_name(call)
         return name if _head(call, name) is not None else None
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the container is there."""
+        """Check that the container exists."""
         if call.physical_id is None or _head(call, call.physical_id) is None:
             return Failed(f"the container {call.physical_id} no longer exists")
         return Done()
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties whose headers the container has; the others as the headers say nothing."""
+        """Return the properties whose headers the container has; None for headers that differ."""
         found = _head(call, call.object_id)
         if found is None:
             return None
@@ -88,7 +87,7 @@ class ObjectContainer(ManagedType):
         return told
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Where the container is, and what is in it."""
+        """Return addresses and usage of the container."""
         found = _head(call, call.object_id) or {}
         root = str(call.cloud.object_store.get_endpoint_data().url).rstrip("/")
         return {
@@ -102,7 +101,7 @@ class ObjectContainer(ManagedType):
         }
 
     def container_name(self, call: Call) -> str:
-        """The user's name for the container, or a generated one."""
+        """Return the name that the user chose, or the generated one."""
         chosen = call.properties.get(self.name_property) if self.name_property else None
         return str(chosen or call.physical_name)
 
@@ -128,7 +127,7 @@ def set_account(call: Call, headers: Mapping[str, str]) -> None:
 
 
 def _head(call: Call, name: str) -> dict[str, str] | None:
-    """The headers of a container; None if there is none."""
+    """Return the headers of a container, or None."""
     answer = _asked(call, "HEAD", name)
     if answer.status_code == HTTPStatus.NOT_FOUND:
         return None
@@ -138,7 +137,7 @@ def _head(call: Call, name: str) -> dict[str, str] | None:
 
 
 def _removed(call: Call, name: str) -> bool:
-    """Return whether there were objects, of which some are gone now."""
+    """Delete up to 100 objects of a container; return whether it had any."""
     answer = _asked(call, "GET", name, query=f"?format=json&limit={_AT_ONCE}")
     if answer.status_code == HTTPStatus.NOT_FOUND:
         return False

@@ -1,7 +1,7 @@
-"""Takes the addresses of a port away for a while, and gives them back.
+"""Removes the addresses of a port temporarily, and restores them.
 
-The network service refuses to change addresses that have floating IPs, so those are removed first
-and restored last.
+Neutron refuses to change an address that has a floating IP. So floating IPs are disassociated first
+and associated last.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
 
+# Bytes in the middle of an interface identifier that was derived from a MAC address.
 _OF_HARDWARE_ADDRESS = b"\xff\xfe"
-"""In the middle of an interface identifier that was made of a hardware address."""
+# Saved addresses: ``fixed_ips``, and ``floating_ips`` (floating IP -> fixed address).
 Freed = Mapping[str, Any]
-"""``fixed_ips`` of a port, and ``floating_ips``: floating IP -> address that it led to."""
 
 
 LEADS = "floating IP association"
-"""The kind of parts that associations of floating IPs are."""
 
 
 def association_part(floating_ip: str) -> str:
-    """The association of a floating IP, whichever port it leads to."""
+    """Return the shared part for the association of a floating IP, with any port."""
     return f"{LEADS} {floating_ip}"
 
 
 def associations(cloud: Any, floating_ip: str) -> list[str]:
-    """The association of a floating IP, as ``<floating IP>:<port>``, if it has one."""
+    """Return the association of a floating IP as ``<floating IP>:<port>``, if it has one."""
     found = FLOATING_IPS.find(cloud, floating_ip) or {}
     return [f"{floating_ip}:{found['port_id']}"] if found.get("port_id") else []
 
 
 def addresses_of(cloud: Any, port: Object) -> Freed:
-    """What must be stored before :func:`free_addresses` is called."""
+    """Return the addresses of a port. Store them before calling :func:`free_addresses`."""
     leading = FLOATING_IPS.select(cloud, port_id=port["id"])
     return {
         "fixed_ips": [
@@ -47,7 +46,7 @@ def addresses_of(cloud: Any, port: Object) -> Freed:
 
 
 def free_addresses(cloud: Any, port_id: str, freed: Freed) -> None:
-    """Take all addresses from a port. Safe to repeat; a port that is gone is fine."""
+    """Remove all addresses from a port. Safe to repeat; a deleted port is fine."""
     port = PORTS.find(cloud, port_id)
     if port is None or not port.get("fixed_ips"):
         return
@@ -59,7 +58,10 @@ def free_addresses(cloud: Any, port_id: str, freed: Freed) -> None:
 
 
 def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
-    """Restore the addresses. Safe to repeat; a floating IP that has moved elsewhere stays there."""
+    """Restore the addresses of a port. Safe to repeat.
+
+    A floating IP that was associated with another port in the meantime stays there.
+    """
     port = PORTS.find(cloud, port_id)
     if port is None:
         return
@@ -73,8 +75,8 @@ def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
 
 
 def is_derived(address: str) -> bool:
-    """Return whether the service has made an IPv6 address of the port's hardware address.
+    """Return whether an IPv6 address was derived from the port's MAC address.
 
-    It gives such addresses to every port of a network with SLAAC, asked or not.
+    Neutron assigns such addresses to every port in a SLAAC subnet, requested or not.
     """
     return ip_address(address).packed[11:13] == _OF_HARDWARE_ADDRESS

@@ -1,4 +1,4 @@
-"""Ports, both those of OS::Neutron::Port and those that are created for a server."""
+"""Properties of ports, shared by OS::Neutron::Port and the ports of servers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from stoker.resources.base import declare
 from stoker.schema.properties import Property
 from stoker.schema.support import since
 
-MAC_ADDRESS = declare.checked("mac_addr", "Hardware address.")
+MAC_ADDRESS = declare.checked("mac_addr", "MAC address.")
 PORT_SECURITY_ENABLED = declare.boolean(
-    "Whether the service drops traffic from forged addresses.",
+    "Drop traffic from addresses that the port does not own.",
     update_allowed=True,
     support=since("5.0.0"),
 )
@@ -24,7 +24,7 @@ PROPERTIES: Mapping[str, Property] = {
         update_allowed=True,
         entries={
             "ip_address": declare.checked(
-                "ip_or_cidr", "Address, or range where one is allowed.", required=True
+                "ip_or_cidr", "IP address, or CIDR range.", required=True
             ),
             "mac_address": MAC_ADDRESS,
         },
@@ -39,7 +39,7 @@ PROPERTIES: Mapping[str, Property] = {
             "virtio-forwarder",
             "smart-nic",
         ],
-        "Kind of the virtual interface.",
+        "Type of the virtual NIC.",
         default="normal",
         update_allowed=True,
         support=since("2015.1"),
@@ -53,11 +53,10 @@ PROPERTIES: Mapping[str, Property] = {
     ),
     "port_security_enabled": PORT_SECURITY_ENABLED,
     "propagate_uplink_status": declare.boolean(
-        "Whether the port reports the status of its uplink.",
+        "Propagate the link status of the physical port.",
         update_allowed=True,
         support=since("15.0.0"),
     ),
     "qos_policy": QOS_POLICY,
     "value_specs": declare.VALUE_SPECS,
 }
-"""The properties that both have."""

@@ -6,6 +6,5 @@ NUMBERS = {
     "ipv6-route": 43, "ospf": 89, "pgm": 113, "rsvp": 46, "sctp": 132, "tcp": 6, "udp": 17,
     "udplite": 136, "vrrp": 112,
 }  # fmt: skip
-"""The number of each protocol that has a name."""
 
 PROTOCOLS: tuple[int | str, ...] = (*range(256), *NUMBERS)

@@ -1,4 +1,4 @@
-"""Quotas of a project: limits of a service that are set, and go back to the defaults."""
+"""Base of quota types: sets a project's limits at one service, and resets them on delete."""
 
 from __future__ import annotations
 
@@ -15,30 +15,25 @@ from stoker.schema.support import SUPPORTED, SupportStatus
 PROJECT = declare.by_name("keystone.project", "Project", required=True)
 
 _LIMITS = "quota"
-"""The kind of parts that the limits of a project are."""
 
 
 def limit(words: str, support: SupportStatus = SUPPORTED) -> Property:
-    """How many of something a project may have; -1 for any number."""
+    """Declare a limit; -1 means unlimited."""
     return declare.at_least(
-        -1, f"How many {words} there may be, or -1.", update_allowed=True, support=support
+        -1, f"Maximum number of {words}; -1 for no limit.", update_allowed=True, support=support
     )
 
 
 class ProjectQuota(ManagedType):
-    """The limits of one project at a service. They have no id: it is the generated name."""
+    """The limits of one project at a service. The physical id is the generated name."""
 
     unique = True
     finds_own = True
     shares = frozenset({_LIMITS})
-    proxy: ClassVar[str]
-    """Attribute of the connection that speaks to the service."""
-    path: ClassVar[str]
-    """The project follows."""
-    key: ClassVar[str]
-    """Name around the limits in a body."""
-    field_names: ClassVar[Mapping[str, str]] = {}
-    """Property -> field, where their names differ."""
+    proxy: ClassVar[str]  # Attribute of the cloud connection for the service.
+    path: ClassVar[str]  # Path, to which the project id is added.
+    key: ClassVar[str]  # Key of the limits in request bodies.
+    field_names: ClassVar[Mapping[str, str]] = {}  # Property -> field, where they differ.
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
@@ -47,39 +42,39 @@ class ProjectQuota(ManagedType):
         return Done(call.physical_name)
 
     def update(self, call: Call) -> Outcome:
-        """Set the limits that are given now; the service keeps the others."""
+        """Set the given limits; the service keeps the others."""
         self._set(call)
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Go back to the defaults, unless another resource sets the limits of the project too."""
+        """Reset to the defaults, unless another resource sets limits of the same project."""
         if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
             with gone_is_fine():
                 self._ask(call, "DELETE")
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """The limits of the project at the service."""
+        """Return the shared part: the limits of the project at this service."""
         return {f"{_LIMITS} {self.path}/{call.properties['project']}"}
 
     def find(self, call: Call) -> str | None:
-        """The limits, if they are as they should be."""
+        """Return the limits, if they have the desired values."""
         found = self._present(call)
         return call.physical_name if self._wanted(call).items() <= found.items() else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The limits as the service tells them."""
+        """Return the limits as the service reports them."""
         return {"show": self._present(call)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The limits that are in force."""
+        """Return the limits that are in force."""
         found = self._present(call)
         names = {name: self.field_names.get(name, name) for name in self.properties}
         told = {name: found[field] for name, field in names.items() if field in found}
         return {**told, "project": call.properties["project"]}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the service still tells of the project."""
+        """Check that the service still accepts the project."""
         self._present(call)
         return Done()
 

@@ -1,4 +1,10 @@
-"""What scaling policies share, whatever words they declare their properties in."""
+"""Base of the scaling policy types, OpenStack's and AWS's.
+
+A signal at the URL of the policy changes the size of its group. The policy only describes the
+adjustment; the engine applies it to the group (:mod:`stoker.resources.shared.group_members`).
+
+Tested by tests/scaling.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +20,11 @@ from stoker.schema.resource_type import Adjustment, Call
 class ScalesGroup(ActsOnSignals):
     """A type that changes the size of a group when it is signalled.
 
-    The class variables name its properties.
+    The class variables are names of its properties.
     """
 
+    # The type's words for kinds of adjustments -> kind in :class:`Adjustment`.
     kinds: ClassVar[Mapping[str, str]]
-    """Kinds of adjustments: the words of the type, and those of :class:`Adjustment`."""
     group: ClassVar[str]
     amount: ClassVar[str]
     kind: ClassVar[str]
@@ -26,7 +32,7 @@ class ScalesGroup(ActsOnSignals):
     least: ClassVar[str]
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A smallest step applies to percentages only."""
+        """Check that a minimum step is given only for percentages."""
         kind = properties.get(self.kind)
         known = isinstance(kind, str) and self.kinds.get(kind, PERCENT) != PERCENT
         if properties.get(self.least) is None or not known:
@@ -36,7 +42,7 @@ class ScalesGroup(ActsOnSignals):
         return [Diagnostic("bad-adjustment", message, (self.least,))]
 
     def adjustment(self, call: Call) -> Adjustment:
-        """The adjustment that the properties describe."""
+        """Return the adjustment that the properties describe."""
         wanted = call.properties
         return Adjustment(
             policy=call.name,

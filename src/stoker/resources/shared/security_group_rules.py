@@ -1,10 +1,13 @@
-"""Rules of a security group: how desired and existing ones are compared.
+"""Compares and changes the rules of a security group.
 
-The service normalizes some values (``icmpv6``, host bits of a prefix), so rules are compared by
-meaning, and only differences are added or removed. A group also holds rules of other resources and
-rules that were added by hand. It compares and removes only its own: those that its properties had
-before, and those that its data name. An update adds to the data before it adds rules, so that a
-rule of an update that failed is known as well.
+Desired and existing rules are compared by meaning, since Neutron normalizes some values
+(``icmpv6``, host bits of a prefix). Only differences are added or removed.
+
+A group may also contain rules of other resources and rules that users added by hand. It compares
+and removes only its own rules: those of its previous properties, and those recorded in its data. An
+update records rules in the data before it adds them, so that rules of a failed update are known.
+
+Tested by tests/resource_types_openstack/test_security_groups.py.
 """
 
 from __future__ import annotations
@@ -27,8 +30,7 @@ _SHOWN = (
 )  # fmt: skip
 
 _ICMP, _ICMP_OF_IPV6 = "1", "58"
-OWN_RULES = "rules"
-"""Key of the data: the meanings of the rules that updates of the group have added."""
+OWN_RULES = "rules"  # Key of the data: meanings of the rules that updates added.
 _EVERYWHERE = frozenset({"0.0.0.0/0", "::/0"})
 _DEFAULTS: tuple[Mapping[str, Any], ...] = (
     {"direction": "egress", "ethertype": "IPv4"},
@@ -37,30 +39,29 @@ _DEFAULTS: tuple[Mapping[str, Any], ...] = (
 
 
 RULE = "security group rule"
-"""The kind of parts that rules are."""
 
 
 def rule_part(rule: Mapping[str, Any]) -> str:
-    """The part of its group that a rule is, as the service takes it."""
+    """Return the shared part of the group for a rule, given as a request body."""
     return f"{RULE} {rule['security_group_id']} {meaning(rule)}"
 
 
 def bodies(rules: Sequence[Mapping[str, Any]], group_id: str) -> list[Object]:
-    """The wanted rules as the service takes them.
+    """Return the request bodies of the desired rules.
 
-    A group without egress rules of its own keeps those that every new group has.
+    A group without egress rules keeps the two that every new group has.
     """
     return [_body(rule, group_id) for rule in with_defaults(rules)]
 
 
 def with_defaults(rules: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rules that a group has which was given these."""
+    """Return the rules, with Neutron's default egress rules if none is given."""
     leads_out = any(rule.get("direction") == "egress" for rule in rules)
     return list(rules) if leads_out else [*rules, *_DEFAULTS]
 
 
 def told(call: Call, existing: Sequence[Object]) -> list[Mapping[str, Any]]:
-    """The group's own rules as properties: as they were given where they mean the same."""
+    """Return the group's own rules as properties, in the form in which they were given."""
     rules, group_id = call.properties.get("rules") or [], call.object_id
     present = {meaning(rule) for rule in existing}
     given = [(meaning(_body(rule, group_id)), rule) for rule in with_defaults(rules)]
@@ -81,7 +82,7 @@ def _body(rule: Mapping[str, Any], group_id: str) -> Object:
 
 
 def meaning(rule: Mapping[str, Any]) -> Meaning:
-    """The meaning of a rule: equal for rules that the service considers duplicates."""
+    """Return a key that is equal for rules which Neutron considers duplicates."""
     protocol = rule.get("protocol")
     name = "" if protocol in (None, "", "any", 0, "0") else str(protocol).lower()
     number = str(NUMBERS.get(name, name))
@@ -101,15 +102,16 @@ def meaning(rule: Mapping[str, Any]) -> Meaning:
 
 
 def own_meanings(call: Call, before: Sequence[Object] = ()) -> set[Meaning]:
-    """The meanings of the rules that the group has added; ``before`` are those of its properties
-    before an update.
+    """Return the meanings of the group's own rules.
+
+    ``before`` are the rules of its properties before an update.
     """
     noted = [tuple(entry) for entry in call.data.get(OWN_RULES) or ()]
     return {*noted, *map(meaning, before)}
 
 
 def noted(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> Wait | None:
-    """Return an outcome that records the rules added by an update; None if all are known."""
+    """Return an outcome that records the rules to add; None if all are recorded."""
     own = own_meanings(call, before)
     added = {meaning(body) for body in wanted} - own
     if not added:
@@ -118,7 +120,7 @@ def noted(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> Wai
 
 
 def applied(call: Call, outcome: Outcome, wanted: Sequence[Object]) -> Outcome:
-    """The outcome of an update, which knows the rules that are left once it is done."""
+    """Return the outcome of an update, with the remaining rules in its data."""
     if not isinstance(outcome, Done) or OWN_RULES not in call.data:
         return outcome
     kept = {meaning(body) for body in wanted}
@@ -130,10 +132,10 @@ def _listed(meanings: Iterable[Meaning]) -> list[list[Any]]:
 
 
 def bring_to(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> None:
-    """Add the rules that are missing, then remove own ones that are not wanted. Safe to repeat.
+    """Add missing rules, then remove the group's own rules that are not wanted. Safe to repeat.
 
-    ``before`` are the rules that the group had by its properties. Rules that are resources of the
-    stack as well stay.
+    ``before`` are the rules of the previous properties. Rules that are also resources of the stack
+    stay.
     """
     existing = SECURITY_GROUP_RULES.select(call.cloud, security_group_id=call.object_id)
     present = {meaning(rule) for rule in existing}

@@ -1,4 +1,11 @@
-"""What a server that takes software deployments is told: where it gets them, and as whom."""
+"""Metadata and credentials for servers that receive software deployments.
+
+A server polls for its deployments in one of four ways (``software_config_transport``). This module
+creates the stack user, the temporary URL or the queue that the transport needs, and builds the
+metadata in which os-collect-config finds it. Called by the server types in worker threads.
+
+Tested by tests/software.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +21,12 @@ from stoker.schema.resource_type import Call
 _CREDENTIALS = ("user_id", "username", "password", "project_id", "access", "secret")
 _TRANSPORT = "software_config_transport"
 _PLACE = "deployment_swift_data"
+# Transports for which metadata are pushed; servers do not ask this service.
 _PUBLISHED = ("POLL_TEMP_URL", "ZAQAR_MESSAGE")
-"""Transports of servers that do not ask this service."""
 
 
 def credentials(call: Call) -> dict[str, Any]:
-    """Credentials of a stack user of the server's own, to be kept as data."""
+    """Create a stack user for the server; return its credentials, for the resource's data."""
     assert call.signalling is not None
     user = dict(call.signalling.create_user(call))
     keypair = dict(call.signalling.create_keypair(call, str(user["user_id"])))
@@ -28,30 +35,28 @@ def credentials(call: Call) -> dict[str, Any]:
 
 
 def told(call: Call) -> dict[str, Any]:
-    """What the metadata says besides what the template does: where the server polls for
-    deployments, in the terms of os-collect-config. To be kept as data.
-    """
+    """Return the metadata for os-collect-config: where the server polls for deployments."""
     deployments = call.metadata.get("deployments", [])
     return {"deployments": deployments, "os-collect-config": _collect(call)}
 
 
 def metadata_address(call: Call) -> str | None:
-    """The address below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
+    """Return the base URL of the CloudFormation API, such as ``http://host:8000/v1/``."""
     return None if call.signalling is None else call.signalling.metadata_url(call)
 
 
 def watch_address(call: Call) -> str | None:
-    """The address below which the CloudWatch interface answers."""
+    """Return the base URL of the CloudWatch API."""
     return None if call.signalling is None else call.signalling.watch_url(call)
 
 
 def publishes(properties: Mapping[str, Any]) -> bool:
-    """Return whether the server reads its metadata elsewhere than from this service."""
+    """Return whether the metadata are pushed to a place outside of this service."""
     return properties.get(_TRANSPORT) in _PUBLISHED
 
 
 def publish(call: Call) -> None:
-    """Put the metadata where the server reads it."""
+    """Push the metadata to the place where the server polls."""
     content = json.dumps(call.metadata)
     if call.properties.get(_TRANSPORT) == "POLL_TEMP_URL":
         stored = _object(call, call.properties)
@@ -62,7 +67,7 @@ def publish(call: Call) -> None:
 
 
 def retract(call: Call, properties: Mapping[str, Any]) -> None:
-    """Remove what was published for a server with these properties."""
+    """Delete the pushed metadata of a server with these properties."""
     if properties.get(_TRANSPORT) == "POLL_TEMP_URL":
         _object(call, properties).remove()
     elif properties.get(_TRANSPORT) == "ZAQAR_MESSAGE":
@@ -70,7 +75,7 @@ def retract(call: Call, properties: Mapping[str, Any]) -> None:
 
 
 def retract_moved(call: Call) -> None:
-    """Remove what was published where an update makes the server read no more."""
+    """Delete the pushed metadata at the previous place, if an update changes the transport."""
     previous = call.update.previous
     if call.update.changed & {_TRANSPORT, _PLACE} and publishes(previous):
         retract(call, previous)

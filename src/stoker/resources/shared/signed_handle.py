@@ -1,4 +1,4 @@
-"""A wait condition handle that is a signed address of the CloudFormation endpoint."""
+"""Base of wait condition handles that are a signed URL of the CloudFormation API."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ KEYS = ("Data", "Reason", "Status", "UniqueId")
 
 
 class SignedHandle(ManagedType):
-    """A wait condition handle that is a signed address. Calls the identity service."""
+    """A wait condition handle whose reference is a signed URL."""
 
     service = "identity"
     renewed = True
     secrets = frozenset({URL, "password", "secret"})
 
     def create(self, call: Call) -> Outcome:
-        """Make a stack user, its key, and the address that the key signs."""
+        """Create a stack user, its key pair, and the signed URL."""
         if URL in call.data:
             return Done(physical_id=call.data["user_id"])
         if call.signalling is None:
@@ -33,17 +33,17 @@ class SignedHandle(ManagedType):
         return Done(physical_id=user["user_id"], data={**data, URL: url})
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the stack user."""
+        """Delete the stack user."""
         if call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()
 
     def reference(self, call: Call) -> Any:
-        """The signed address."""
+        """Return the signed URL."""
         return call.data.get(URL, call.name)
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signal as it is stored; raises ``ValidationError`` for an incomplete body."""
+        """Return the signal as it is stored. Raise ``ValidationError`` for an incomplete body."""
         if not isinstance(details, Mapping) or sorted(details) != sorted(KEYS):
             raise ValidationError(f"a signal must have exactly the keys {', '.join(KEYS)}")
         if details["Status"] not in (SUCCESS, FAILURE):
@@ -56,11 +56,11 @@ class SignedHandle(ManagedType):
         }
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """Status and reason of the signal."""
+        """Return status and reason of the signal."""
         return describe_signal(details)
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
-        """The signals by their id."""
+        """Return the signals by their id."""
         return {
             key: {name: signal.get(name.lower()) for name in ("Status", "Reason", "Data")}
             for key, signal in received(signals).items()
@@ -68,5 +68,5 @@ class SignedHandle(ManagedType):
 
 
 def describe_signal(signal: Mapping[str, Any]) -> str:
-    """What the event of a signal says."""
+    """Return the text of a signal's event."""
     return f"{signal['status']}: {signal['reason']}"

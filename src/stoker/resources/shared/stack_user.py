@@ -1,4 +1,4 @@
-"""As whom servers log in to the cloud: a stack user, in the project of all stack users."""
+"""The stack user as which a server logs in to the cloud."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stoker.schema.resource_type import Call
 
 
 def user(call: Call) -> dict[str, Any]:
-    """As whom a server logs in to the cloud, and where."""
+    """Return credentials and endpoint for a server, in the terms of os-collect-config."""
     return {
         "user_id": call.data.get("user_id"),
         "password": call.data.get("password"),
@@ -21,7 +21,7 @@ def user(call: Call) -> dict[str, Any]:
 
 
 def login(call: Call) -> UserPassword | None:
-    """The same as the connection to the cloud wants it; None where there is no such user."""
+    """Return the stack user's credentials for the cloud connection, or None without a user."""
     known = user(call)
     if not known["user_id"]:
         return None

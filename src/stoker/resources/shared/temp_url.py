@@ -1,4 +1,4 @@
-"""Objects of the object store with temporary URLs: what servers read and write without a token."""
+"""Objects in the object store that servers read and write through temporary URLs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from stoker.schema.resource_type import Call
 _ERRORS = 400
 _FAR_FUTURE = 2**31 - 1
 _KEY_HEADER = "X-Account-Meta-Temp-Url-Key"
-_MOST_BYTES = 1024 * 1024
-"""Of an object that a server has written."""
+_MOST_BYTES = 1024 * 1024  # of an object that a server wrote
 
 
 class StoredObject(Struct, frozen=True):
-    """A place in the object store of a call's project."""
+    """An object in the call's project. Its container may not exist yet."""
 
     call: Call
     container: str
     name: str
 
     def ensure(self, content: bytes) -> None:
-        """Make container and object, the latter with this content unless it is there.
+        """Create the container, and the object with this content unless it exists.
 
-        Raises :class:`stoker.kernel.errors.RequestError` for a cloud without an object store.
+        Raise :class:`stoker.kernel.errors.RequestError` for a cloud without an object store.
         """
         endpoint(self.call, "object_store")
         _sent(self.call, "PUT", self._container)
@@ -41,14 +40,14 @@ class StoredObject(Struct, frozen=True):
             self.write(content)
 
     def ensure_versions(self) -> None:
-        """Make the container, which keeps what is written over, if the object store can do that."""
+        """Create a container that keeps overwritten versions, if the object store supports that."""
         endpoint(self.call, "object_store")
         _sent(self.call, "PUT", self._container)
         headers = {"X-Versions-Location": self.container}
         self.call.cloud.object_store.request(self._container, "POST", headers=headers)
 
     def versions(self) -> list[StoredObject]:
-        """What the object has been, as far as that is kept, oldest first; itself the last."""
+        """Return the kept versions of the object, oldest first, the current one last."""
         return [replace(self, name=name) for name in self._names()]
 
     def write(self, content: bytes) -> None:
@@ -56,7 +55,7 @@ class StoredObject(Struct, frozen=True):
         _sent(self.call, "PUT", self._path, data=content)
 
     def read(self) -> bytes:
-        """The content; empty where there is none. What is longer than a signal may be is cut."""
+        """Return the content, cut at 1 MiB; empty if there is no object."""
         answer = self._answer("GET", {"Range": f"bytes=0-{_MOST_BYTES - 1}"})
         if answer.status_code in _EMPTY:
             return b""
@@ -65,19 +64,17 @@ class StoredObject(Struct, frozen=True):
         return bytes(answer.content)
 
     def remove(self) -> None:
-        """Remove the object, and its container if it is empty. None of them, or no object store,
-        is fine.
-        """
+        """Delete the object, and its container if it is empty. Missing ones are fine."""
         if not has_endpoint(self.call, "object_store"):
             return
         self._delete(self._path)
         self._delete(self._container)
 
     def remove_versions(self) -> None:
-        """The same for all that the object has been."""
+        """Delete all versions of the object, and the container."""
         if not has_endpoint(self.call, "object_store"):
             return
-        # else the version before comes back with each that is removed
+        # Otherwise the object store restores the previous version after each delete.
         headers = {"X-Remove-Versions-Location": "yes"}
         self.call.cloud.object_store.request(self._container, "POST", headers=headers)
         for version in self.versions():
@@ -85,7 +82,7 @@ class StoredObject(Struct, frozen=True):
         self._delete(self._container)
 
     def url(self, method: str) -> str:
-        """An address that allows this method for as long as addresses can."""
+        """Return a URL for this HTTP method that is valid until 2038, the latest possible time."""
         address = endpoint(self.call, "object_store").rstrip("/")
         path = urlsplit(address).path + self._path
         signed = f"{method}\n{_FAR_FUTURE}\n{path}".encode()
@@ -102,7 +99,7 @@ class StoredObject(Struct, frozen=True):
         return f"{self._container}/{quote(self.name)}"
 
     def _names(self) -> list[str]:
-        """The object, if it is there, after the earlier versions of it."""
+        """Return the names of earlier versions, then that of the object itself."""
         earlier = f"{len(self.name):03x}{self.name}/"
         found = []
         for prefix in (earlier, self.name):
@@ -125,16 +122,16 @@ class StoredObject(Struct, frozen=True):
         return self.call.cloud.object_store.request(self._path, method, headers=headers or {})
 
 
+# The container has other objects, or there is nothing to delete.
 _GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
-"""Answers to a delete: there is none, or the container has other objects."""
+# No object, or one without content.
 _EMPTY = (HTTPStatus.NOT_FOUND, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
-"""Answers to a read of no object, or of one without content."""
 
 
 def endpoint(call: Call, service: str) -> str:
-    """The address of a service that servers use, as the catalog has it.
+    """Return the public URL of a service from the catalog.
 
-    Raises :class:`stoker.kernel.errors.RequestError` for a cloud without it.
+    Raise :class:`stoker.kernel.errors.RequestError` if the catalog has none.
     """
     found = getattr(call.cloud, service).get_endpoint_data()
     if found is None:
@@ -159,7 +156,7 @@ def _transport_of(call: Call) -> str:
 
 
 def _key(call: Call) -> str:
-    """The account's key for temporary URLs; made where there is none."""
+    """Return the account's key for temporary URLs; create one if there is none."""
     answer = call.cloud.object_store.request("", "HEAD")
     present = answer.headers.get(_KEY_HEADER)
     if present:

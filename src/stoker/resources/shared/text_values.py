@@ -8,9 +8,9 @@ from typing import Any
 
 
 def as_texts(values: Mapping[Any, Any] | None) -> dict[str, str]:
-    """The map with every value as text; a value that is not text is written in JSON.
+    """Return the map with text values. Other values are written as JSON.
 
-    Programs in a server parse its metadata as JSON, as Heat writes it.
+    Programs in a server parse its metadata as JSON, as they do with Heat.
     """
     return {str(key): _text(value) for key, value in (values or {}).items()}
 

@@ -1,4 +1,4 @@
-"""Volumes attached to servers, whichever type says so."""
+"""Base of the volume attachment types, OpenStack's and AWS's."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _REFUSED = 400
 _ON_ITS_WAY = frozenset({"attaching", "reserved"})
-_BUSY_SECONDS = 120.0
-"""How long a volume may take to come free from where it was."""
+_BUSY_SECONDS = 120.0  # wait at most this long for a volume that is being detached elsewhere
 
 
 class Attachment(ManagedType):
-    """A volume at a server. Its physical id is the volume's, as the compute service has it."""
+    """A volume attached to a server. The physical id is the volume's, as in Nova."""
 
     service = "compute"
     unique = True
     link = "volume attachment"
     server: ClassVar[str]
     volume: ClassVar[str]
-    device: ClassVar[str]
-    """The names of the properties."""
+    device: ClassVar[str]  # These are names of properties.
 
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
-        """Server and volume: some volumes can be attached to several servers."""
+        """Return server and volume, since some volumes can be attached to several servers."""
         return f"{properties.get(self.server)}:{physical_id}"
 
     def create(self, call: Call) -> Outcome:
-        """Attach the volume, and wait until the server has it."""
+        """Attach the volume, and wait until it is attached."""
         server, volume_id = self._wanted(call)
         volume = poll_object(call, VOLUMES) if call.physical_id is not None else None
         if volume is not None and _has(volume, server):
@@ -44,7 +42,7 @@ class Attachment(ManagedType):
         return self._attach(call)
 
     def update(self, call: Call) -> Outcome:
-        """Detach the volume from where it was, then attach the one that is wanted."""
+        """Detach the previous volume, then attach the desired one."""
         before = call.update.previous
         if not call.progress.get("detached"):
             outcome = _let_go(call, str(before[self.server]), str(before[self.volume]))
@@ -54,24 +52,24 @@ class Attachment(ManagedType):
         return self._attach(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Detach the volume, and wait until it is."""
+        """Detach the volume, and wait until it is detached."""
         if call.physical_id is None:
             return Done()
         server, volume = str(call.properties[self.server]), call.physical_id
         return _let_go(call, server, volume) or Done()
 
     def find(self, call: Call) -> str | None:
-        """The attachment, if the server has the volume."""
+        """Return the attachment, if the server has the volume."""
         server, volume = self._wanted(call)
         return volume if _attachment(call, server, volume) is not None else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The attachment as the compute service shows it."""
+        """Return the attachment as Nova reports it."""
         server, volume = self._wanted(call)
         return {"show": _attachment(call, server, volume) or {}}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Which server has the volume; None if this one has not."""
+        """Return server and volume; None if the volume is not attached to this server."""
         server, _ = self._wanted(call)
         found = _attachment(call, server, call.object_id)
         if found is None:
@@ -79,7 +77,7 @@ class Attachment(ManagedType):
         return {self.server: server, self.volume: found["volumeId"]}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the server still has the volume."""
+        """Check that the volume is still attached."""
         server, _ = self._wanted(call)
         volume = call.physical_id or ""
         if not volume or _attachment(call, server, volume) is None:
@@ -118,20 +116,20 @@ class Attachment(ManagedType):
 
 
 def _comes_free(call: Call, volume_id: str) -> bool:
-    """Return whether the volume is on its way, so that it may be attached soon."""
+    """Return whether the volume changes its state now, so that it may soon be attachable."""
     volume = VOLUMES.find(call.cloud, volume_id)
     return volume is not None and volume.get("status") in READINESS.pending
 
 
 def _let_go(call: Call, server: str, volume_id: str) -> Outcome | None:
-    """Detach a volume; None when the server has it no longer."""
+    """Detach a volume; None once it is detached."""
     found = _attachment(call, server, volume_id)
     volume = VOLUMES.find(call.cloud, volume_id)
     if found is None and (volume is None or not _has(volume, server)):
         return None
     if found is not None and (volume is None or volume.get("status") != "detaching"):
         detach_from(call, server, volume_id)
-    return Wait(polling_pause(call), reason=f"server {server} is to let go of the volume")
+    return Wait(polling_pause(call), reason=f"server {server} is detaching the volume")
 
 
 def _attachment(call: Call, server: str, volume_id: str) -> Object | None:

@@ -1,7 +1,7 @@
-"""Volumes, whichever type they are of: waited for, changed in place, backed up, deleted.
+"""Base of the volume types: delete, backup and attachment of volumes.
 
-A snapshot of a volume is a backup, as in Heat, since that lives on when the volume is deleted. What
-a volume that servers have cannot bear is done while it is detached from them.
+A snapshot of a volume is a backup, as in Heat, since a backup survives the volume. Changes that
+Cinder refuses for an attached volume are made while it is detached from its servers.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from stoker.resources.base.rest import (
 )
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
-BACKUP = "backup_id"
-"""Key of the data: the backup of the newest snapshot."""
+BACKUP = "backup_id"  # Key of the data: id of the newest backup.
 READINESS = Readiness(
     pending=frozenset(
         {"creating", "downloading", "extending", "retyping", "attaching", "detaching", "reserved"}
@@ -34,8 +33,7 @@ READINESS = Readiness(
 _BACKED_UP = frozenset({"available", "in-use"})
 _LOST_BACKUPS = frozenset({"error", "error_deleting", "deleting"})
 _IN_USE_SECONDS = 60.0
-_BUSY = 400
-"""What Cinder answers where the state of a volume does not allow something."""
+_BUSY = 400  # Cinder's answer if the volume's state does not allow a request.
 
 
 class BlockVolume(RestResource):
@@ -48,7 +46,7 @@ class BlockVolume(RestResource):
     has_data = True
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the volume with its snapshots, once no server has it."""
+        """Delete the volume with its snapshots, once it is detached from all servers."""
         if call.physical_id is None:
             return Done()
         volume = VOLUMES.find(call.cloud, call.physical_id)
@@ -71,13 +69,13 @@ class BlockVolume(RestResource):
         return Wait(pause, progress={"asked": True}, reason="the volume is being deleted")
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """Return the outcome for the status, with the cause of a failure."""
+        """Return the outcome for the status. A failure includes its cause."""
         if found.get("status") in READINESS.failed:
             return failed(call, found)
         return super().judge(call, found)
 
     def snapshot(self, call: Call) -> Outcome:
-        """Back the volume up; the id of the backup is kept as ``backup_id``."""
+        """Back the volume up. The id of the backup is kept as ``backup_id``."""
         return take_backup(call)
 
     def delete_snapshot(self, call: Call) -> Outcome:
@@ -85,11 +83,11 @@ class BlockVolume(RestResource):
         return delete_backup(call)
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Volumes with their descriptions, among them those like this."""
+        """List volumes in detail, filtered by name."""
         return VOLUMES.select(call.cloud, f"{VOLUMES.path}/detail", name=like["name"])
 
     def _with_token(self, call: Call) -> list[Object]:
-        """The volumes that carry the token; no list can be narrowed by description."""
+        """Return the volumes with the token. Cinder cannot filter by description."""
         if not call.properties.get("name"):
             return self.candidates(call)
         marked = marker_text(call)
@@ -98,9 +96,9 @@ class BlockVolume(RestResource):
 
 
 def failed(call: Call, volume: Object) -> Failed:
-    """Return the failure of a volume. The service keeps its cause apart, as a message to users."""
+    """Return the failure of a volume, with its cause from Cinder's user messages."""
     volume_id, cause = str(volume["id"]), "Unknown"
-    with suppress(CloudError):  # a service before 2017 has no messages
+    with suppress(CloudError):  # Services before 2017 have no user messages.
         listed = MESSAGES.select(call.cloud, resource_uuid=volume_id)
         own = [each for each in listed if each.get("resource_uuid") == volume_id]
         if own:
@@ -110,7 +108,7 @@ def failed(call: Call, volume: Object) -> Failed:
 
 
 def _held(call: Call, volume: Object) -> Outcome:
-    """Wait until a server that is going has let go of the volume; others never do."""
+    """Wait until a server that is being deleted has released the volume; fail after a minute."""
     if call.now - call.started_at > _IN_USE_SECONDS:
         servers = ", ".join(str(each.get("server_id")) for each in volume.get("attachments") or ())
         whose = f" by server {servers}" if servers else ""
@@ -120,7 +118,7 @@ def _held(call: Call, volume: Object) -> Outcome:
 
 
 def take_backup(call: Call) -> Outcome:
-    """Make a backup of the volume, of which the id is kept, unless there is nothing to back up."""
+    """Create a backup of the volume, and wait for it. The id goes into the data."""
     backup_id = call.progress.get("backup")
     if backup_id is None:
         volume = VOLUMES.find(call.cloud, call.physical_id or "")
@@ -146,7 +144,7 @@ def take_backup(call: Call) -> Outcome:
 
 
 def _nothing_to_back_up(call: Call, volume: Object | None) -> Outcome:
-    """Before it is deleted that is well; a snapshot of a stack would lack what it is taken for."""
+    """Succeed before a delete, where a backup is a precaution; fail a requested snapshot."""
     if call.action == "SNAPSHOT":
         state = "no longer exists" if volume is None else f"is {volume.get('status')}"
         return Failed(f"the volume {call.physical_id} {state}: there is nothing to back up")
@@ -154,7 +152,7 @@ def _nothing_to_back_up(call: Call, volume: Object | None) -> Outcome:
 
 
 def _backup_named(call: Call) -> str | None:
-    """The backup that an earlier call has asked for."""
+    """Return the backup that an earlier call requested."""
     found = BACKUPS.named(call.cloud, call.snapshot.name)
     return str(found[0]["id"]) if found else None
 
@@ -165,7 +163,7 @@ def _request_backup(call: Call) -> str:
 
 
 def delete_backup(call: Call) -> Outcome:
-    """Remove the backup that was made of the volume, also one of which nobody has heard."""
+    """Delete the backup of the volume, including one whose create response was lost."""
     known = call.data.get(BACKUP)
     named = [str(backup["id"]) for backup in BACKUPS.named(call.cloud, call.snapshot.name)]
     left = [each for each in {*named, *([str(known)] if known else [])} if _is_left(call, each)]
@@ -186,7 +184,7 @@ def _is_left(call: Call, backup_id: str) -> bool:
 
 
 def attached(volume: Object) -> list[Mapping[str, Any]]:
-    """The servers that have a volume, each with the device."""
+    """Return the servers that have the volume attached, each with the device."""
     return [
         {"server": str(each["server_id"]), "device": each.get("device")}
         for each in volume.get("attachments") or ()
@@ -195,7 +193,7 @@ def attached(volume: Object) -> list[Mapping[str, Any]]:
 
 
 def let_go(call: Call, held: list[Mapping[str, Any]]) -> bool:
-    """Ask the servers to let go of the volume; whether they have."""
+    """Detach the volume from servers; return whether it is detached from all."""
     volume = VOLUMES.get(call.cloud, call.object_id)
     if volume.get("status") == "in-use":
         for each in held:
@@ -204,7 +202,7 @@ def let_go(call: Call, held: list[Mapping[str, Any]]) -> bool:
 
 
 def give_back(call: Call, held: list[Mapping[str, Any]]) -> bool:
-    """Attach the volume to the servers that had it; whether it is attached to all of them."""
+    """Attach the volume to its former servers; return whether it is attached to all."""
     volume = VOLUMES.get(call.cloud, call.object_id)
     present = {each["server"] for each in attached(volume)}
     missing = [each for each in held if each["server"] not in present]
@@ -214,7 +212,7 @@ def give_back(call: Call, held: list[Mapping[str, Any]]) -> bool:
 
 
 def attach_to(call: Call, server: str, volume_id: str, device: str | None) -> None:
-    """Ask a server to take a volume; one that is gone takes none."""
+    """Attach a volume to a server. A deleted server or volume is fine."""
     body = {"volumeAttachment": {"volumeId": volume_id, "device": device}}
     with gone_is_fine():
         path = SERVERS.at(server, "/os-volume_attachments")
@@ -222,7 +220,7 @@ def attach_to(call: Call, server: str, volume_id: str, device: str | None) -> No
 
 
 def detach_from(call: Call, server: str, volume_id: str) -> None:
-    """Ask a server to let go of a volume; one that does not have it is fine."""
+    """Detach a volume from a server. A detached volume is fine."""
     with gone_is_fine():
         path = SERVERS.at(server, f"/os-volume_attachments/{volume_id}")
         SERVERS.ask(call.cloud, "DELETE", path)

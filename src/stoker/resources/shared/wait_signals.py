@@ -1,7 +1,10 @@
-"""Wait conditions, and how they evaluate the signals of their handles.
+"""Base of wait conditions, and the evaluation of signals.
 
-A stored signal is ``{"id", "status", "reason", "data"}``; a later signal replaces an earlier one
-with the same id.
+A stored signal is ``{"id", "status", "reason", "data"}``. A later signal replaces an earlier one
+with the same id. The condition completes when enough distinct ids have arrived, and fails at the
+first signal that reports a failure, or after its timeout. The engine calls again for each signal.
+
+Tested by tests/resource_types_heat/test_waiting.py.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ FAILURE = "FAILURE"
 
 
 def received(signals: Sequence[Signal]) -> dict[str, Mapping[str, Any]]:
-    """The signals by their id, the latest of each, in the order of their first arrival."""
+    """Return the latest signal of each id, in the order in which the ids first arrived."""
     found: dict[str, Mapping[str, Any]] = {}
     for signal in signals:
         found[str(signal.details["id"])] = signal.details
@@ -28,37 +31,33 @@ def received(signals: Sequence[Signal]) -> dict[str, Mapping[str, Any]]:
 
 
 def _data_text(signals: Sequence[Signal]) -> str:
-    """The data of all signals by id, as JSON text."""
+    """Return the data of all signals by id, as JSON text."""
     return json.dumps({key: signal.get("data") for key, signal in received(signals).items()})
 
 
 def metadata_of(signals: Sequence[Signal]) -> dict[str, Any]:
-    """The signals as the metadata of the handle shows them."""
+    """Return the signals as metadata of the handle."""
     return {
         key: {name: signal.get(name) for name in ("status", "reason", "data")}
         for key, signal in received(signals).items()
     }
 
 
-HANDLE = declare.string("A reference to the handle that is signalled.", required=True)
-TIMEOUT = declare.number(
-    "Seconds to wait for the signals.", required=True, constraints=(Range(1, 43200),)
-)
+HANDLE = declare.string("Reference to the wait condition handle.", required=True)
+TIMEOUT = declare.number("Timeout in seconds.", required=True, constraints=(Range(1, 43200),))
 COUNT = declare.at_least(
-    1, "How many signals, with different ids, are waited for.", default=1, update_allowed=True
+    1, "Number of signals with different ids to wait for.", default=1, update_allowed=True
 )
-DATA = Attribute("JSON text: the data of each signal by its id.", Type.STRING, cached=False)
+DATA = Attribute("JSON object: the data of each signal, by its id.", Type.STRING, cached=False)
 
 
 class AwaitsSignals(ManagedType):
-    """A type that is complete when enough signals have come to a handle."""
+    """A type that completes when enough signals arrived at a handle."""
 
-    handle: ClassVar[str]
-    """Name of the property, as those of the next two."""
+    handle: ClassVar[str]  # This and the next two are names of properties.
     timeout: ClassVar[str]
     count: ClassVar[str]
-    data: ClassVar[str]
-    """Name of the attribute."""
+    data: ClassVar[str]  # Name of an attribute.
 
     def create(self, call: Call) -> Outcome:
         """Wait for the signals."""
@@ -68,25 +67,25 @@ class AwaitsSignals(ManagedType):
         return _await_signals(call, handle, count, timeout, self.data)
 
     def update(self, call: Call) -> Outcome:
-        """Wait for the signals that are wanted now."""
+        """Wait for the new number of signals."""
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is left to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
-        """How many signals have come to the handle, and how many are waited for."""
+        """Return the number of signals received, and the number expected."""
         signals = call.signals.get(call.properties[self.handle] or "", ())
         return len(received(signals)), call.properties[self.count]
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The data of all signals, late ones included."""
+        """Return the data of all signals, late ones included."""
         return {self.data: _data_text(call.signals.get(call.properties[self.handle] or "", ()))}
 
 
 def _await_signals(call: Call, handle: str, count: int, timeout: float, attribute: str) -> Outcome:
-    """Done when enough signals have come, Failed when one reports a failure or none comes."""
+    """Return Done after enough signals, Failed for a reported failure or a timeout."""
     if not handle:
         return Failed(
             "the empty text is not a valid wait condition handle. No signal can ever come",
@@ -109,5 +108,5 @@ def _await_signals(call: Call, handle: str, count: int, timeout: float, attribut
     if left <= 0:
         late = f"{waiting} within {timeout} seconds"
         return Failed(late, call.physical_name, kind="WaitConditionTimeout")
-    # The data is read live: to record all of it with each signal would write the square of it.
+    # The data are read live. Recording all of them with each signal would be quadratic.
     return Wait(after=left, physical_id=call.physical_name, on_signal=True, reason=waiting)

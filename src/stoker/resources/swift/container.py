@@ -51,7 +51,7 @@ class Container(ObjectContainer):
         return super().create(call)
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
-        """The access lists and the metadata."""
+        """Return the access lists and the metadata."""
         metadata = as_texts(properties.get("X-Container-Meta"))
         told = {f"X-Container-Meta-{key}": text for key, text in metadata.items()}
         for name in ("X-Container-Read", "X-Container-Write"):

@@ -86,7 +86,7 @@ class TroveCluster(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The kind of the database, and the members in the service's words."""
+        """Return the kind of the database, and the members in the service's words."""
         store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
         members = [_member(each) for each in properties.get("instances") or ()]
         return {"datastore": store, "instances": members}
@@ -102,11 +102,11 @@ class TroveCluster(RestResource):
         return super().judge(call, found)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name and the kind of the database."""
+        """Return the name and the kind of the database."""
         store = found.get("datastore") or {}
         told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
         return {**told, "name": found.get("name")}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All clusters: the list cannot be narrowed."""
+        """Return all clusters: the list cannot be narrowed."""
         return _CLUSTERS.select(call.cloud)

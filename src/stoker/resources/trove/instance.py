@@ -140,7 +140,7 @@ class TroveInstance(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The instance in the service's words."""
+        """Return the instance in the service's words."""
         store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
         backup, size = properties.get("restore_point"), properties.get("size")
         own = {name: properties.get(name) for name in _PLAIN}
@@ -160,7 +160,7 @@ class TroveInstance(RestResource):
         return updated(self, call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name, the flavor and the size, and the kind of the database."""
+        """Return the name, the flavor and the size, and the kind of the database."""
         store = found.get("datastore") or {}
         told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
         return {
@@ -171,11 +171,11 @@ class TroveInstance(RestResource):
         }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All instances: the list cannot be narrowed."""
+        """Return all instances: the list cannot be narrowed."""
         return INSTANCES.select(call.cloud)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The name of the server, and the address of the database in it."""
+        """Return the name of the server, and the address of the database in it."""
         name = found.get("hostname") or next(iter(found.get("ip") or ()), None)
         href = next((each["href"] for each in found.get("links") or ()), None)
         return {"hostname": name, "href": href}

@@ -36,7 +36,7 @@ class MistralTrigger(Subscriber):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The subscription without its subscriber."""
+        """Return the subscription without its subscriber."""
         params = dict(properties.get("params") or {})
         params["env"] = {**(params.get("env") or {}), "notification": "$zaqar_message$"}
         execution = {
@@ -47,7 +47,7 @@ class MistralTrigger(Subscriber):
         return {"ttl": properties["ttl"], "options": {"post_data": json.dumps(execution)}}
 
     def creation_body(self, call: Call) -> Object:
-        """The subscription of the workflow service, which acts with the user's trust."""
+        """Return the subscription of the workflow service, which acts with the user's trust."""
         endpoint = call.cloud.workflow.get_endpoint_data()
         if endpoint is None:
             raise RequestError("the cloud has no workflow service, which this type needs")
@@ -55,7 +55,7 @@ class MistralTrigger(Subscriber):
         return {**super().creation_body(call), "subscriber": subscriber}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The workflow and its input, out of what is sent for each message."""
+        """Return the workflow and its input, out of what is sent for each message."""
         execution = json.loads((found.get("options") or {}).get("post_data") or "{}")
         params = dict(execution.get("params") or {})
         env = {k: v for k, v in (params.pop("env", None) or {}).items() if k != "notification"}

@@ -92,12 +92,12 @@ class ZaqarQueue(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The queue of that name."""
+        """Return the queue of that name."""
         name = str(call.properties.get("name") or call.physical_name)
         return name if _is_there(call, name) else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The queue as the service describes it."""
+        """Return the queue as the service describes it."""
         found = _QUEUES.ask(call.cloud, "GET", _QUEUES.at(call.object_id))
         return {**_names(call.object_id), "show": found}
 

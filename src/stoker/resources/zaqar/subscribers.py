@@ -52,16 +52,16 @@ class Subscriber(RestResource):
         return Done(str(made["subscription_id"]))
 
     def candidates(self, call: Call) -> list[Object]:
-        """The subscription of the same subscriber; the list is not narrowed."""
+        """Return the subscription of the same subscriber; the list is not narrowed."""
         wanted = self.creation_body(call)["subscriber"]
         listed = self.of(call).select(call.cloud)
         return [item for item in listed if item.get("subscriber") == wanted]
 
     def changed_fields(self, call: Call) -> Object:
-        """All fields: what is not sent goes back to its default."""
+        """Return all fields: what is not sent goes back to its default."""
         return self.creation_body(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The fields; options that were not given are none."""
+        """Return the fields; options that were not given are none."""
         told: Mapping[str, Any] = super().properties_of(call, found)
         return {**told, "options": found.get("options") or None}

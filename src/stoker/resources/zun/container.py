@@ -114,13 +114,13 @@ class Container(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """The container, and its networks, which change by requests of their own."""
+        """Return the container, and its networks, which change by requests of their own."""
         body = super().creation_body(call)
         networks = call.properties.get("networks")
         return {**body, "run": True, "nets": _nets(networks)} if networks else {**body, "run": True}
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The fields in the service's words."""
+        """Return the fields in the service's words."""
         body = super().fields(properties)
         for mount in body.get("mounts") or ():
             if "volume_id" in mount:
@@ -156,5 +156,5 @@ class Container(RestResource):
         return Done()
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """All containers: the list cannot be narrowed."""
+        """Return all containers: the list cannot be narrowed."""
         return _CONTAINERS.select(call.cloud)

@@ -1,1 +1,1 @@
-"""OS::Nova::Server: a server, in one file for each thing that becomes of it."""
+"""OS::Nova::Server, with a module for each stage of a server's life."""

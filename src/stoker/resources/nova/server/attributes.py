@@ -1,7 +1,7 @@
-"""What a live server tells: its attributes, and the properties that it has.
+"""Reads attributes and properties of live servers.
 
-User data, files and hints are not among these: the compute service shows them to administrators
-alone, or not at all.
+User data, files and scheduler hints are not among the properties: Nova does not show them,
+or only to administrators.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from stoker.schema.software import TOLD
 
 _CONSOLES = "2.6"
 _TAGS = "2.26"
+# Property -> field.
 _PLAIN = {"name": "name", "key_name": "key_name", "diskConfig": "OS-DCF:diskConfig"}
-"""Property -> field."""
 _CONSOLE_KINDS = (
     ("novnc", "vnc"),
     ("spice-html5", "spice"),
@@ -35,7 +35,7 @@ _CONSOLE_KINDS = (
 
 
 def read_attributes(call: Call) -> dict[str, Any]:
-    """All attributes of the server, ``show`` included."""
+    """Return all attributes of the server, ``show`` included."""
     server = SERVERS.get(call.cloud, call.object_id, microversion=_TAGS)
     given: Mapping[str, list[Object]] = server.get("addresses") or {}
     ids = _network_ids(call, given)
@@ -56,7 +56,7 @@ def read_attributes(call: Call) -> dict[str, Any]:
 
 
 def _also_by_id(by_name: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
-    """The same entries under the networks' names and, beside them, under their ids."""
+    """Return the entries under the names of networks, and again under their ids."""
     by_id = {ids[name]: items for name, items in by_name.items() if name in ids}
     return {**by_name, **by_id}
 
@@ -65,13 +65,14 @@ def _network_ids(call: Call, addresses: Mapping[str, Any]) -> dict[str, str]:
     ids = {}
     for name in addresses:
         found = NETWORKS.named(call.cloud, name)
+        # Names of networks are not unique. Two networks of one name have no entry under their ids.
         if len(found) == 1:
             ids[name] = str(found[0]["id"])
     return ids
 
 
 def _with_ports(call: Call, addresses: Mapping[str, list[Object]]) -> dict[str, list[Object]]:
-    """The addresses with the port that each belongs to, its subnets and its network."""
+    """Return the addresses, each with its port, subnets and network."""
     ports = PORTS.select(call.cloud, device_id=call.physical_id)
     by_mac = {str(port.get("mac_address")): port for port in ports}
     network, subnet = (cache(partial(each.find, call.cloud)) for each in (NETWORKS, SUBNETS))
@@ -92,7 +93,7 @@ def _with_ports(call: Call, addresses: Mapping[str, list[Object]]) -> dict[str, 
 
 
 def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
-    """The address of the first kind of console that the cloud offers, by kind."""
+    """Return the URL of the first type of console that the cloud offers, by type."""
     if server.get("status") != ACTIVE:
         return {}
     path = SERVERS.at(call.object_id, "/remote-consoles")
@@ -100,6 +101,7 @@ def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
         body = {"remote_console": {"protocol": protocol, "type": kind}}
         try:
             answer = send(call.cloud.compute, "POST", path, json=body, microversion=_CONSOLES)
+        # Each cloud offers only some types of consoles, and refuses the others.
         except CloudError:
             continue
         return {kind: str(answer.get("remote_console", {}).get("url", ""))}
@@ -107,7 +109,7 @@ def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
 
 
 def live_properties(call: Call) -> Mapping[str, Any] | None:
-    """The properties that the service tells of; None if there is no such server."""
+    """Return the properties of the live server; None if it does not exist."""
     server = SERVERS.find(call.cloud, call.object_id, microversion=_TAGS)
     if server is None or server.get("status") in GONE:
         return None
@@ -133,9 +135,9 @@ def live_properties(call: Call) -> Mapping[str, Any] | None:
 
 
 def _is_restored(call: Call, image_id: Any) -> bool:
-    """Return whether the image comes from a restore, and so is no difference.
+    """Return whether the image comes from a restore, which is not drift.
 
-    It is the image of a server, or one that has been deleted since.
+    It is an image of a server, or was deleted in the meantime.
     """
     if image_id is None:
         return False
@@ -148,13 +150,13 @@ def _as_given(given: Mapping[str, Any] | None, present: Mapping[str, str]) -> Ma
 
 
 def _zone(given: Mapping[str, Any], server: Object) -> str:
-    """The zone; users may have named a host in it, too."""
+    """Return the zone. Users may also have named a host in it, as ``zone:host``."""
     wanted, zone = str(given["availability_zone"]), str(server["OS-EXT-AZ:availability_zone"])
     return wanted if wanted.partition(":")[0] == zone else zone
 
 
 def _groups(call: Call) -> dict[str, Any]:
-    """The security groups of the ports that were made for the server; not told without any."""
+    """Return the security groups of the server's own ports; nothing without such ports."""
     ports = [
         port for port in attached_ports(call) if port.get("port_security_enabled") is not False
     ]

@@ -1,4 +1,4 @@
-"""The request that makes a server, and the oldest microversion that understands it."""
+"""Builds the request that creates a server, with the lowest microversion that it needs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _TAGGED_NICS = (2, 42)
 _TAGS = (2, 52)
 _VOLUME_TYPES = (2, 67)
 
+# Fields of a block device that Nova calls the same.
 _PLAIN = (
     "device_name", "device_type", "disk_bus", "volume_size", "volume_type", "boot_index",
     "delete_on_termination",
 )  # fmt: skip
-"""What is said of a block device in the service's own words."""
 
 
 def request_body(
     call: Call, wanted: Sequence[Nic], ports: Sequence[str], user_data: str
 ) -> tuple[Object, str]:
-    """The body of the request and its microversion."""
+    """Return the request body and its microversion."""
     properties = call.properties
     version = _version(properties)
     server: Object = {
@@ -54,6 +54,7 @@ def request_body(
         ("networks", _networks(properties.get("networks"), wanted, ports, version)),
     )
     server.update({field: value for field, value in plain if value not in (None, [], "")})
+    # With ports, the security groups are on the ports. Nova would ignore them here.
     if not wanted and properties.get("security_groups"):
         names = dict.fromkeys(map(str, properties["security_groups"]))
         server["security_groups"] = [{"name": name} for name in names]
@@ -67,7 +68,7 @@ def request_body(
 
 
 def tags_with_marker(call: Call) -> list[str]:
-    """The user's tags, and the marker where the user has named the server."""
+    """Return the user's tags, and the marker if the user chose the name."""
     tags = [str(tag) for tag in call.properties.get("tags") or []]
     return [*tags, marker_text(call)] if call.properties.get("name") else tags
 
@@ -96,6 +97,7 @@ def _networks(
     if word is not None:
         return word
     if not wanted:
+        # Since 2.37, Nova requires an explicit value.
         return "auto" if version >= _NETWORKS_REQUIRED else None
     return [
         {"port": port, **({"tag": nic.entry["tag"]} if nic.entry.get("tag") else {})}
@@ -113,6 +115,7 @@ def _files(personality: Mapping[str, Any] | None) -> list[Object]:
 def _devices(properties: Mapping[str, Any]) -> list[Object]:
     given = properties.get("block_device_mapping_v2") or []
     devices = [_device(entry) for entry in given]
+    # Nova wants the image as a boot device, too, as soon as any block device is given.
     if devices and properties.get("image"):
         root = {
             "source_type": "image",

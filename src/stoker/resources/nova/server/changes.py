@@ -1,7 +1,11 @@
-"""Changes of a server in place: one step for each kind of change, each safe to repeat.
+"""Changes a server in place.
 
-A step that takes time asks once and then watches the server; that it has asked is kept as
-progress, so that a server which falls back to its old state is told from one that was not asked.
+The changed properties go in; None comes out when all are applied. There is a step for each kind of
+change, in a fixed order. Each step can be repeated. A step that takes time sends its request once
+and polls. The progress records that the request was sent: a server that shows its old state again
+after a request has failed, in contrast to one that has not been asked yet.
+
+Called by ``Server.update``. Tested by tests/resource_types_openstack/test_servers.py.
 """
 
 from __future__ import annotations
@@ -33,12 +37,12 @@ class Step(Struct, frozen=True):
 
     name: str
     is_needed: Callable[[Call], bool]
+    # (call, whether the request was sent before) -> None when the change is done
     run: Callable[[Call, bool], Outcome | None]
-    """Called with the call and whether it has asked before; None when the change is done."""
 
 
 def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
-    """Do what ``call.update.changed`` needs, in a fixed order; None when all of it is done."""
+    """Apply ``call.update.changed``, in a fixed order; None when everything is applied."""
     done = list(call.progress.get("done", []))
     asked = call.progress.get("asked")
     for step in _steps(user_data):
@@ -55,7 +59,7 @@ def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
 
 
 def needs_rebuild(call: Call) -> bool:
-    """Return whether the server is to be rebuilt: for a new image, or for new user data."""
+    """Return whether the server must be rebuilt, for a new image or new user data."""
     properties = call.properties
     image = "image" in call.update.changed and properties.get("image_update_policy") in _REBUILDS
     return image or _takes_user_data(call)
@@ -129,6 +133,7 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
         return Wait(polling_pause(call), reason=f"the server is {status}")
     if flavor == wanted:
         return None
+    # A failed resize leaves the server active with its old flavor, and the cause in its fault.
     if asked:
         return Failed(f"the resize to flavor {wanted} was undone: {_last_fault(server)}")
     _act(call, {"resize": {"flavorRef": wanted}})
@@ -136,7 +141,10 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
 
 
 def _confirm(call: Call) -> Wait:
-    """Confirm once: the server shows for a while that it waits for it, and refuses a second one."""
+    """Confirm the resize once.
+
+    The server stays in VERIFY_RESIZE for a while after it, and Nova refuses a second confirmation.
+    """
     if not call.progress.get("confirmed"):
         try:
             _act(call, {"confirmResize": None})
@@ -162,6 +170,7 @@ def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome |
     if asked and status == ACTIVE:
         return None
     properties = call.properties
+    # Nova requires an image, even for a rebuild that only changes user data.
     image = properties.get("image") or (server.get("image") or {}).get("id")
     body: Object = {"imageRef": image}
     if properties.get("image_update_policy") == "REBUILD_PRESERVE_EPHEMERAL":

@@ -1,4 +1,4 @@
-"""What the properties of a server must not contradict."""
+"""Checks that the properties of a server do not contradict each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_FILES = 5
 
 
 def findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-    """Findings on checked properties; values may be Unknown."""
+    """Return the diagnostics for these properties; values may be Unknown."""
     return [
         *_networks(properties.get("networks")),
         *_boot(properties),

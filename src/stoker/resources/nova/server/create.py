@@ -1,4 +1,11 @@
-"""How a server comes to be: credentials and ports first, then the server, then its addresses."""
+"""Creates a server: first credentials and ports, then the server, then floating IPs.
+
+:func:`request` sends the create request and returns the id with ``Wait``. The engine commits the id
+and calls :func:`settle` until the server is active. Ports are found by name if the call is
+repeated, so a lost response leaves none behind.
+
+Tested by tests/resource_types_openstack/test_servers.py and test_found_again.py there.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +32,10 @@ from stoker.schema.software import TOLD
 
 
 def request(call: Call) -> Outcome:
-    """Put credentials and metadata on record, then make the ports and ask for the server.
+    """Store credentials and metadata, create the ports, and request the server.
 
-    A server may ask for its metadata before it is known here that it has been made.
+    A server may ask for its metadata before the response with its id has arrived. So these are
+    committed before the request is sent.
     """
     if takes_deployments(call.properties):
         if "user_id" not in call.data and call.signalling is not None:
@@ -41,14 +49,14 @@ def request(call: Call) -> Outcome:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
     except CloudError as fault:
         if is_conflict(fault) and "still in use" in fault.message:
-            raise  # another server is about to let go of a port: the framework asks again
+            raise  # Another server is about to release a port: the engine retries.
         return refusal(fault)
     made = str(SERVERS.object_in(answer)["id"])
     return Wait(polling_pause(call), physical_id=made, reason="the server is being built")
 
 
 def settle(call: Call) -> Outcome:
-    """Wait until the server is active, then lead its floating IPs to it."""
+    """Wait until the server is active, then associate its floating IPs."""
     server = poll_object(call, SERVERS) or live(call)
     status, task = server.get("status"), server.get(TASK)
     if status in BROKEN:
@@ -63,7 +71,7 @@ def settle(call: Call) -> Outcome:
 
 
 def finished(call: Call) -> Done:
-    """The end of a create or an update, with what the metadata tells the server."""
+    """Return the end of a create or update, with the metadata for software deployments."""
     if not takes_deployments(call.properties):
         return Done(call.physical_id)
     retract_moved(call)
@@ -71,7 +79,7 @@ def finished(call: Call) -> Done:
 
 
 def user_data(call: Call) -> str:
-    """The user data; the id of a software config is replaced by its content."""
+    """Return the user data. The id of a software config is replaced by its content."""
     given = call.properties.get("user_data") or ""
     form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
     text = call.configs[given].text if given in call.configs else given
@@ -87,5 +95,5 @@ def _addresses(call: Call) -> Addresses | None:
 
 
 def takes_deployments(properties: Mapping[str, Any]) -> bool:
-    """Return whether the server is one that software is deployed to."""
+    """Return whether the server can receive software deployments."""
     return properties.get("user_data_format") == "SOFTWARE_CONFIG"

@@ -1,7 +1,7 @@
-"""Ports on their way to and from a server.
+"""Attaches and detaches ports of servers.
 
-The compute service attaches while the caller waits, but detaches in the background: until the
-network service says that a port is nobody's, it can be neither deleted nor given to another server.
+Nova attaches synchronously, but detaches in the background. Until Neutron shows the port without a
+device, it can be neither deleted nor attached to another server.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from stoker.kernel.errors import RequestError
 from stoker.resources.nova.server.ports import UNBOUND
 from stoker.schema.resource_type import Call
 
+# Port -> time of the detach request; None if Nova could not accept the request yet.
 Asked = Mapping[str, float | None]
-"""Port -> when the compute service was asked to detach it; None if it could not be asked yet."""
 
 _LONGEST = 300.0
 
 
 def ports_of(call: Call) -> list[Object]:
-    """The ports that the server has."""
+    """Return the ports that are attached to the server."""
     return PORTS.select(call.cloud, device_id=call.physical_id)
 
 
 def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | None]:
-    """Those of the ports that the server still has; each is asked for once.
+    """Detach ports; return those that are still attached. Each is requested once.
 
-    Raises :class:`stoker.kernel.errors.RequestError` for one that does not leave.
+    Raise :class:`stoker.kernel.errors.RequestError` for a port that stays attached for 300 seconds.
     """
     left: dict[str, float | None] = {}
     for port_id in ports:
@@ -51,12 +51,13 @@ def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | 
 
 
 def _is_asked(call: Call, port_id: str) -> bool:
-    """Ask for a port to be detached; False while the server is busy with something else."""
+    """Request a detach. Return False while the server is busy with another task."""
     path = SERVERS.at(call.object_id, f"/os-interface/{port_id}")
     try:
         send(call.cloud.compute, "DELETE", path)
     except CloudError as fault:
         if is_not_found(fault):
+            # Nova does not know the interface (any more), but the port still names the server.
             unbind(call, port_id)
         elif is_conflict(fault) and "task_state" in fault.message:
             return False
@@ -66,12 +67,12 @@ def _is_asked(call: Call, port_id: str) -> bool:
 
 
 def unbind(call: Call, port_id: str) -> None:
-    """Take a port from a server that is gone or cannot let go of it."""
+    """Clear the device of a port whose server is deleted or cannot detach it."""
     PORTS.update(call.cloud, port_id, UNBOUND)
 
 
 def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
-    """Give a port to the server; without one the compute service chooses a network."""
+    """Attach a port to the server. Without a port, Nova chooses a network."""
     attachment: dict[str, Any] = {"port_id": port_id} if port_id else {}
     if tag:
         attachment["tag"] = tag
@@ -85,7 +86,7 @@ def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
 
 
 def tags_of(call: Call) -> dict[str, str]:
-    """The tags of the server's interfaces, by port."""
+    """Return the tags of the server's interfaces, by port."""
     path = SERVERS.at(call.object_id, "/os-interface")
     answer = send(call.cloud.compute, "GET", path, microversion="2.70")
     listed = answer.get("interfaceAttachments", [])

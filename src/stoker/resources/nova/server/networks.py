@@ -1,8 +1,12 @@
-"""Brings the networks of a server to what its properties say.
+"""Updates the networks of a server.
 
-Entries are matched with the ports that the server has by what they mean: a port that does what an
-entry asks for stays, with its address, however the entry that it was made for was written. What
-fits nothing leaves first, so that its address is free for what comes.
+Entries of ``networks`` and the attached ports go in. Ports that match an entry stay attached, with
+their addresses, even if the entry was written in another form before. Ports that match no entry are
+detached first, so that their addresses are free for the new ones. Each call makes one step and
+returns ``Wait``, or None when the networks are as desired.
+
+Called by :mod:`stoker.resources.nova.server.changes`. Tested by
+tests/resource_types_openstack/test_server_networks.py.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from stoker.schema.resource_type import Call, Outcome, Wait
 
 
 def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
-    """The subnets of the networks that a server gets ports of its own on."""
+    """Return the subnets on which the server's own ports get addresses."""
     dependencies: set[str] = set()
     for _, entry in records_in(networks):
         if not entry.get("port"):
@@ -44,7 +48,7 @@ def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
 
 
 def fixed_addresses(properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
-    """Return the fixed addresses of the ports that are created with a server."""
+    """Return the requested fixed addresses of the server's own ports."""
     return [
         (
             ("networks", index, "fixed_ip"),
@@ -56,30 +60,29 @@ def fixed_addresses(properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, 
 
 
 class _Present(Struct, frozen=True):
-    """What the server has."""
+    """The ports that the server has now."""
 
     attached: Mapping[str, Object]
-    own: Mapping[str, Object]
-    """The ports that were made for it, attached or not."""
+    own: Mapping[str, Object]  # created for it, attached or not
     tags: Mapping[str, str]
+    # The previous networks were empty, so Nova chose a network and created a port.
     chosen_by_cloud: bool
-    """Earlier properties named no network, so that the compute service has made its ports."""
 
     @property
     def changeable(self) -> Mapping[str, Object]:
-        """The ports that serve the server alone."""
+        """Return the ports that no other object uses."""
         return {**self.own, **self.attached} if self.chosen_by_cloud else self.own
 
 
 def set_networks(call: Call, _asked: bool) -> Outcome | None:
-    """One look at the server, and the next thing to do; None when all is as it should be."""
+    """Detach, create and attach ports as needed; None when the networks are as desired."""
     wanted = nics(call.properties.get("networks"))
     present = _present(call, wanted, call.update.previous.get("networks"))
     kept = _matched(call, wanted, present)
     leaving = _leaving(call, present, set(kept.values()))
     left = detach(call, leaving, call.progress.get("leaving", {}))
     if left:
-        reason = f"waiting until the server has let go of {', '.join(sorted(left))}"
+        reason = f"waiting until the server has detached {', '.join(sorted(left))}"
         return Wait(polling_pause(call), progress={"leaving": left}, reason=reason)
     ports = _ports(call, wanted, kept, present)
     for nic, port_id in zip(wanted, ports, strict=True):
@@ -100,14 +103,14 @@ class LeadsFloatingIPs:
     shares = frozenset({LEADS})
 
     def parts(self, call: Call) -> set[str]:
-        """The associations of the floating IPs."""
+        """Return the associations of the floating IPs as shared parts."""
         entries = [nic.entry for nic in nics(call.properties.get("networks"))]
         named = [entry["floating_ip"] for entry in entries if entry.get("floating_ip")]
         return {association_part(floating_ip) for floating_ip in named}
 
 
 def live_networks(call: Call) -> list[Mapping[str, Any]]:
-    """The entries of the networks that the server has, and its other ports as entries."""
+    """Return the entries of the live networks. Additional ports become entries, too."""
     given = call.properties.get("networks") or []
     wanted = nics(given)
     present = _present(call, wanted, given)
@@ -124,7 +127,7 @@ def live_networks(call: Call) -> list[Mapping[str, Any]]:
 
 
 def _entry(call: Call, given: Mapping[str, Any], port: Object) -> Mapping[str, Any]:
-    """A given entry, with what its port has of it that others may have changed."""
+    """Return an entry with the current values that others may have changed."""
     entry = dict(given)
     if given.get("floating_ip"):
         found = FLOATING_IPS.find(call.cloud, given["floating_ip"])
@@ -138,7 +141,7 @@ def _entry(call: Call, given: Mapping[str, Any], port: Object) -> Mapping[str, A
 
 
 def attached_ports(call: Call) -> list[Object]:
-    """The ports of the server that were made for it."""
+    """Return the attached ports that were created for the server."""
     present = _present(call, (), call.properties.get("networks"))
     return [port for port_id, port in present.attached.items() if port_id in present.changeable]
 
@@ -156,7 +159,7 @@ def _present(
 
 
 def _matched(call: Call, wanted: Sequence[Nic], present: _Present) -> dict[str, str]:
-    """Key of an entry -> the attached port that does what it asks for."""
+    """Match entries with attached ports; return the port of each entry, by its key."""
     free = dict(present.attached)
     found: dict[str, str] = {}
     for nic in sorted(wanted, key=_looseness):
@@ -169,7 +172,7 @@ def _matched(call: Call, wanted: Sequence[Nic], present: _Present) -> dict[str, 
 
 
 def _looseness(nic: Nic) -> int:
-    """Entries that few ports can serve choose first."""
+    """Return a sort key: entries that few ports can match choose first."""
     for rank, name in enumerate(("port", "fixed_ip", "subnet")):
         if nic.entry.get(name):
             return rank
@@ -193,14 +196,15 @@ def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
         return False
     if extra.get("no_fixed_ips") and addresses:
         return False
-    # a port of the user's stays only where nothing else could have the address
+    # Keep a port that the user created only if it occupies the requested address.
     return bool(port["id"] in present.changeable or entry.get("fixed_ip"))
 
 
 def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
-    """The attached ports that the properties gave the server and that it is to lose."""
+    """Return the ports to detach: own or named ones that no entry matches."""
     named = {str(nic.entry.get("port")) for nic in nics(call.update.previous.get("networks"))}
     networks = call.properties.get("networks")
+    # Ports that Nova created are detached as soon as the user chooses networks.
     all_of_them = present.chosen_by_cloud and (nics(networks) or allocation(networks) == "none")
     return sorted(
         port_id
@@ -212,7 +216,7 @@ def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
 def _ports(
     call: Call, wanted: Sequence[Nic], kept: Mapping[str, str], present: _Present
 ) -> list[str]:
-    """The ports of the entries, in order; those made for entries that are gone are removed."""
+    """Return the port of each entry, in order. Own ports without an entry are deleted."""
     missing = [nic for nic in wanted if nic.key not in kept]
     names = {port_name(call, nic) for nic in missing}
     named = {str(nic.entry.get("port")) for nic in wanted}
@@ -226,7 +230,7 @@ def _ports(
 
 
 def _adjust(call: Call, nic: Nic, port: Object | None) -> None:
-    """Bring a port of the server's own to its entry, and name and mark it after that."""
+    """Set the fields of an own port, and its name and marker."""
     if port is None or not nic.is_own:
         return
     fields = extra_fields(nic.entry.get("port_extra_properties") or {})
@@ -238,7 +242,7 @@ def _adjust(call: Call, nic: Nic, port: Object | None) -> None:
 
 
 def _free_floating_ips(call: Call, ports: set[str]) -> None:
-    """Take away the floating IPs that earlier entries had and no entry has any more.
+    """Disassociate floating IPs that were only in the previous networks.
 
     Those that other resources of the stack associate stay.
     """

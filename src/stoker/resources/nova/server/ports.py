@@ -1,9 +1,11 @@
-"""The ports of a server: those that the user names, and those that are made for it.
+"""The ports of a server: those that the user names, and the server's own.
 
-For every entry of ``networks`` that names a network or a subnet a port is made here, not by the
-compute service: its address is known at once, it outlives a rebuild, and it can be led to a
-floating IP. Each port is named after the server and the entry, and carries the server's marker as
-its description, so that ports of a lost attempt are found and used again.
+For each entry of ``networks`` with a network or subnet, a port is created here and not by Nova. So
+its address is known immediately, it survives a rebuild, and a floating IP can be associated with
+it. Its name contains the name of the server and the key of the entry, its description the server's
+marker. So a repeated create finds the ports of the first attempt and uses them again.
+
+Tested by tests/resource_types_openstack/test_server_networks.py.
 """
 
 from __future__ import annotations
@@ -25,31 +27,29 @@ from stoker.kernel.errors import RequestError
 from stoker.resources.base.rest import MARKER, marker_text, rename_fields
 from stoker.schema.resource_type import Call
 
+# Fields of an unused port. Members cannot delete one that belongs to a server.
 UNBOUND = {"device_id": "", "device_owner": ""}
-"""The fields of an unused port; members cannot delete one that belongs to a server."""
-EXTRA_FIELDS = {"qos_policy": "qos_policy_id"}
-"""Extra property of a port -> field, where their names differ."""
+EXTRA_FIELDS = {"qos_policy": "qos_policy_id"}  # Property of a port -> field, where they differ.
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
+# Key of the data under which Heat lists the ports that it created, as JSON.
 _LISTED = "internal_ports"
-"""Key of the data under which Heat lists the ports that it has made, as JSON text."""
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
 
 class Nic(Struct, frozen=True):
     """One entry of a server's networks."""
 
-    key: str
-    """Identifies an entry by what cannot change on a port: equal keys, same port."""
+    key: str  # Digest of what cannot change on a port: equal keys mean the same port.
     entry: Mapping[str, Any]
 
     @property
     def is_own(self) -> bool:
-        """Return whether the port is made for the server."""
+        """Return whether the port is created for the server."""
         return not self.entry.get("port")
 
 
 def allocation(networks: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """``auto`` or ``none`` if the compute service allocates the networks, else None."""
+    """Return ``auto`` or ``none`` if the user leaves the networks to Nova, otherwise None."""
     for entry in networks or ():
         if entry.get("allocate_network"):
             return str(entry["allocate_network"])
@@ -57,7 +57,7 @@ def allocation(networks: Sequence[Mapping[str, Any]] | None) -> str | None:
 
 
 def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
-    """The entries that are ports, in order."""
+    """Return the entries that stand for ports, in order."""
     if allocation(networks) is not None:
         return []
     seen: Counter[str] = Counter()
@@ -66,6 +66,7 @@ def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
         extra = entry.get("port_extra_properties") or {}
         identity = [entry.get(name) for name in _IDENTITY] + [extra.get("mac_address")]
         text = json.dumps(identity)
+        # Entries may be equal, as for two ports on one network, so count them.
         seen[text] += 1
         digest = hashlib.sha256(f"{text}{seen[text]}".encode()).hexdigest()[:8]
         found.append(Nic(digest, entry))
@@ -73,22 +74,22 @@ def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
 
 
 def own_ports(call: Call) -> dict[str, Object]:
-    """The ports that were created for this server, by name."""
+    """Return the ports that were created for this server, by name."""
     listed = PORTS.select(call.cloud, description=marker_text(call))
     return {port["name"]: port for port in listed if port.get("description") == marker_text(call)}
 
 
 def port_name(call: Call, nic: Nic) -> str:
-    """The name of the port that is made for an entry."""
+    """Return the name of the port for an entry."""
     return f"{call.physical_name}-port-{nic.key}"
 
 
 def ensure_ports(
     call: Call, wanted: Sequence[Nic], apart: Collection[str] = frozenset()
 ) -> list[str]:
-    """The ports of the entries, in order; what is missing is made. Safe to repeat.
+    """Return the ports of the entries, in order; create missing ones. Safe to repeat.
 
-    ``apart`` are ports that serve other entries, whatever their names.
+    ``apart`` are ports that belong to other entries, whatever their names.
     """
     makes_ports = any(nic.is_own for nic in wanted)
     present = own_ports(call) if makes_ports else {}
@@ -112,7 +113,7 @@ def _make_port(call: Call, body: Object) -> Object:
         return PORTS.create(call.cloud, body)
     except CloudError as fault:
         if is_conflict(fault):
-            raise RequestError(describe(fault)) from fault  # a quota, or an address that is taken
+            raise RequestError(describe(fault)) from fault  # A quota, or an occupied address.
         raise
 
 
@@ -136,7 +137,7 @@ def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
 
 
 def extra_fields(extra: Mapping[str, Any]) -> Object:
-    """Fields of a port from ``port_extra_properties``."""
+    """Return the fields for ``port_extra_properties``."""
     apart = {"no_fixed_ips", "value_specs"}
     own = {name: value for name, value in extra.items() if name not in apart}
     body = rename_fields(own, EXTRA_FIELDS)
@@ -148,7 +149,7 @@ def extra_fields(extra: Mapping[str, Any]) -> Object:
 
 
 def delete_own_ports(call: Call) -> None:
-    """Remove the ports that were made for this server, by whatever entry it has them."""
+    """Delete the server's own ports, including ones that the user now names as entries."""
     entries = nics(call.properties.get("networks"))
     if not entries:
         return
@@ -156,24 +157,25 @@ def delete_own_ports(call: Call) -> None:
     named = (str(nic.entry["port"]) for nic in entries if not nic.is_own)
     ports += [port for name in named if (port := PORTS.find(call.cloud, name)) and _is_made(port)]
     for port in ports:
-        # one that a replacement has been given by its id goes with that
+        # A port that was given to the replacement by its id is deleted with that server.
         if port.get("device_id") in (None, "", call.physical_id):
+            # Members cannot delete a port while it names a server as its device.
             if port.get("device_id"):
                 PORTS.update(call.cloud, port["id"], UNBOUND)
             PORTS.delete(call.cloud, port["id"])
 
 
 def _is_made(port: Object) -> bool:
-    """Return whether a port was made for this server, or for one that it has replaced."""
+    """Return whether a port was created for this server, or for one that it replaced."""
     is_marked = str(port.get("description", "")).startswith(MARKER)
     return is_marked and _MADE.search(str(port.get("name", ""))) is not None
 
 
 def claim_ports(call: Call) -> None:
-    """Have the ports that were made for an adopted server bear the token of its resource.
+    """Mark the own ports of an adopted server with the token of its resource.
 
-    Only ports that the server has are touched: those that an earlier resource has marked, and those
-    that Heat lists. Safe to repeat.
+    Only attached ports are changed: those that an earlier resource marked, and those that Heat
+    lists in the adopted data. Safe to repeat.
     """
     entries = nics(call.properties.get("networks"))
     named = {str(nic.entry["port"]) for nic in entries if not nic.is_own}
@@ -192,7 +194,7 @@ def claim_ports(call: Call) -> None:
 
 
 def _listed(text: Any) -> set[str]:
-    """The ids in a list of Heat's; none in anything else."""
+    """Return the port ids in a list from Heat; an empty set for anything else."""
     try:
         entries = json.loads(text) if isinstance(text, str) else []
     except (ValueError, RecursionError):
@@ -202,7 +204,7 @@ def _listed(text: Any) -> set[str]:
 
 
 def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
-    """The entry that the port was made for: it bears its key, or it is where that wants it."""
+    """Return the entry for an existing port, by its key or else by its network and address."""
     name = str(port.get("name", ""))
     for nic in free:
         if name.endswith(f"-port-{nic.key}"):
@@ -222,17 +224,17 @@ def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
 
 
 def lead_floating_ips(call: Call, wanted: Sequence[Nic], ports: Sequence[str]) -> None:
-    """Lead the floating IPs of the entries to their ports. Safe to repeat."""
+    """Associate floating IPs with the ports of their entries. Safe to repeat."""
     for nic, port in zip(wanted, ports, strict=True):
         if nic.entry.get("floating_ip"):
             FLOATING_IPS.update(call.cloud, nic.entry["floating_ip"], {"port_id": port})
 
 
 class HoldsPorts:
-    """Part of a type whose objects get the ports that their property ``networks`` names."""
+    """A type whose objects use the ports in their property ``networks``."""
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """The ports, in words."""
+        """Return the named ports, with words for messages: only one resource can have each."""
         networks = properties.get("networks")
         entries = networks if isinstance(networks, list) else []
         ports = [each.get("port") for each in entries if isinstance(each, Mapping)]

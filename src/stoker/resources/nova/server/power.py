@@ -1,4 +1,4 @@
-"""Suspending, resuming, imaging and removing a server."""
+"""Suspends, resumes, images and deletes a server."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 _SNAPSHOT_ID_IN_BODY = "2.45"
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LONGEST_QUEUED = 60.0
-_MOST_LOST = 20
-"""Images of one snapshot that may get lost."""
+_MOST_LOST = 20  # An image that Nova aborted is requested again up to this many times.
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
 
 
-IMAGE = "snapshot_image_id"
-"""Key of the data: the image of the newest snapshot."""
+IMAGE = "snapshot_image_id"  # Key of the data: id of the newest image.
 
 
 def brought_to(call: Call, status: str, action: str) -> Outcome:
-    """Ask for the action until the server has the status; one that has it is left alone."""
+    """Request an action until the server has the status. A 409 for a busy server is retried."""
     server = live(call)
     if server.get("status") == status and not server.get(TASK):
         return Done()
@@ -41,7 +39,7 @@ def brought_to(call: Call, status: str, action: str) -> Outcome:
 
 
 def take_image(call: Call) -> Outcome:
-    """Make an image of the server, of which the id is kept, unless there is nothing to image."""
+    """Create an image of the server, and wait for it. The id goes into the data."""
     image_id = call.progress.get("image")
     if image_id is None:
         server = SERVERS.find(call.cloud, call.physical_id or "")
@@ -68,7 +66,7 @@ def take_image(call: Call) -> Outcome:
 
 
 def _nothing_to_image(call: Call, server: Object | None) -> Outcome:
-    """Before it is deleted that is well; a snapshot of a stack would lack what it is taken for."""
+    """Succeed before a delete, where an image is a precaution; fail a requested snapshot."""
     if call.action == "SNAPSHOT":
         state = "no longer exists" if server is None else f"is {server.get('status')}"
         return Failed(f"the server {call.physical_id} {state}: there is nothing to snapshot")
@@ -76,7 +74,10 @@ def _nothing_to_image(call: Call, server: Object | None) -> Outcome:
 
 
 def _again(call: Call, image_id: str) -> Outcome:
-    """The compute service has begun an image and given it up, as where it died over that."""
+    """Request another image after an aborted one.
+
+    Nova deletes the image if it fails to create it, for instance because its process ended.
+    """
     lost = call.progress.get("lost", 0) + 1
     if lost > _MOST_LOST:
         return Failed(f"the image {image_id} of the server is gone, as were {lost - 1} before it")
@@ -89,7 +90,7 @@ def _has_task(call: Call) -> bool:
 
 
 def _image_named(call: Call) -> str | None:
-    """The image that an earlier call has asked for."""
+    """Return the image that an earlier call requested."""
     found = IMAGES.named(call.cloud, call.snapshot.name)
     return str(found[0]["id"]) if found else None
 
@@ -102,7 +103,7 @@ def _request_image(call: Call) -> str:
 
 
 def delete_image(call: Call) -> Outcome:
-    """Remove the image that was made of the server, also one of which nobody has heard."""
+    """Delete the image of the server, including one whose create response was lost."""
     known = call.data.get(IMAGE)
     named = [image["id"] for image in IMAGES.named(call.cloud, call.snapshot.name)]
     for image_id in {*named, *([known] if known else [])}:
@@ -113,7 +114,7 @@ def delete_image(call: Call) -> Outcome:
 
 
 def is_removed(call: Call) -> bool:
-    """Return whether the server is gone; it is asked to go as long as it is not on its way."""
+    """Return whether the server is gone. The delete is repeated until Nova works on it."""
     if call.physical_id is None:
         return True
     if not call.progress.get("asked"):
@@ -121,6 +122,7 @@ def is_removed(call: Call) -> bool:
     server = poll_object(call, SERVERS)
     if server is None or server.get("status") in GONE:
         return True
+    # No task means that Nova gave the delete up, for instance because its process ended.
     if not server.get(TASK):
         SERVERS.delete(call.cloud, call.physical_id)
     return False

@@ -1,4 +1,4 @@
-"""What OS::Nova::Server declares."""
+"""Properties and attributes of OS::Nova::Server."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from stoker.schema.properties import Attribute, Finder, Interruption, Property, 
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 
 _REBUILT = Interruption(
-    "it is rebuilt: it restarts with a new disk, and the old disk's contents are lost"
+    "the server is rebuilt: it restarts with a new disk, and the contents of the old disk are lost"
 )
+# Entries of both formats of block devices.
 _DEVICE: Mapping[str, Property] = {
-    "delete_on_termination": declare.boolean("Whether the disk goes with the server."),
-    "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot that a volume is made from"),
+    "delete_on_termination": declare.boolean("Delete the volume together with the server."),
+    "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot to create a volume from"),
     "volume_id": declare.by_name("cinder.volume", "Volume"),
     "volume_size": declare.integer("Size of a new volume in GiB."),
 }
-"""What both forms of block devices have."""
 
 PROPERTIES: Mapping[str, Property] = {
     "admin_pass": declare.string(
@@ -31,30 +31,30 @@ PROPERTIES: Mapping[str, Property] = {
     ),
     "availability_zone": declare.string("Availability zone of the server."),
     "block_device_mapping": declare.records(
-        "Volumes of the server, in the older form.",
+        "Volumes of the server, in the older format.",
         entries={
             **_DEVICE,
-            "device_name": declare.string("Name of the device in the server.", required=True),
+            "device_name": declare.string("Device name in the server.", required=True),
         },
     ),
     "block_device_mapping_v2": declare.records(
         "Disks of the server.",
         support=since("2015.1"),
         entries={
-            "boot_index": declare.integer("Place in the order of booting."),
+            "boot_index": declare.integer("Position in the boot order."),
             **_DEVICE,
-            "device_name": declare.string("Name of the device in the server."),
-            "device_type": declare.choice(["cdrom", "disk"], "Kind of the device."),
+            "device_name": declare.string("Device name in the server."),
+            "device_type": declare.choice(["cdrom", "disk"], "Type of the device."),
             "disk_bus": declare.choice(
                 ["ide", "lame_bus", "sata", "scsi", "usb", "virtio"], "Bus of the device."
             ),
             "ephemeral_format": declare.choice(
                 ["ext2", "ext3", "ext4", "xfs", "ntfs"],
-                "File system of a blank disk.",
+                "File system of an ephemeral disk.",
                 support=since("8.0.0"),
             ),
             "ephemeral_size": declare.at_least(
-                1, "Size of a blank disk in GiB.", support=since("8.0.0")
+                1, "Size of an ephemeral disk in GiB.", support=since("8.0.0")
             ),
             "image": declare.by_name("glance.image", "Image", support=since("7.0.0")),
             "image_id": declare.old_name(
@@ -66,9 +66,9 @@ PROPERTIES: Mapping[str, Property] = {
             ),
         },
     ),
-    "config_drive": declare.boolean("Whether metadata and user data are on a drive of their own."),
+    "config_drive": declare.boolean("Provide metadata and user data on a configuration drive."),
     "deployment_swift_data": declare.mapping(
-        "Object from which deployments are polled by temporary URL.",
+        "Object in the object store for POLL_TEMP_URL.",
         default={},
         update_allowed=True,
         support=since("9.0.0"),
@@ -85,21 +85,24 @@ PROPERTIES: Mapping[str, Property] = {
         "Flavor",
         required=True,
         update_allowed=True,
-        interruption=Interruption("it is resized and restarted"),
+        interruption=Interruption("the server is resized and restarted"),
     ),
     "flavor_update_policy": declare.choice(
-        ["RESIZE", "REPLACE"], "What a changed flavor does.", default="RESIZE", update_allowed=True
+        ["RESIZE", "REPLACE"],
+        "How a changed flavor is applied.",
+        default="RESIZE",
+        update_allowed=True,
     ),
     "image": declare.by_name("glance.image", "Image", update_allowed=True, interruption=_REBUILT),
     "image_update_policy": declare.choice(
         ["REBUILD", "REPLACE", "REBUILD_PRESERVE_EPHEMERAL"],
-        "What a changed image does.",
+        "How a changed image is applied.",
         default="REBUILD",
         update_allowed=True,
     ),
-    "key_name": declare.checked("nova.keypair", "Key pair for logging in."),
+    "key_name": declare.checked("nova.keypair", "Key pair for SSH access."),
     "metadata": declare.mapping(
-        "Keys and texts that the compute service keeps with the server.",
+        "Metadata of the server.",
         default={},
         update_allowed=True,
     ),
@@ -107,22 +110,22 @@ PROPERTIES: Mapping[str, Property] = {
     "networks": declare.records(
         "Networks of the server, in order.",
         update_allowed=True,
-        interruption=Interruption("connections through interfaces that change are dropped"),
+        interruption=Interruption("connections through changed interfaces are interrupted"),
         entries={
             "allocate_network": declare.choice(
                 ["none", "auto"],
-                "Leave the networks to the compute service, or have none.",
+                "Let the compute service choose a network, or have none.",
                 update_allowed=True,
                 support=since("9.0.0"),
             ),
             "fixed_ip": declare.checked("ip_addr", "Address in the network."),
             "floating_ip": declare.string(
-                "Id of a floating IP that is to lead to the port.", support=since("6.0.0")
+                "Id of a floating IP to associate with the port.", support=since("6.0.0")
             ),
             "network": declare.by_name("neutron.network", "Network"),
             "port": declare.by_name("neutron.port", "Port"),
             "port_extra_properties": declare.mapping(
-                "Further properties of the port that is made.",
+                "Additional properties of the port.",
                 update_allowed=True,
                 support=since("6.0.0"),
                 entries=PORT_PROPERTIES,
@@ -139,32 +142,32 @@ PROPERTIES: Mapping[str, Property] = {
         },
     ),
     "personality": declare.mapping(
-        "Files to put into the server, by path.", default={}, support=deprecated("12.0.0")
+        "Files to write to the server, by path.", default={}, support=deprecated("12.0.0")
     ),
     "reservation_id": declare.string("Reservation to use."),
-    "scheduler_hints": declare.mapping("Hints on where to run the server."),
+    "scheduler_hints": declare.mapping("Scheduler hints."),
     "security_groups": declare.sequence("Security groups, by name or id.", default=[]),
     "software_config_transport": declare.choice(
         ["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"],
-        "How the server gets its software deployments.",
+        "Transport of software deployments to the server.",
         default="POLL_SERVER_CFN",
         update_allowed=True,
     ),
     "tags": declare.tags("8.0.0"),
     "user_data": declare.string(
-        "Script or configuration for the server's first boot; a software config may be named.",
+        "Script or configuration for the first boot, or a software config.",
         default="",
         update_allowed=True,
         interruption=replace(_REBUILT, unless=("user_data_update_policy", "IGNORE")),
     ),
     "user_data_format": declare.choice(
         ["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"],
-        "How user data is handed over.",
+        "Format of the user data.",
         default="HEAT_CFNTOOLS",
     ),
     "user_data_update_policy": declare.choice(
         ["REPLACE", "IGNORE", "REBUILD"],
-        "What changed user data does.",
+        "How changed user data are applied.",
         default="REPLACE",
         update_allowed=True,
         support=since("6.0.0"),
@@ -173,31 +176,31 @@ PROPERTIES: Mapping[str, Property] = {
 
 ATTRIBUTES: Mapping[str, Attribute] = {
     "accessIPv4": Attribute(
-        "IPv4 address by which the server is reached.",
+        "IPv4 address for access to the server.",
         type=Type.STRING,
         support=deprecated("14.0.0", was="2015.1"),
     ),
     "accessIPv6": Attribute(
-        "IPv6 address by which the server is reached.",
+        "IPv6 address for access to the server.",
         type=Type.STRING,
         support=deprecated("14.0.0", was="2015.1"),
     ),
     "addresses": Attribute(
-        "Addresses by network, with port, subnets and network of each.",
+        "Addresses by network, each with its port, subnets and network.",
         type=Type.MAP,
         support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=SupportStatus()),
     ),
     "console_urls": Attribute(
-        "Addresses of the server's console, by kind.", type=Type.MAP, support=since("2015.1")
+        "URL of the server's console, by type.", type=Type.MAP, support=since("2015.1")
     ),
     "first_address": Attribute(
         "First address of the server.", support=hidden("5.0.0", deprecated("2014.2", was="2013.2"))
     ),
     "instance_name": Attribute("Name of the server on its host.", type=Type.STRING),
     "name": Attribute("Name of the object.", type=Type.STRING),
-    "networks": Attribute("Addresses by network, as texts.", type=Type.MAP),
+    "networks": Attribute("Addresses by network, as strings.", type=Type.MAP),
     "os_collect_config": Attribute(
-        "Where the server polls its deployments.",
+        "Configuration with the place where the server polls for deployments.",
         type=Type.MAP,
         cached=False,
         support=since("9.0.0"),

@@ -1,8 +1,8 @@
-"""What a server releases for its replacement, and reclaims if it stays after all.
+"""Releases ports, addresses and volumes of a server for its replacement, and reclaims them.
 
-A port belongs to one server at a time, and so does a fixed address: the ports that the user names
-are detached, those made for the server lose the addresses that the user has chosen. The volumes
-that the user names are detached, too.
+A port, a fixed address and most volumes belong to one server at a time. Before the replacement is
+created, named ports and volumes are detached, and own ports lose the addresses that the user chose.
+The state before is recorded first, so that a rollback can restore it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from stoker.resources.nova.server.volumes import held_volumes, let_go_of, take_a
 from stoker.resources.shared.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
-RELEASED = "released"
-"""Key of the data: port -> its addresses before, for one made for the server; else None."""
-VOLUMES = "released_volumes"
-"""Key of the data: volume -> its device."""
+RELEASED = "released"  # Key of the data: port -> None, or for an own port its previous addresses.
+VOLUMES = "released_volumes"  # Key of the data: volume -> device.
 _ASKED = "asked_to_detach"
 _DETACHES = frozenset({"ACTIVE", "PAUSED", "SHUTOFF"})
 
 
 def release(call: Call) -> Outcome:
-    """Put on record what the server has, then free it."""
+    """Record the ports, addresses and volumes, then release them."""
     if RELEASED not in call.data:
         held, volumes = _held(call), held_volumes(call)
         if not held and not volumes:
@@ -37,20 +35,20 @@ def release(call: Call) -> Outcome:
     held = call.data[RELEASED]
     left = _leave(call, held)
     if left:
-        reason = f"waiting until the server has let go of {', '.join(sorted(left))}"
+        reason = f"waiting until the server has detached {', '.join(sorted(left))}"
         return Wait(polling_pause(call), data={**call.data, _ASKED: left}, reason=reason)
     for port_id, addresses in held.items():
         if addresses:
             free_addresses(call.cloud, port_id, addresses)
     still = let_go_of(call, call.data.get(VOLUMES, {})) if call.physical_id else []
     if still:
-        reason = f"waiting until the server has let go of {', '.join(sorted(still))}"
+        reason = f"waiting until the server has detached {', '.join(sorted(still))}"
         return Wait(polling_pause(call), reason=reason)
     return Done()
 
 
 def reclaim(call: Call) -> Outcome:
-    """Restore the addresses of the ports, and attach the ports again."""
+    """Restore the addresses, and attach ports and volumes again."""
     apart = (RELEASED, VOLUMES, _ASKED)
     kept = {key: value for key, value in call.data.items() if key not in apart}
     if SERVERS.find(call.cloud, call.object_id) is None:
@@ -94,13 +92,14 @@ def _held(call: Call) -> dict[str, Any]:
 
 
 def _leave(call: Call, held: Mapping[str, Any]) -> Mapping[str, float | None]:
-    """The ports that the server still has."""
+    """Detach ports; return those that are still attached."""
     if call.physical_id is None:
         return {}
     server = SERVERS.find(call.cloud, call.physical_id) or {}
     busy = server.get(TASK) or server.get("status") == "BUILD"
     if not busy and server.get("status") not in _DETACHES:
         for port_id in held:
+            # Nova detaches nothing from a server in this status, so clear the device in Neutron.
             port = PORTS.find(call.cloud, port_id)
             if port is not None and port.get("device_id") == call.physical_id:
                 unbind(call, port_id)

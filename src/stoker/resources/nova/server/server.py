@@ -1,7 +1,13 @@
-"""OS::Nova::Server: a server.
+"""OS::Nova::Server: a server with its ports, disks and user data.
 
-A lost create is found by the server's name, which carries the intent token; a server that the
-user has named carries the tag ``stoker:<token>`` instead, set by the create call itself.
+Methods of this class are called by the engine; each delegates to a module of this package:
+``create``, ``changes`` (update), ``power``, ``release``, ``networks`` and ``attributes``.
+
+A lost create is found by the server's name, which contains the intent token. If the user chose the
+name, the create request sets the tag ``stoker:<token>`` instead. Ports are created before the
+server and deleted after it.
+
+Tested by tests/resource_types_openstack/test_servers.py.
 """
 
 from __future__ import annotations
@@ -46,7 +52,7 @@ _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
 
 class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
-    """A server of the compute service."""
+    """A server with its own ports."""
 
     type_name = "OS::Nova::Server"
     description = "A server with its ports, disks and user data."
@@ -60,16 +66,16 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
     requested_addresses = staticmethod(fixed_addresses)
 
     def create(self, call: Call) -> Outcome:
-        """Credentials and ports first, then the server, then wait until it is active."""
+        """Create credentials and ports, then the server, and wait until it is active."""
         return request(call) if call.physical_id is None else settle(call)
 
     def update(self, call: Call) -> Outcome:
-        """Change the server in place; properties whose policy says so never come here."""
+        """Change the server in place."""
         outcome = apply_changes(call, lambda: user_data(call))
         return finished(call) if outcome is None else outcome
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return whether a changed flavor, image or user data asks for a new server."""
+        """Return whether the policy for a changed flavor, image or user data is REPLACE."""
         policies = ("flavor", "image", "user_data")
         return any(
             name in call.update.changed
@@ -78,7 +84,7 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         )
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the server, then the ports that were made for it, and its stack user."""
+        """Delete the server, then its own ports, pushed metadata and stack user."""
         if not is_removed(call):
             return Wait(
                 polling_pause(call), progress={"asked": True}, reason="the server is being deleted"
@@ -91,37 +97,37 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The server with the token as its name, or as a tag where the user has named it."""
+        """Return the server with the token in its name or tags."""
         return next(iter(_with_token(call)), None)
 
     def sweep(self, call: Call) -> Sequence[str]:
-        """Remove servers that carry the token and are not the one on record; not its ports."""
+        """Delete other servers with this token. They share the ports, which stay."""
         surplus = [found for found in _with_token(call) if found != call.physical_id]
         for found in surplus:
             SERVERS.delete(call.cloud, found)
         return surplus
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """All attributes of the live server."""
+        """Return all attributes of the live server."""
         return read_attributes(call)
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the server is active."""
+        """Check that the server is active."""
         found = SERVERS.find(call.cloud, call.physical_id or "")
         if found is None:
             return Failed(f"the server {call.physical_id} no longer exists")
         return Done() if found.get("status") == ACTIVE else not_active(found)
 
     def release(self, call: Call) -> Outcome:
-        """Let go of ports, addresses and volumes that a replacement needs."""
+        """Release ports, addresses and volumes for the replacement."""
         return release(call)
 
     def reclaim(self, call: Call) -> Outcome:
-        """Take them again."""
+        """Reclaim ports, addresses and volumes after a rollback."""
         return reclaim(call)
 
     def suspend(self, call: Call) -> Outcome:
-        """Suspend the server, and wait until it is."""
+        """Suspend the server, and wait until it is suspended."""
         return brought_to(call, SUSPENDED, "suspend")
 
     def resume(self, call: Call) -> Outcome:
@@ -129,45 +135,46 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
         return brought_to(call, ACTIVE, "resume")
 
     def snapshot(self, call: Call) -> Outcome:
-        """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+        """Create an image of the server. Its id is kept as ``snapshot_image_id``."""
         return take_image(call)
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The image of the snapshot in the place of the template's, if it boots from one."""
+        """Return the properties with the snapshot's image, unless the server boots from a
+        volume."""
         image_id = data.get(IMAGE)
         if image_id is None or properties.get("image") is None:
             return properties
         return {**properties, "image": image_id}
 
     def delete_snapshot(self, call: Call) -> Outcome:
-        """Remove the image."""
+        """Delete the image."""
         return delete_image(call)
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether software is deployed to the server."""
+        """Return whether the server can receive software deployments."""
         return takes_deployments(properties)
 
     def publishes(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the server reads its deployments from an object store or a queue."""
+        """Return whether the server reads its deployments from an object or a queue."""
         return takes_deployments(properties) and server_software.publishes(properties)
 
     def publish(self, call: Call) -> None:
-        """Put the metadata where the server reads it."""
+        """Push the metadata to the place where the server polls."""
         server_software.publish(call)
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """What the declarations cannot say."""
+        """Check the combination of properties."""
         return findings(properties)
 
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Mapping[str, tuple[str, Mapping[str, Any]]]
     ) -> frozenset[str]:
-        """The subnets of the server's networks: its ports take their addresses from them."""
+        """Return the subnets of the server's networks, since its ports need their addresses."""
         return subnets_needed(properties.get("networks"), others)
 
 
 def _with_token(call: Call) -> list[str]:
-    """The servers that carry the token, as their name or as a tag."""
+    """Return the servers with the token in their name or tags."""
     if call.properties.get("name"):
         found = _SERVERS_BY_TAG.select(call.cloud, tags=marker_text(call))
     else:

@@ -1,4 +1,4 @@
-"""States of servers: usable, in progress, or broken."""
+"""Statuses of servers, and their failures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ ACTIVE = "ACTIVE"
 SUSPENDED = "SUSPENDED"
 BROKEN = frozenset({"ERROR", "DELETED", "SOFT_DELETED", "UNKNOWN"})
 GONE = frozenset({"DELETED", "SOFT_DELETED"})
-TASK = "OS-EXT-STS:task_state"
-"""The field with what the service is doing to a server."""
+TASK = "OS-EXT-STS:task_state"  # Field with the current task of a server.
 
 
 def live(call: Call) -> Object:
-    """The server as the service describes it. Raises :class:`CloudError` (404) if it is gone."""
+    """Return the server. Raise :class:`CloudError` (404) if it does not exist."""
     return SERVERS.get(call.cloud, call.object_id)
 
 
 def not_active(server: Mapping[str, Any]) -> Failed:
-    """The failure of a check of a server that is not active."""
+    """Return the failure of a check of a server that is not active."""
     status = str(server.get("status"))
     if status in BROKEN:
         return broken(server)
@@ -34,21 +33,19 @@ def not_active(server: Mapping[str, Any]) -> Failed:
 
 
 def broken(server: Mapping[str, Any]) -> Failed:
-    """The failure of a broken server, in the service's words."""
+    """Return the failure of a broken server, with Nova's fault message."""
     fault = server.get("fault") or {}
     message, code = (fault.get(name) or "Unknown" for name in ("message", "code"))
     return error_status(str(server.get("status")), f"Message: {message}, Code: {code}")
 
 
 def broken_by(call: Call, server: Mapping[str, Any]) -> Failed:
-    """The same with the id of the last request about the server, where the service tells it: its
-    logs know the failure by that.
-    """
+    """Return the failure with the id of the last request, for a search in Nova's logs."""
     failed, path = broken(server), SERVERS.at(call.object_id, "/os-instance-actions")
     try:
         actions = send(call.cloud.compute, "GET", path).get("instanceActions") or [{}]
     except CloudError:
-        return failed  # the failure is told all the same
+        return failed  # The id is only additional information.
     request_id = actions[0].get("request_id")
     return (
         failed

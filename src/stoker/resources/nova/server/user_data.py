@@ -1,8 +1,10 @@
-"""User data of servers: as it is, or as the parts that cloud-init hands to Heat's tools.
+"""Renders the user data of servers.
 
-``RAW`` passes the text. ``HEAT_CFNTOOLS`` wraps it for heat-cfntools: the script, the metadata and
-the address of the metadata service are put below ``/var/lib/heat-cfntools``. ``SOFTWARE_CONFIG``
-passes the text (or its parts) beside the metadata that os-collect-config starts from.
+``RAW`` passes the text unchanged. ``HEAT_CFNTOOLS`` wraps it for heat-cfntools: script, metadata
+and the URL of the metadata service are written to ``/var/lib/heat-cfntools``. ``SOFTWARE_CONFIG``
+adds the initial metadata for os-collect-config to the text or its parts.
+
+The same input always gives the same text, so that a repeated create sends the same request.
 """
 
 from __future__ import annotations
@@ -72,18 +74,16 @@ _KINDS = (
 
 
 class Addresses(Struct, frozen=True):
-    """Where the tools inside a server reach this service."""
+    """URLs of this service for the tools inside a server."""
 
-    metadata: str
-    """Below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
-    watch: str
-    """Below which the CloudWatch interface answers."""
+    metadata: str  # CloudFormation API, such as ``http://host:8000/v1/``
+    watch: str  # CloudWatch API
 
 
 def render(
     form: str, text: str, metadata: Mapping[str, Any], addresses: Addresses | None = None
 ) -> str:
-    """The user data of a server; ``form`` is the property ``user_data_format``."""
+    """Render user data; ``form`` is the property ``user_data_format``."""
     if form == "RAW":
         return text
     parts = [text_part(_PART_HANDLER, "part-handler", "part-handler.py")]
@@ -95,7 +95,7 @@ def render(
     if metadata:
         parts.append(text_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
     if form == "HEAT_CFNTOOLS" and addresses is not None:
-        # the tools take the port from its end, and put the version behind it
+        # The tools append the version to this URL themselves, and read the port from its end.
         root = addresses.metadata.removesuffix("/v1/")
         parts.append(text_part(root, "x-cfninitdata", "cfn-metadata-server"))
         parts.append(text_part(_boto_config(addresses), "x-cfninitdata", "cfn-boto-cfg"))
@@ -103,7 +103,7 @@ def render(
 
 
 def _boto_config(addresses: Addresses) -> str:
-    """What boto reads; the tools have the port of the CloudWatch interface, 8003, in themselves."""
+    """Return the configuration for boto. The tools assume port 8003 for the CloudWatch API."""
     url = urlsplit(addresses.metadata)
     is_secure = int(url.scheme == "https")
     return (
@@ -119,7 +119,7 @@ def _boto_config(addresses: Addresses) -> str:
 
 
 def _parts_of(text: str) -> list[Message]:
-    """The parts of a multipart text; any other text is one part, of the kind that it shows."""
+    """Return the parts of a multipart text. Another text is one part, typed by its first line."""
     if not text:
         return []
     parts = parts_of(text) if "Content-Type: multipart/" in text[:4000] else None
@@ -130,7 +130,7 @@ def _parts_of(text: str) -> list[Message]:
 
 
 def _joined(parts: Sequence[Message]) -> str:
-    """One message; the same parts always give the same text."""
+    """Join the parts. The boundary is a digest, so the same parts give the same text."""
     content = "".join(part.as_string() for part in parts)
     boundary = f"==============={hashlib.sha256(content.encode()).hexdigest()[:32]}=="
     return MIMEMultipart(boundary=boundary, _subparts=list(parts)).as_string()

@@ -1,6 +1,6 @@
-"""The volumes that a server is made with, and that its replacement needs.
+"""Detaches and attaches volumes of a server for its replacement.
 
-A volume that the server boots from stays with it: the compute service detaches none of those.
+The boot volume stays: Nova cannot detach it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ROOT_DEVICES = frozenset({"vda", "sda", "hda"})
 
 
 def held_volumes(call: Call) -> dict[str, str | None]:
-    """The volumes that the user has named and the server has: volume -> device."""
+    """Return the attached volumes that the user named -> device."""
     named = _named(call.properties)
     if call.physical_id is None or not named:
         return {}
@@ -30,7 +30,7 @@ def held_volumes(call: Call) -> dict[str, str | None]:
 
 
 def let_go_of(call: Call, volumes: Mapping[str, Any]) -> list[str]:
-    """Have the server let go of volumes; those that it still has."""
+    """Detach volumes; return those that are still attached."""
     left = [volume for volume in volumes if _state(call, volume)[1]]
     for volume in left:
         if _state(call, volume)[0] == "in-use":
@@ -39,7 +39,7 @@ def let_go_of(call: Call, volumes: Mapping[str, Any]) -> list[str]:
 
 
 def take_again(call: Call, volumes: Mapping[str, Any]) -> list[str]:
-    """Attach volumes to the server again; those that it does not have yet."""
+    """Attach volumes again; return those that are not attached yet."""
     missing = []
     for volume, device in volumes.items():
         status, held = _state(call, volume)
@@ -51,7 +51,7 @@ def take_again(call: Call, volumes: Mapping[str, Any]) -> list[str]:
 
 
 def _state(call: Call, volume_id: str) -> tuple[str | None, bool]:
-    """The status of a volume, and whether this server has it; None if there is no such volume."""
+    """Return the status of a volume (None if it is deleted), and whether this server has it."""
     volume = VOLUMES.find(call.cloud, volume_id)
     if volume is None:
         return None, False
