@@ -15,7 +15,8 @@ from stoker.engine.execution.calls.build import with_software
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Resource, Stack, Status
-from stoker.engine.service.signals.reports import ConcurrentUpdateError, report
+from stoker.engine.service.signals.received import ReceivedSignal
+from stoker.engine.service.signals.reports import ConcurrentUpdateError, report_deployment
 from stoker.kernel.clock import isoformat
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -368,10 +369,14 @@ async def test_one_of_two_concurrent_reports_counts(library: Library) -> None:
     ports: Any = SimpleNamespace(
         store=library.store, clock=library.clock, ids=RandomIds(), region=None,
         signallers=SimpleNamespace(of=lambda stack: None),
+        types=SimpleNamespace(find=lambda name: SoftwareDeployment()),
     )  # fmt: skip
     rows = StackRows(ports, stack, [row])
     done = await asyncio.gather(
-        *(report(rows, row, SoftwareDeployment(), {"deploy_stdout": str(n)}) for n in range(2)),
+        *(
+            report_deployment(ReceivedSignal(rows, row, {"deploy_stdout": str(n)}, 0))
+            for n in range(2)
+        ),
         return_exceptions=True,
     )
     assert [type(each) for each in done] == [type(None), ConcurrentUpdateError]

@@ -16,7 +16,7 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.service.monitoring.alarms import Alarms, rule_of
-from stoker.engine.service.signals.signals import request_by_signal
+from stoker.engine.service.signals.handlers import request_by_signal
 from stoker.engine.service.stack_access.guards import is_deleting, is_suspended
 from stoker.kernel.errors import LimitExceededError, ValidationError
 from stoker.kernel.log import Log

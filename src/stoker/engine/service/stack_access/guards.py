@@ -33,6 +33,7 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.stack_access.shared_values import require_not_imported
 from stoker.kernel.errors import (
+    RESOURCE_NOT_FOUND,
     TOKEN_EXISTS,
     ActionInProgressError,
     AlreadyExistsError,
@@ -263,8 +264,14 @@ def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
     return size
 
 
+def require_resource(inside: TransactionReader, *, row: Resource) -> None:
+    """Raise NotFoundError if the row of a resource was deleted."""
+    if not inside.has_resource(row.id):
+        raise NotFoundError(f"{row.name} has been deleted in the meantime", RESOURCE_NOT_FOUND)
+
+
 def require_room_for_signal(
-    inside: TransactionReader, limits: Limits, row: Resource, size: int
+    inside: TransactionReader, *, limits: Limits, row: Resource, size: int
 ) -> None:
     """Raise LimitExceededError if ``size`` more bytes exceed a limit of the resource or stack."""
     known = inside.signals_of(row.id)
