@@ -15,7 +15,7 @@ from localcloud.metrics.service import MetricService
 
 @pytest.fixture
 def clock() -> HeldClock:
-    """A clock that stands still: nothing is looked at but by the tests."""
+    """A clock that does not move: only tests evaluate alarms."""
     held = HeldClock()
     held.goes.clear()
     return held

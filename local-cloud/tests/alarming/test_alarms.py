@@ -42,7 +42,7 @@ async def test_an_alarm_has_the_defaults_of_aodh(alarms: Caller) -> None:
     assert await alarms.get("/alarms") == [made]
 
 
-async def test_a_change_is_the_whole_alarm_and_is_remembered(alarms: Caller) -> None:
+async def test_update_replaces_whole_alarm_and_is_in_history(alarms: Caller) -> None:
     made = await _made(alarms)
     path = f"/alarms/{made['alarm_id']}"
     await alarms.call("PUT", path, {"severity": "critical"}, 400)
@@ -144,7 +144,7 @@ async def test_deep_rules_are_refused(alarms: Caller) -> None:
     await alarms.call("POST", "/alarms", body, 400)
 
 
-async def test_the_trust_of_an_action_is_not_shown_and_ends_with_it(
+async def test_trust_of_action_is_hidden_and_temporary(
     alarms: Caller, alarming: Alarming, cloud: Cloud
 ) -> None:
     actions = ["trust+http://there:8004/v1?a=b", "trust+zaqar://?queue_name=q", "http://a:delete@b"]

@@ -1,4 +1,4 @@
-"""When alarms ring, and what they do then."""
+"""The evaluation of alarms, and their actions."""
 
 import asyncio
 import json
@@ -98,7 +98,7 @@ async def test_alarms_on_metrics_follow_them(meter: Meter) -> None:
         assert (await meter.evaluated(alarm["alarm_id"]))["state"] == "insufficient data"
 
 
-async def test_alarms_see_the_metrics_of_their_project_alone(meter: Meter) -> None:
+async def test_alarms_see_metrics_of_their_project_only(meter: Meter) -> None:
     await meter.measure(9)
     other = Meter(meter.alarms.of("other"), meter.metrics, meter.alarming, meter.clock)
     for kind, rule in _rules(meter.key):
@@ -127,7 +127,7 @@ async def test_a_composite_alarm_joins_its_rules(
 
 
 class Receiver:
-    """Takes what is posted to it, and answers what it is told to."""
+    """Records the posts to it, and returns the configured answer."""
 
     def __init__(self) -> None:
         self.posts: list[Any] = []
@@ -156,7 +156,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.mark.parametrize(("repeats", "posts"), [(False, 0), (True, 1)])
-async def test_actions_are_taken_at_a_change_or_for_as_long_as_it_lasts(
+async def test_actions_run_once_or_while_state_lasts(
     meter: Meter, repeats: bool, posts: int
 ) -> None:
     await meter.measure(9)
@@ -173,7 +173,7 @@ async def test_actions_are_taken_at_a_change_or_for_as_long_as_it_lasts(
     assert told["reason_data"]["most_recent"] == 9
 
 
-async def test_an_alarm_that_is_off_or_out_of_its_time_rests(meter: Meter) -> None:
+async def test_disabled_or_untimely_alarm_is_not_evaluated(meter: Meter) -> None:
     await meter.measure(9)
     kind, rule = _rules(meter.key)[1]
     rule_field = {f"{kind}_rule": rule}
@@ -266,7 +266,7 @@ async def test_a_prometheus_is_asked(result: Any, state: str) -> None:
         ([], 200, "insufficient data"),
     ],
 )
-def test_members_of_a_pool_are_looked_at(
+def test_members_of_a_pool_are_evaluated(
     cloud: Cloud, clock: HeldClock, statuses: list[str], age: int, state: str
 ) -> None:
     pools = cloud.store.collection("pool")

@@ -1,4 +1,4 @@
-"""Clouds of one machine never share floating addresses, whoever runs them."""
+"""Clouds on one machine never share floating addresses, even with different users."""
 
 import os
 import shutil
@@ -12,27 +12,27 @@ import pytest
 from localcloud.process.addresses import AddressRangeError, claim_range
 
 
-def test_clouds_that_run_at_once_have_different_ranges(tmp_path: Path) -> None:
+def test_concurrent_clouds_have_different_ranges(tmp_path: Path) -> None:
     ranges = [claim_range(tmp_path / str(number) / "cloud") for number in range(40)]
     assert len({each.cidr for each in ranges}) == 40
     for each in ranges:
         each.claim.close()
 
 
-def test_a_cloud_has_its_range_again_after_a_restart(tmp_path: Path) -> None:
+def test_restarted_cloud_keeps_its_range(tmp_path: Path) -> None:
     first = claim_range(tmp_path)
     first.claim.close()
     with claim_range(tmp_path).claim, pytest.raises(AddressRangeError, match="Stop that one"):
         claim_range(tmp_path)
 
 
-def test_a_cloud_from_before_there_were_ranges_keeps_its_addresses(tmp_path: Path) -> None:
+def test_cloud_of_earlier_release_keeps_its_addresses(tmp_path: Path) -> None:
     (tmp_path / "cloud.sqlite").touch()
     with (found := claim_range(tmp_path)).claim:
         assert found.cidr == "127.24.4.0/24"
 
 
-def test_a_range_is_free_when_its_process_was_killed(tmp_path: Path) -> None:
+def test_range_is_free_after_its_process_is_killed(tmp_path: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path\n"
         "from localcloud.process.addresses import claim_range\n"

@@ -1,4 +1,4 @@
-"""The command ``localcloud`` as somebody uses it who has nothing of Stoker."""
+"""The command ``localcloud``, used without Stoker."""
 
 import json
 import socket
@@ -23,7 +23,7 @@ class Command:
         self.data_dir = data_dir
 
     def __call__(self, *words: str, code: int = 0) -> str:
-        """What a command prints when it ends with this code; the error of one that fails."""
+        """Return the output of a command that ends with this code, or its errors."""
         done = subprocess.run(
             [sys.executable, "-m", "localcloud", *words, "--data-dir", str(self.data_dir)],
             capture_output=True,
@@ -67,7 +67,7 @@ def token(variables: dict[str, str]) -> httpx.Response:
     return httpx.post(f"{variables['OS_AUTH_URL']}/auth/tokens", json={"auth": auth})
 
 
-def test_a_cloud_in_the_background_is_used_ended_and_found_again(localcloud: Command) -> None:
+def test_background_cloud_is_used_stopped_and_resumed(localcloud: Command) -> None:
     port = free_port()
     options = ("--port", str(port), "--no-servers", "--region", "here")
     told = localcloud("up", *options, "--service", "orchestration=http://127.0.0.1:9/v1")

@@ -1,4 +1,4 @@
-"""Whoever holds connections, or asks without end, keeps nobody out."""
+"""A client that holds connections, or sends requests without end, excludes no other."""
 
 import asyncio
 import contextlib
@@ -66,7 +66,7 @@ async def ended(streams: Streams) -> bool:
 
 @asynccontextmanager
 async def served(protocol: type[Connection]) -> AsyncIterator[Connect]:
-    """A server whose connections are of this class; yields what connects to it."""
+    """Run a server with connections of this class; yield a function that connects to it."""
     config = uvicorn.Config(app, lifespan="off", log_config=None)
     config.load()
     state = uvicorn.Server(config).server_state
@@ -150,7 +150,7 @@ async def test_body_that_stops_arriving_ends_its_connection() -> None:
     [b"G", b"GET / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nLong: " + b"a" * 3000],
     ids=["begun", "half", "long"],
 )
-async def test_a_request_that_does_not_come_ends_its_connection(head: bytes) -> None:
+async def test_missing_request_ends_its_connection(head: bytes) -> None:
     async with served(Hasty) as connect:
         streams = await connect()
         assert b"200" in await ask(streams)
@@ -159,7 +159,7 @@ async def test_a_request_that_does_not_come_ends_its_connection(head: bytes) -> 
             await ask(streams, head)
 
 
-async def test_a_long_body_may_come_along_with_its_head() -> None:
+async def test_long_body_may_follow_its_head_immediately() -> None:
     body = b"b" * (3 * Hasty.head_bytes)
     asked = b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
     async with served(Hasty) as connect:

@@ -1,4 +1,4 @@
-"""The list of disturbances: who may change it, which calls it selects, and what happens to them."""
+"""The list of disturbances: permissions, selection of calls, and effects."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def until_waiting(client: httpx.AsyncClient, count: int) -> None:
     pytest.fail(f"no {count} calls wait")
 
 
-async def test_an_administrator_alone_sees_and_changes_the_list(client_of: MakeClient) -> None:
+async def test_only_admin_sees_and_changes_disturbances(client_of: MakeClient) -> None:
     async with client_of(Things().service) as client:
         for method in ("GET", "PUT", "DELETE"):
             assert (await client.request(method, "/disturbances")).status_code == 403
@@ -135,14 +135,14 @@ async def test_a_disturbance_strikes_the_calls_that_it_describes(
         assert (await make(client)).status_code == (503 if disturbed else 201)
 
 
-async def test_calls_of_other_services_go_on(client_of: MakeClient) -> None:
+async def test_calls_of_other_services_are_not_disturbed(client_of: MakeClient) -> None:
     async with client_of(Things().service, Things("glance").service) as client:
         await disturb(client, {"service": "image", "outcome": "refuse"})
         assert (await make(client)).status_code == 201
         assert (await make(client, url="/glance/v2.0/things")).status_code == 503
 
 
-async def test_a_refusal_looks_like_one_of_the_service_and_does_not_act(
+async def test_refusal_looks_genuine_and_has_no_effect(
     client_of: MakeClient,
 ) -> None:
     things = Things()
@@ -160,7 +160,7 @@ async def test_a_refusal_looks_like_one_of_the_service_and_does_not_act(
 @pytest.mark.parametrize(
     ("outcome", "acts"), [("reset", False), ("lose", True), ("truncate", True)]
 )
-async def test_a_connection_is_cut_before_or_after_the_call_acts(
+async def test_connection_is_cut_before_or_after_the_effect(
     client_of: MakeClient, outcome: str, acts: bool
 ) -> None:
     things = Things()
@@ -185,7 +185,7 @@ async def test_a_call_can_act_and_answer_with_nonsense(client_of: MakeClient) ->
         assert things.made == ["a", "b"]
 
 
-async def test_a_call_waits_before_or_after_it_acts_until_the_disturbance_goes(
+async def test_call_is_held_until_disturbance_is_removed(
     client_of: MakeClient,
 ) -> None:
     for where, made in (("before", []), ("after", ["a"])):
@@ -200,13 +200,13 @@ async def test_a_call_waits_before_or_after_it_acts_until_the_disturbance_goes(
             assert things.made == ["a"]
 
 
-async def test_a_wait_ends_by_itself(client_of: MakeClient) -> None:
+async def test_delayed_call_completes_automatically(client_of: MakeClient) -> None:
     async with client_of(Things().service) as client:
         await disturb(client, {"before": 0.01, "after": 0.01})
         assert (await make(client)).status_code == 201
 
 
-async def test_more_calls_at_once_than_a_service_bears_are_refused(client_of: MakeClient) -> None:
+async def test_calls_above_the_limit_are_refused(client_of: MakeClient) -> None:
     async with client_of(Things().service) as client:
         await disturb(
             client,

@@ -64,7 +64,7 @@ MakeClient = Callable[..., httpx.AsyncClient]
 MakeThings = Callable[[str], Things]
 
 
-async def test_a_service_answers_under_its_prefix_with_and_without_a_trailing_slash(
+async def test_service_answers_with_and_without_trailing_slash(
     client_of: MakeClient, things: MakeThings
 ) -> None:
     async with client_of(things("/k")) as client:
@@ -115,7 +115,7 @@ async def test_errors_have_the_shape_of_their_service(
         assert (answer.status_code, answer.json()) == (409, expected)
 
 
-async def test_unknown_paths_and_methods_are_told_apart(
+async def test_unknown_path_is_404_wrong_method_405(
     client_of: MakeClient, things: MakeThings
 ) -> None:
     async with client_of(things("/k")) as client:

@@ -70,14 +70,14 @@ def process(tmp_path: Path) -> Iterator[Process]:
         running.end(signal.SIGTERM)
 
 
-def test_it_ends_cleanly_when_told_to(process: Process) -> None:
+def test_process_ends_cleanly_on_sigterm(process: Process) -> None:
     assert httpx.get(f"{process.url}/healthcheck").text == "OK"
     types = {v["service_type"] for v in httpx.get(process.url).json()["versions"]}
     assert {"identity", "image", "network", "compute"} <= types
     assert process.end(signal.SIGTERM) == 0
 
 
-def test_nothing_that_was_answered_is_lost_by_kill_9(process: Process) -> None:
+def test_acknowledged_changes_survive_kill_9(process: Process) -> None:
     headers = {"X-Auth-Token": process.token("admin").headers["x-subject-token"]}
     path = f"{process.url}/identity/v3/projects"
     ids = set()
@@ -122,7 +122,7 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
 
 
 def openstack(process: Process, user: str, commands: list[str]) -> list[Any]:
-    """Run commands in one session of the real client; return what each printed, parsed."""
+    """Run commands in one session of the real client; return the parsed output of each."""
     client = Path(sys.executable).parent / "openstack"
     if not client.exists():
         pytest.skip("python-openstackclient is not installed")
@@ -205,7 +205,7 @@ def test_the_openstack_command_deletes_and_reports_errors(process: Process) -> N
     assert "stoker" in found.stdout
 
 
-def test_connections_are_cut_as_the_list_of_disturbances_says(process: Process) -> None:
+def test_connections_are_cut_as_configured(process: Process) -> None:
     headers = {"X-Auth-Token": process.token("admin").headers["x-subject-token"]}
     path = f"{process.url}/identity/v3/projects"
 

@@ -16,8 +16,8 @@ from localcloud.fabric.no_fabric import NoFabric
 from localcloud.process.app import CloudApp
 from localcloud.process.services import services
 
+# Services where ownership decides, not only the role; their own tests have their rules.
 OWN_RULES = {"identity", "object-store", "key-manager", "messaging"}
-"""Services in which ownership decides, not only the role; their own tests have their rules."""
 SEARCHES = (
     "/metric/v1/search/",
     "/metric/v1/aggregates",

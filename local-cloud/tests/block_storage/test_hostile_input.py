@@ -64,7 +64,7 @@ async def test_no_body_makes_the_service_fail(house: House, admin: Api, version:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-async def test_no_field_of_a_new_volume_makes_the_service_fail(
+async def test_hostile_field_of_new_volume_causes_no_fault(
     house: House, demo: Api, field: str
 ) -> None:
     for value in VALUES:

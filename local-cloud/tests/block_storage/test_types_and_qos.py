@@ -1,4 +1,4 @@
-"""Volume types, their encryption and access; QoS specs; what administrators alone may do."""
+"""Volume types, their encryption and access; QoS specs; requests for administrators only."""
 
 from cloud_testing.volumes import Volumes
 
@@ -50,7 +50,7 @@ async def test_private_types_are_for_their_projects(ruler: Volumes, volumes: Vol
     await volumes.get(f"/types/{made}", expect=404)
 
 
-async def test_encryption_is_told_of_volumes(ruler: Volumes, volumes: Volumes) -> None:
+async def test_volume_shows_encryption_of_its_type(ruler: Volumes, volumes: Volumes) -> None:
     made = await kind(ruler)
     path = f"/types/{made}/encryption"
     assert await ruler.get(path) == {}

@@ -1,4 +1,4 @@
-"""Volumes, snapshots and backups: what they hold, in which states they are, and what is refused."""
+"""Volumes, snapshots and backups: contents, states, and refusals."""
 
 import stat
 from collections.abc import AsyncIterator
@@ -55,7 +55,7 @@ async def test_a_snapshot_keeps_what_was_there(volumes: Volumes) -> None:
     assert volumes.read(made["id"]) == "before"
 
 
-async def test_a_backup_is_in_the_object_store_and_comes_back(volumes: Volumes) -> None:
+async def test_backup_is_stored_in_object_store_and_restorable(volumes: Volumes) -> None:
     made = await volumes.make(name="mine")
     volumes.write(made["id"], "saved")
     backup = await volumes.backup(made["id"], name="b")
@@ -143,7 +143,7 @@ async def test_changed_backup_of_earlier_cloud_leads_nowhere(
     assert stat.S_IMODE(victim.stat().st_mode) == 0o600
 
 
-async def test_volume_of_image_on_foreign_private_image_is_refused(volumes: Volumes) -> None:
+async def test_volume_of_snapshot_with_private_base_is_refused(volumes: Volumes) -> None:
     """An image of a server is refused in the same way if its base belongs to another project."""
     images = volumes.house.images()
     private = images.record("other-project", "private", visibility="private", status="active")
@@ -159,7 +159,7 @@ async def test_volume_of_image_on_foreign_private_image_is_refused(volumes: Volu
     assert "is gone" in await volumes.refusal("POST", f"/volumes/{made['id']}/action", body)
 
 
-async def test_a_volume_becomes_an_image_and_an_image_a_volume(volumes: Volumes) -> None:
+async def test_volume_becomes_image_and_image_becomes_volume(volumes: Volumes) -> None:
     made = await volumes.make()
     volumes.write(made["id"], "in the image")
     told = await volumes.act(made["id"], "os-volume_upload_image", {"image_name": "i"})
@@ -172,7 +172,7 @@ async def test_a_volume_becomes_an_image_and_an_image_a_volume(volumes: Volumes)
     assert copy["volume_image_metadata"]["image_id"] == image_id
 
 
-async def test_a_disk_image_is_in_its_volume_as_a_file(volumes: Volumes) -> None:
+async def test_disk_image_is_a_file_in_its_volume(volumes: Volumes) -> None:
     body = {"name": "disk", "disk_format": "qcow2", "container_format": "bare"}
     image = await volumes.api.call("POST", "/image/v2/images", body, 201)
     await volumes.house.images().fill(
@@ -286,7 +286,7 @@ async def test_quotas_are_kept(volumes: Volumes, ruler: Volumes) -> None:
     await volumes.refusal("PUT", path, {"quota_set": {"volumes": 5}}, 403)
 
 
-async def test_what_was_begun_is_done_after_a_crash(house: House, volumes: Volumes) -> None:
+async def test_started_work_completes_after_a_crash(house: House, volumes: Volumes) -> None:
     made = await volumes.make()
     volumes.write(made["id"], "kept")
     snapshot = await volumes.snapshot(made["id"])

@@ -73,7 +73,7 @@ def shells(
 
 @pytest.fixture
 def openstack(shells: Callable[[str], Shell]) -> Run:
-    """Run commands one after the other; returns what each printed."""
+    """Run commands one after the other; return the output of each."""
 
     def run(*commands: str, user: str = "demo", plain: bool = False) -> list[Any]:
         shell = shells(user)

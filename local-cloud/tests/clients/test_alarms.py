@@ -1,4 +1,4 @@
-"""Alarms of a running cloud: they ring by themselves, and act for who has made them."""
+"""Alarms of a running cloud are evaluated automatically, and act for their owners."""
 
 import http.server
 import json
@@ -20,7 +20,7 @@ PATIENCE = 60
 
 @pytest.fixture
 def receiver() -> Iterator[tuple[str, "queue.Queue[Any]"]]:
-    """An address, and what is posted to it: with which token, and what."""
+    """An address that records the posts to it: token and body."""
     posts: queue.Queue[Any] = queue.Queue()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -42,7 +42,7 @@ def receiver() -> Iterator[tuple[str, "queue.Queue[Any]"]]:
     server.server_close()
 
 
-def test_an_alarm_rings_by_itself_with_a_token_of_its_maker(demo: Any, receiver: Any) -> None:
+def test_alarm_triggers_with_token_of_its_owner(demo: Any, receiver: Any) -> None:
     address, posts = receiver
     session = demo.session
     metric, alarms = {"service_type": "metric"}, {"service_type": "alarming"}

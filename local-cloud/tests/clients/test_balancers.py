@@ -10,7 +10,7 @@ pytest.importorskip("octaviaclient", reason="python-octaviaclient is not install
 Run = Callable[..., list[Any]]
 
 
-def test_a_load_balancer_with_all_its_parts_comes_and_goes(openstack: Run) -> None:
+def test_load_balancer_with_all_parts_is_managed(openstack: Run) -> None:
     answers = openstack(
         "network create net",
         "subnet create sub --network net --subnet-range 10.30.0.0/24",

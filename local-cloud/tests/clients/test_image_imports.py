@@ -60,7 +60,7 @@ def test_an_image_is_staged_and_imported(
     assert demo.image.download_image(image).content == _DATA
 
 
-def test_create_import_stages_and_imports_at_once(demo: Any, openstack: Run, data: Path) -> None:
+def test_create_import_stages_and_imports_together(demo: Any, openstack: Run, data: Path) -> None:
     (made,) = openstack(
         f"image create --import --disk-format raw --container-format bare --file {data} made"
     )
@@ -84,7 +84,7 @@ def test_an_image_comes_from_the_web(demo: Any, openstack: Run, queued: Any, dat
     assert (image.checksum, image.size) == (_SUM, len(_DATA))
 
 
-def test_a_failed_import_is_told(demo: Any, openstack: Run, queued: Any) -> None:
+def test_failed_import_is_reported(demo: Any, openstack: Run, queued: Any) -> None:
     place = f"{demo.object_store.get_endpoint()}/www/none.img"
     openstack(f"image import --method web-download --uri {place} {queued.id}")
     for _ in range(100):

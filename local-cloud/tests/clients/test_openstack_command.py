@@ -7,7 +7,7 @@ from typing import Any
 Run = Callable[..., list[Any]]
 
 
-def test_a_network_with_subnet_router_and_floating_ip_comes_and_goes(openstack: Run) -> None:
+def test_network_with_router_and_floating_ip_is_managed(openstack: Run) -> None:
     answers = openstack(
         "network create n1 --description d --tag t1 --mtu 1400",
         "network set n1 --name n2 --tag t2",

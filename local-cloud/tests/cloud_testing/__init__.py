@@ -1,1 +1,1 @@
-"""What the tests of the local cloud share."""
+"""Helpers that the tests of the local cloud share."""

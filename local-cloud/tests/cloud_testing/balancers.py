@@ -1,4 +1,4 @@
-"""The load balancing API as a user of it, and servers that stand behind load balancers."""
+"""A client of the load balancing API, and servers behind load balancers."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -93,12 +93,12 @@ class Balancing:
         return await self.make("member", pool["id"], **given)
 
     def door(self, balancer: Any, port: int = 80) -> tuple[str, int]:
-        """Where the host finds a listener."""
+        """Return the address at which the host reaches a listener."""
         return self.appliances.doors[balancer["vip_address"], port]
 
     @asynccontextmanager
     async def server(self, number: int, answer: Any) -> AsyncIterator[None]:
-        """Somebody at the address of the member with this number, for as long as the block."""
+        """Serve at the address of the member with this number, inside the block."""
         handlers: set[asyncio.Task[Any]] = set()
 
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -80,7 +80,7 @@ class Api:
         return await self.call("GET", path, expect=expect)
 
     async def boot(self, expect: int = 202, **values: Any) -> Any:
-        """Ask for a server; returns what the answer has under ``server``."""
+        """Request a server; return the answer under ``server``."""
         image = (await self.get("/image/v2/images?name=host"))["images"][0]["id"]
         hints = values.pop("hints", None)
         server = {"name": "one", "imageRef": image, "flavorRef": "42", "networks": "none", **values}
@@ -133,7 +133,7 @@ class GatedFabric(RecordingFabric):
 
 
 class HeldClock(ManualClock):
-    """A clock that can be held: who sleeps then wakes when it goes on."""
+    """A clock that can be stopped: sleepers wake when it continues."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from localcloud.web.http import RequestContext, UnauthorizedError
 
 
 class ManualClock:
-    """A clock that stands still until it is told to move; sleeping moves it."""
+    """A clock that moves on request only; sleeping moves it."""
 
     def __init__(self) -> None:
         self.moment = datetime(2026, 1, 1, tzinfo=UTC)

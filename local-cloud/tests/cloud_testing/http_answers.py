@@ -1,4 +1,4 @@
-"""An HTTP server that answers with what it was asked, with a status, or with a way elsewhere."""
+"""An HTTP server that answers with the request, with a status, or with a redirect."""
 
 import json
 from collections.abc import AsyncIterator

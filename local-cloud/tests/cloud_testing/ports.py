@@ -4,7 +4,7 @@ import socket
 
 
 def free_port() -> int:
-    """A port of the loopback interface at which nobody listens now."""
+    """Return a port of the loopback interface that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""A fabric that does nothing but remember what was declared to it."""
+"""A fabric that only records its declarations."""
 
 import asyncio
 import shutil
@@ -35,7 +35,7 @@ from localcloud.fabric.resolvers import Resolvers
 
 
 class RecordingStorage:
-    """Disks are plain directories here; what servers have of them is remembered."""
+    """Disks are plain directories here; attachments and mounts of servers are recorded."""
 
     def __init__(self, fabric: "RecordingFabric") -> None:
         self._fabric = fabric
@@ -86,10 +86,10 @@ class RecordingAppliances:
         self.gate = asyncio.Event()
         self.gate.set()
         self.here: dict[str, Appliance] = {}
+        # Host address of each listener, by its address and port.
         self.doors: dict[tuple[str, int], tuple[str, int]] = {}
-        """Where the host finds what listens at an address and port."""
+        # Ports of the host for addresses and ports of servers.
         self.servers: dict[tuple[str, int], int] = {}
-        """Ports of the host behind addresses and ports of servers."""
 
     async def ensure(self, appliance: Appliance) -> None:
         self._fabric._note("ensure_appliance", appliance.id)
@@ -115,7 +115,7 @@ class RecordingAppliances:
             use_socket(opened, door, self.doors[address, port])
         else:
             opened.close()
-            raise FabricError(f"nobody is at {address}:{port}")
+            raise FabricError(f"nothing is at{address}:{port}")
         return opened
 
 
@@ -123,12 +123,11 @@ class RecordingAppliances:
 class RecordingFabric:
     """Holds the last declaration of each object, and every call in order."""
 
+    # Pairs of method and id of the object.
     calls: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of method and id of the object."""
-    volumes: dict[str, dict[str, Volume]] = field(default_factory=dict)
-    """By server, then by volume."""
+    volumes: dict[str, dict[str, Volume]] = field(default_factory=dict)  # by server, then by volume
+    # Mounts of servers: by server, then by share.
     shares: dict[str, dict[str, Face]] = field(default_factory=dict)
-    """What servers have mounted: by server, then by share."""
 
     @property
     def storage(self) -> RecordingStorage:
@@ -148,13 +147,11 @@ class RecordingFabric:
     ports: dict[str, Port] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
     plugged: dict[str, list[str]] = field(default_factory=dict)
-    usages: dict[str, Usage] = field(default_factory=dict)
-    """What is to be measured of servers."""
-    servers: dict[str, Server] = field(default_factory=dict)
-    """Servers that run."""
+    usages: dict[str, Usage] = field(default_factory=dict)  # configured measurements of servers
+    servers: dict[str, Server] = field(default_factory=dict)  # running servers
     paused: set[str] = field(default_factory=set)
+    # Reasons by method: these methods raise FabricError.
     refusals: dict[str, str] = field(default_factory=dict)
-    """Reasons by method: these methods raise FabricError."""
     listening: list[Forwarding] = field(default_factory=list)
     on_exit: Callable[[Exit], None] | None = None
     execute: Execute = refuse
@@ -249,7 +246,7 @@ class RecordingFabric:
         return frozenset(self.servers)
 
     def exit(self, server_id: str, code: int = 0, *, reboot: bool = False) -> None:
-        """Let a server end by itself."""
+        """Let a server end on its own."""
         self.servers.pop(server_id, None)
         if self.on_exit is not None:
             self.on_exit(Exit(server_id, code, asked=False, reboot=reboot))

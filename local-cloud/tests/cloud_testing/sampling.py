@@ -9,7 +9,7 @@ import pytest
 
 
 def one_in(every: int, cases: Iterable[Any]) -> list[Any]:
-    """The cases, of which one in so many, the last among them, is not marked as long."""
+    """Return the cases; all but one in this many, and the last, are marked as long."""
     found = list(cases)
     kept = range(len(found) - 1, -1, -every)
     return [

@@ -41,7 +41,7 @@ class Shares:
     async def allow(
         self, share_id: str, who: str, level: str = "rw", kind: str = "ip", **more: Any
     ) -> str:
-        """Let somebody use a share; returns the id of the rule."""
+        """Allow a user or address to use a share; return the id of the rule."""
         rule = {"access_type": kind, "access_to": who, "access_level": level, **more}
         made = await self.act(share_id, "allow_access", rule, 200)
         return str(made["access"]["id"])
@@ -66,7 +66,7 @@ class Shares:
         return str(told["message"])
 
     async def path_of(self, share_id: str) -> str:
-        """Where a share is mounted from."""
+        """Return the source for a mount of a share."""
         locations = (await self.get(f"/shares/{share_id}/export_locations"))["export_locations"]
         return str(locations[0]["path"])
 
@@ -79,7 +79,7 @@ class Shares:
         await mount(MountRequest(server_id, kind, source, "/mnt", options))
 
     def face(self, server_id: str, share_id: str) -> Face:
-        """How a server sees a share that it has mounted."""
+        """Return the access of a server to a share that it has mounted."""
         return self.house.fabric.shares[server_id][share_id]
 
     def write(self, share_id: str, text: str) -> None:
@@ -91,5 +91,5 @@ class Shares:
         return (self.content(share_id) / "file").read_text()
 
     def content(self, share_id: str) -> Path:
-        """Where what servers see of a share, or of a snapshot, lies."""
+        """Return the directory of a share or of a snapshot, as servers see it."""
         return self.house.settings.cloud_dir / "shares" / share_id / "upper/root"

@@ -1,4 +1,4 @@
-"""The ``openstack`` command, as somebody who stays in it uses it."""
+"""The ``openstack`` command in its interactive mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Shell:
         self._commands = 0
 
     def run(self, command: str) -> str:
-        """What a command prints, errors included."""
+        """Return the output of a command, errors included."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._commands += 1
@@ -41,7 +41,7 @@ class Shell:
         raise AssertionError(f"{command}: the client has ended: {''.join(printed)}")
 
     def data(self, command: str) -> Any:
-        """What a command prints as JSON."""
+        """Return the JSON output of a command."""
         printed = self.run(f"{command} -f json")
         try:
             return json.loads(printed)

@@ -1,4 +1,4 @@
-"""The block storage API as a user of it, and what volumes hold."""
+"""A client of the block storage API, and the contents of volumes."""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ class Volumes:
         return str(told["message"])
 
     def content(self, volume_id: str) -> Path:
-        """Where what a server sees of a volume lies."""
+        """Return the directory with the contents of a volume, as a server sees it."""
         return self.house.settings.cloud_dir / "volumes" / volume_id / "upper/root"
 
     def write(self, volume_id: str, text: str) -> None:

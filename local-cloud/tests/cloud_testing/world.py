@@ -30,12 +30,11 @@ PATIENCE = 15.0
 
 @dataclass
 class HostService:
-    """An HTTP service on the host's loopback that remembers what was posted to it."""
+    """An HTTP service on the host's loopback that records the posts to it."""
 
     port: int = 0
     posts: list[str] = field(default_factory=list)
-    heard: Callable[[str], None] = lambda _: None
-    """Called with what is posted, before it is answered."""
+    heard: Callable[[str], None] = lambda _: None  # called with the posted text before the answer
 
     @property
     def url(self) -> str:
@@ -119,7 +118,7 @@ class World:
         await self.fabric.ensure_port(replace(server.ports[0], rules=rules))
 
     async def run(self, server: Server, line: str) -> tuple[int, str]:
-        """Run a line of a shell in a server, as root; returns its exit code and what it said."""
+        """Run a line of a shell in a server, as root; return its exit code and output."""
         empty, unused = os.pipe()
         os.close(unused)
         read, write = os.pipe()

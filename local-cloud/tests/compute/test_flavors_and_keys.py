@@ -113,7 +113,7 @@ async def test_flavors_are_filtered_sorted_and_paged(demo: Api) -> None:
     await demo.get("/flavors?minRam=x", expect=400)
 
 
-async def test_a_generated_key_pair_shows_its_private_key_once(demo: Api) -> None:
+async def test_generated_key_pair_shows_private_key_once(demo: Api) -> None:
     old = demo.at("2.91")
     made = (await old.call("POST", "/os-keypairs", {"keypair": {"name": "k"}}, 201))["keypair"]
     private = serialization.load_pem_private_key(made["private_key"].encode(), None)

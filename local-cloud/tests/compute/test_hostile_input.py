@@ -58,7 +58,7 @@ async def test_no_body_makes_the_service_fail(house: House, admin: Api, version:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-async def test_no_field_of_a_new_server_makes_the_service_fail(
+async def test_hostile_field_of_new_server_causes_no_fault(
     demo: Api, house: House, field: str
 ) -> None:
     image = house.images().records.find(name="host").__next__()["id"]

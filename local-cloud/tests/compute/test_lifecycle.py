@@ -6,9 +6,7 @@ import pytest
 from cloud_testing.compute import Api, House
 
 
-async def test_a_server_is_accepted_at_once_and_active_when_its_process_runs(
-    house: House, demo: Api
-) -> None:
+async def test_server_is_active_when_its_process_runs(house: House, demo: Api) -> None:
     network = await demo.network()
     house.fabric.gate.clear()
     made = await demo.boot(networks=[{"uuid": network}])
@@ -60,9 +58,7 @@ async def test_the_server_gets_its_documents_and_user_data(house: House, demo: A
     assert data["networks"][0]["ip_address"] == "10.0.0.2"
 
 
-async def test_a_failure_of_the_machine_becomes_the_fault_of_the_server(
-    house: House, demo: Api
-) -> None:
+async def test_machine_failure_becomes_fault_of_server(house: House, demo: Api) -> None:
     house.fabric.refusals["boot"] = "boot: no room on the disk; remove some servers"
     made = await demo.boot()
     await house.settle()
@@ -73,7 +69,7 @@ async def test_a_failure_of_the_machine_becomes_the_fault_of_the_server(
     assert server["fault"]["message"] == "boot: no room on the disk; remove some servers"
 
 
-async def test_a_server_whose_process_ends_by_itself_is_shut_off(house: House, demo: Api) -> None:
+async def test_server_whose_process_ended_is_shut_off(house: House, demo: Api) -> None:
     made = await demo.boot()
     await house.settle()
     house.fabric.exit(made["id"])
@@ -95,7 +91,7 @@ async def test_deletion_removes_process_port_and_files(house: House, demo: Api) 
     assert not (house.settings.cloud_dir / "servers" / made["id"]).exists()
 
 
-async def test_deletion_of_a_server_that_is_being_built_wins(house: House, demo: Api) -> None:
+async def test_delete_during_build_wins(house: House, demo: Api) -> None:
     house.fabric.gate.clear()
     made = await demo.boot()
     await demo.server(made["id"])
@@ -158,9 +154,7 @@ async def test_each_transition_has_its_way_back(
     assert not house.fabric.paused
 
 
-async def test_an_action_that_the_state_does_not_allow_is_a_conflict(
-    house: House, demo: Api
-) -> None:
+async def test_action_in_wrong_state_is_a_conflict(house: House, demo: Api) -> None:
     house.fabric.gate.clear()
     made = await demo.boot()
     path = f"/servers/{made['id']}/action"
@@ -178,7 +172,7 @@ async def test_an_action_that_the_state_does_not_allow_is_a_conflict(
     house.fabric.gate.set()
 
 
-async def test_reboots_start_the_process_anew(house: House, demo: Api) -> None:
+async def test_reboot_restarts_the_process(house: House, demo: Api) -> None:
     made = await demo.boot()
     await house.settle()
     for kind in ("SOFT", "HARD"):
@@ -224,9 +218,7 @@ async def test_a_resize_waits_for_confirmation(house: House, demo: Api) -> None:
     assert (server["status"], server["flavor"]["ram"]) == ("ACTIVE", 512)
 
 
-async def test_a_confirmed_resize_is_confirmed_though_the_cloud_is_started_again(
-    house: House, demo: Api
-) -> None:
+async def test_confirmed_resize_completes_after_a_restart(house: House, demo: Api) -> None:
     made = await demo.boot()
     await house.settle()
     await demo.act(made["id"], "resize", {"flavorRef": "2"})
@@ -239,7 +231,7 @@ async def test_a_confirmed_resize_is_confirmed_though_the_cloud_is_started_again
     assert (server["status"], server["flavor"]["ram"]) == ("ACTIVE", 512)
 
 
-async def test_a_rebuild_keeps_addresses_and_takes_new_user_data(house: House, demo: Api) -> None:
+async def test_rebuild_keeps_addresses_and_replaces_user_data(house: House, demo: Api) -> None:
     made = await demo.boot(networks=[{"uuid": await demo.network()}])
     await house.settle()
     before = await demo.server(made["id"])
@@ -269,9 +261,7 @@ async def test_a_rescue_uses_a_disk_of_its_own(house: House, demo: Api) -> None:
     assert house.fabric.servers[made["id"]].disk == disk
 
 
-async def test_a_locked_server_stays_as_it_is_for_its_owner(
-    house: House, demo: Api, admin: Api
-) -> None:
+async def test_locked_server_refuses_its_owner(house: House, demo: Api, admin: Api) -> None:
     made = await demo.boot()
     await house.settle()
     await demo.act(made["id"], "lock", {"locked_reason": "in use"})
@@ -315,7 +305,7 @@ async def test_the_console_log_is_read_from_its_end(house: House, demo: Api) -> 
     assert len(output) <= 100 * 1024
 
 
-async def test_what_servers_here_do_not_have_is_refused_clearly(house: House, demo: Api) -> None:
+async def test_unsupported_server_features_are_refused(house: House, demo: Api) -> None:
     made = await demo.boot()
     await house.settle()
     path = f"/servers/{made['id']}"

@@ -79,7 +79,7 @@ async def test_administrators_can_list_deleted_servers(house: House, demo: Api, 
     assert [a["action"] for a in actions] == ["delete", "create"]
 
 
-async def test_eight_servers_boot_at_once(house: House, demo: Api) -> None:
+async def test_at_most_eight_servers_boot_together(house: House, demo: Api) -> None:
     await demo.boot(min_count=20, max_count=20)
     await house.settle()
     assert len(house.fabric.running()) == 20

@@ -1,4 +1,4 @@
-"""A running server reads what is so now, and boots again when it restarts itself."""
+"""A running server reads current metadata, and is booted again when it reboots itself."""
 
 import asyncio
 from typing import Any
@@ -28,7 +28,7 @@ async def connected(house: House, demo: Api) -> tuple[str, str, str]:
 
 
 async def told(house: House, server_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the server reads once all news has arrived."""
+    """Return the metadata that the server reads once all changes have arrived."""
     await house.settle()
     for _ in range(5):
         await asyncio.sleep(0)
@@ -36,9 +36,7 @@ async def told(house: House, server_id: str) -> tuple[dict[str, Any], dict[str, 
     return server.metadata, server.ec2_metadata
 
 
-async def test_a_floating_ip_appears_in_the_metadata_and_goes_again(
-    house: House, demo: Api
-) -> None:
+async def test_floating_ip_appears_in_metadata_and_disappears(house: House, demo: Api) -> None:
     server_id, port_id, public = await connected(house, demo)
     wish = {"floatingip": {"floating_network_id": public, "port_id": port_id}}
     made = (await demo.call("POST", "/network/v2.0/floatingips", wish, 201))["floatingip"]
@@ -50,7 +48,7 @@ async def test_a_floating_ip_appears_in_the_metadata_and_goes_again(
     assert ec2["public-ipv4"] == ""
 
 
-async def test_metadata_items_and_names_are_read_as_they_are_now(house: House, demo: Api) -> None:
+async def test_metadata_items_and_names_are_current(house: House, demo: Api) -> None:
     server_id, _, _ = await connected(house, demo)
     await demo.call("POST", f"/servers/{server_id}/metadata", {"metadata": {"stage": "two"}})
     await demo.call("PUT", f"/servers/{server_id}", {"server": {"name": "other"}})
@@ -59,7 +57,7 @@ async def test_metadata_items_and_names_are_read_as_they_are_now(house: House, d
     assert metadata["name"] == "other"
 
 
-async def test_security_groups_of_ports_are_read_as_they_are_now(house: House, demo: Api) -> None:
+async def test_security_groups_of_ports_are_current(house: House, demo: Api) -> None:
     server_id, port_id, _ = await connected(house, demo)
     body = {"security_group": {"name": "web"}}
     group = await demo.call("POST", "/network/v2.0/security-groups", body, 201)
@@ -84,9 +82,7 @@ async def test_a_server_that_reboots_itself_is_booted_again(house: House, demo: 
     assert made["id"] in house.fabric.running()
 
 
-async def test_a_server_that_reboots_itself_while_it_is_being_built_is_booted_again(
-    house: House, demo: Api
-) -> None:
+async def test_server_rebooting_during_build_is_booted_again(house: House, demo: Api) -> None:
     boot = house.fabric.boot
 
     async def boot_and_reboot(server: Server) -> None:
@@ -101,7 +97,7 @@ async def test_a_server_that_reboots_itself_while_it_is_being_built_is_booted_ag
     assert made["id"] in house.fabric.running()
 
 
-async def test_a_reboot_from_inside_does_not_undo_a_stop(house: House, demo: Api) -> None:
+async def test_reboot_from_inside_does_not_undo_stop(house: House, demo: Api) -> None:
     made = await demo.boot()
     await house.settle()
     await demo.act(made["id"], "os-stop")

@@ -3,7 +3,7 @@ import pytest
 from cloud_testing.compute import Api, House
 
 
-async def test_the_version_asked_for_is_confirmed_and_the_default_is_the_oldest(
+async def test_requested_version_is_confirmed_and_default_is_oldest(
     house: House, demo: Api
 ) -> None:
     answer = await demo.at("2.53").send("GET", "/flavors")
@@ -64,7 +64,7 @@ async def test_each_field_appears_with_its_version(
     assert field in (await demo.at(f"2.{first}").get(path))["server"]
 
 
-async def test_the_flavor_of_a_server_is_a_link_before_2_47(house: House, demo: Api) -> None:
+async def test_flavor_is_a_link_before_2_47(house: House, demo: Api) -> None:
     made = await demo.boot()
     old = (await demo.at("2.46").get(f"/servers/{made['id']}"))["server"]["flavor"]
     assert old["id"] == "42"
@@ -133,7 +133,7 @@ async def test_fields_of_other_versions_are_refused(
     assert field in message
 
 
-async def test_an_update_shows_the_whole_server_from_2_75_on(house: House, demo: Api) -> None:
+async def test_update_shows_whole_server_since_2_75(house: House, demo: Api) -> None:
     made = await demo.boot()
     body = {"server": {"name": "new", "description": "text"}}
     old = (await demo.at("2.74").call("PUT", f"/servers/{made['id']}", body))["server"]
@@ -171,7 +171,7 @@ async def test_quotas_and_limits_lose_what_others_own_now(demo: Api) -> None:
     assert "maxPersonality" not in (await demo.at("2.57").get("/limits"))["limits"]["absolute"]
 
 
-async def test_server_groups_have_one_policy_from_2_64_on(demo: Api) -> None:
+async def test_server_groups_have_one_policy_since_2_64(demo: Api) -> None:
     body = {"server_group": {"name": "g", "policies": ["affinity"]}}
     old = (await demo.at("2.63").call("POST", "/os-server-groups", body))["server_group"]
     assert (old["policies"], old["metadata"]) == (["affinity"], {})

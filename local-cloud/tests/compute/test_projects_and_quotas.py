@@ -23,9 +23,7 @@ async def test_servers_of_other_projects_do_not_exist(
     assert (await admin.server(made["id"]))["tenant_id"] == "demo-project"
 
 
-async def test_readers_may_not_write_and_members_may_not_administer(
-    house: House, demo: Api
-) -> None:
+async def test_readers_cannot_write_and_members_cannot_administer(house: House, demo: Api) -> None:
     await demo.get("/os-hypervisors", expect=403)
     await demo.get("/os-services", expect=403)
     await demo.get("/os-aggregates", expect=403)
@@ -67,7 +65,7 @@ async def test_usage_counts_and_deletion_gives_back(house: House, demo: Api) -> 
     assert (await demo.get("/limits"))["limits"]["absolute"]["totalInstancesUsed"] == 1
 
 
-async def test_as_many_as_the_quota_allows_are_made_between_min_and_max(
+async def test_quota_decides_number_between_min_and_max(
     house: House, demo: Api, admin: Api
 ) -> None:
     await admin.call("PUT", "/os-quota-sets/demo-project", {"quota_set": {"instances": 3}})
@@ -91,9 +89,7 @@ async def test_limits_below_usage_need_force(house: House, demo: Api, admin: Api
     assert found["instances"] == 2000
 
 
-async def test_the_default_class_counts_for_all_without_limits_of_their_own(
-    demo: Api, admin: Api
-) -> None:
+async def test_default_quota_class_applies_without_own_limits(demo: Api, admin: Api) -> None:
     body = {"quota_class_set": {"cores": 7}}
     await admin.call("PUT", "/os-quota-class-sets/default", body)
     assert (await demo.get("/os-quota-sets/demo-project"))["quota_set"]["cores"] == 7

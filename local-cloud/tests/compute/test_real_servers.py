@@ -22,8 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:openstack"),
 ]
-MARK = "86399.75"
-"""An unusual argument of ``sleep``, by which processes of the test's servers are found."""
+MARK = "86399.75"  # an unusual argument of ``sleep`` that marks the processes of the test's servers
 
 
 class RealCloud:
@@ -62,7 +61,7 @@ class RealCloud:
         }
 
     def openstack(self, *commands: str) -> str:
-        """What one interactive client prints for these commands."""
+        """Return the output of one interactive client for these commands."""
         account = {f"OS_{k.upper()}": v for k, v in self.account().items()}
         client = Path(sys.executable).parent / "openstack"
         done = subprocess.run(
@@ -158,7 +157,7 @@ def test_the_command_line_client_works_with_servers(cloud: RealCloud, tmp_path: 
         assert word not in output, output
 
 
-def test_the_sdk_creates_a_server_that_runs_its_user_data(cloud: RealCloud, sdk: Any) -> None:
+def test_sdk_creates_server_that_runs_user_data(cloud: RealCloud, sdk: Any) -> None:
     server = sdk.create_server(
         "two",
         image="host",

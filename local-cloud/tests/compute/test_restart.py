@@ -1,7 +1,7 @@
 from cloud_testing.compute import House
 
 
-async def test_servers_that_ran_run_again_and_others_stay_off(house: House) -> None:
+async def test_running_servers_restart_and_others_stay_off(house: House) -> None:
     demo = house.user("demo")
     ids = [(await demo.boot(name=n))["id"] for n in ("runs", "stopped", "paused", "resized")]
     await house.settle()
@@ -18,7 +18,7 @@ async def test_servers_that_ran_run_again_and_others_stay_off(house: House) -> N
     assert house.fabric.running() == {ids[0], ids[3]}
 
 
-async def test_a_suspended_server_stays_so_and_boots_when_it_is_resumed(house: House) -> None:
+async def test_suspended_server_stays_so_until_resumed(house: House) -> None:
     demo = house.user("demo")
     ids = [(await demo.boot(name=n))["id"] for n in ("suspended", "suspending")]
     await house.settle()
@@ -57,7 +57,7 @@ async def test_a_server_that_was_being_built_is_built(house: House) -> None:
     assert len(ports) == 1
 
 
-async def test_a_deletion_that_had_begun_is_finished(house: House) -> None:
+async def test_started_delete_is_finished_after_restart(house: House) -> None:
     demo = house.user("demo")
     made = await demo.boot()
     await house.settle()
@@ -84,7 +84,7 @@ async def test_a_snapshot_that_was_interrupted_is_given_up(house: House) -> None
     await demo.get(f"/image/v2/images/{image}", expect=404)
 
 
-async def test_a_server_that_does_not_start_again_is_off_and_says_why(house: House) -> None:
+async def test_server_that_fails_to_restart_is_off(house: House) -> None:
     demo = house.user("demo")
     made = await demo.boot()
     await house.settle()

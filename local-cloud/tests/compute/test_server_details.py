@@ -23,7 +23,7 @@ async def test_metadata_can_be_merged_replaced_and_removed(demo: Api) -> None:
     await demo.call("POST", path, {"metadata": {"a": "x" * 256}}, 400)
 
 
-async def test_tags_can_be_set_one_by_one_and_at_once(demo: Api) -> None:
+async def test_tags_are_set_singly_and_together(demo: Api) -> None:
     made = await demo.boot(tags=["a"])
     path = f"/servers/{made['id']}/tags"
     assert (await demo.send("PUT", f"{path}/b")).status_code == 201
@@ -70,9 +70,7 @@ async def test_interfaces_can_be_plugged_and_unplugged(house: House, demo: Api) 
     assert house.fabric.plugged[made["id"]] == []
 
 
-async def test_an_interface_that_is_being_unplugged_goes_though_the_cloud_is_started_again(
-    house: House, demo: Api
-) -> None:
+async def test_unplug_of_interface_completes_after_restart(house: House, demo: Api) -> None:
     network = await demo.network()
     body = {"port": {"network_id": network}}
     port = (await demo.call("POST", "/network/v2.0/ports", body, 201))["port"]["id"]
@@ -88,9 +86,7 @@ async def test_an_interface_that_is_being_unplugged_goes_though_the_cloud_is_sta
     assert (await demo.server(made["id"]))["addresses"] == {}
 
 
-async def test_without_a_name_the_network_of_an_interface_must_be_the_only_one(
-    house: House, demo: Api
-) -> None:
+async def test_unnamed_network_of_interface_must_be_unique(house: House, demo: Api) -> None:
     await demo.network()
     await demo.network("more", "10.1.0.0/24")
     made = await demo.boot(networks="none")
@@ -144,7 +140,7 @@ async def test_requests_that_make_no_sense_are_refused(demo: Api, values: Any) -
     assert (await demo.get("/servers"))["servers"] == []
 
 
-async def test_an_image_as_local_block_device_is_a_plain_boot(house: House, demo: Api) -> None:
+async def test_local_block_device_image_is_a_plain_boot(house: House, demo: Api) -> None:
     image = house.images().records.find(name="host").__next__()["id"]
     device = {
         "boot_index": 0,
@@ -210,9 +206,7 @@ async def test_snapshot_metadata_cannot_set_reserved_properties(house: House, de
     assert "reserved" in await demo.refusal("POST", path, body, 400, "badRequest")
 
 
-async def test_a_snapshot_starts_a_server_with_the_same_disk(
-    house: House, demo: Api, other: Api
-) -> None:
+async def test_snapshot_boots_server_with_same_disk(house: House, demo: Api, other: Api) -> None:
     made = await demo.boot()
     await house.settle()
     disk = house.fabric.servers[made["id"]].disk

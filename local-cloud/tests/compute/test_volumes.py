@@ -1,4 +1,4 @@
-"""Servers and volumes: attached, detached, booted from, and what ends with the server."""
+"""Servers and volumes: attachment, detachment, boot, and deletion with the server."""
 
 import pytest
 
@@ -52,7 +52,7 @@ async def test_a_volume_is_attached_and_detached(house: House, demo: Api, volume
     await demo.call("DELETE", path, expect=404)
 
 
-async def test_a_volume_has_one_server_unless_it_is_shared(
+async def test_volume_has_one_server_unless_multiattach(
     house: House, demo: Api, admin: Api, volumes: Volumes
 ) -> None:
     one, two = await booted(house, demo), await booted(house, demo)
@@ -92,7 +92,7 @@ async def test_devices_are_named_in_order_or_as_asked(
     await demo.refusal("POST", path, taken, 409, "conflictingRequest")
 
 
-async def test_a_volume_outlives_its_server_and_goes_to_the_next(
+async def test_volume_outlives_its_server_and_moves_on(
     house: House, demo: Api, volumes: Volumes
 ) -> None:
     volume = await volumes.make()
@@ -113,7 +113,7 @@ def _image(house: House) -> dict[str, object]:
     return {"boot_index": 0, "source_type": "image", "destination_type": "local", "uuid": image}
 
 
-async def test_a_server_boots_from_a_volume_of_an_image(
+async def test_server_boots_from_volume_of_an_image(
     house: House, demo: Api, volumes: Volumes
 ) -> None:
     image = next(house.images().records.find(name="host"))["id"]
@@ -142,9 +142,7 @@ async def test_a_server_boots_from_a_volume_of_an_image(
     await volumes.get(f"/volumes/{told['id']}", expect=404)
 
 
-async def test_a_volume_that_booted_a_server_boots_the_next(
-    house: House, demo: Api, volumes: Volumes
-) -> None:
+async def test_boot_volume_boots_the_next_server(house: House, demo: Api, volumes: Volumes) -> None:
     image = next(house.images().records.find(name="host"))["id"]
     volume = await volumes.make(imageRef=image)
     older = [{"device_name": "vda", "volume_id": volume["id"]}]
@@ -157,7 +155,7 @@ async def test_a_volume_that_booted_a_server_boots_the_next(
     assert house.fabric.servers[two].disk == disk
 
 
-async def test_an_image_of_a_server_on_a_volume_has_what_is_on_the_volume(
+async def test_image_of_volume_server_has_volume_contents(
     house: House, demo: Api, volumes: Volumes
 ) -> None:
     image = next(house.images().records.find(name="host"))["id"]
@@ -190,7 +188,7 @@ async def test_devices_that_cannot_be_are_refused(house: House, demo: Api, case:
     assert message in answer["badRequest"]["message"]
 
 
-async def test_a_volume_without_a_root_file_system_boots_nothing(
+async def test_volume_without_root_file_system_fails_to_boot(
     house: House, demo: Api, volumes: Volumes
 ) -> None:
     volume = await volumes.make()
@@ -223,7 +221,7 @@ async def test_attachments_survive_a_crash(house: House, demo: Api, volumes: Vol
     assert house.fabric.volumes[server] == {}
 
 
-async def test_servers_stand_still_while_a_volume_is_copied(
+async def test_servers_are_paused_while_a_volume_is_copied(
     house: House, demo: Api, volumes: Volumes
 ) -> None:
     server, volume = await booted(house, demo), await volumes.make()

@@ -1,4 +1,4 @@
-"""Zones and record sets, and what the name server answers for them."""
+"""Zones and record sets, and the answers of the name server for them."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ async def added(names: Caller, zone: Any, name: str, kind: str, *records: str, *
 
 
 async def ask(cloud: Cloud, name: str, kind: str = "A", by: Any = dns.asyncquery.udp) -> Any:
-    """What the name server answers."""
+    """Return the answer of the name server."""
     address = cloud.fabric.resolvers.own
     assert address is not None
     question = dns.message.make_query(name, kind)
@@ -110,9 +110,7 @@ async def test_records_are_answered(names: Caller, cloud: Cloud) -> None:
     assert told["message"] == "Could not find RecordSet"
 
 
-async def test_a_long_answer_is_cut_short_by_udp_and_whole_by_tcp(
-    names: Caller, cloud: Cloud
-) -> None:
+async def test_long_answer_is_complete_by_tcp_only(names: Caller, cloud: Cloud) -> None:
     zone = await made(names)
     texts = [f'"{number:02}{"x" * 200}"' for number in range(20)]
     await added(names, zone, "long.example.org.", "TXT", *texts)

@@ -28,13 +28,13 @@ def capabilities() -> Capabilities:
 
 @pytest.fixture(scope="session")
 def state_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the built-in image lies; shared, so that it is made once."""
+    """Return the directory of the built-in image, which is shared, so that it is created once."""
     return tmp_path_factory.mktemp("state")
 
 
 @pytest.fixture
 def umask(request: pytest.FixtureRequest) -> Iterator[None]:
-    """That of whoever starts the cloud: the usual one, or what a test asks for."""
+    """Set the umask of the process that starts the cloud: the usual one, or that of a test."""
     before = os.umask(getattr(request, "param", 0o022))
     yield
     os.umask(before)

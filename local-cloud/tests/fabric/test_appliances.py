@@ -33,7 +33,7 @@ def _appliance(world: World, *rules: Rule) -> Appliance:
     return Appliance("one", (Port("vip", "net", world.mac(), (address,), True, (_OUT, *rules)),))
 
 
-async def test_an_appliance_reaches_servers_and_is_reached_by_floating_ips(world: World) -> None:
+async def test_appliance_reaches_servers_and_has_floating_ips(world: World) -> None:
     server = await world.boot("web", "10.0.0.5", _ECHO.format(_HELLO))
     await world.until_console(server, "serves")
     doors = world.fabric.appliances

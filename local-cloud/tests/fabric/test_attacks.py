@@ -1,4 +1,4 @@
-"""Root in a server attacks: the host, whoever started the cloud, and the other servers stay whole.
+"""Attacks by root in a server on the host, on the user of the cloud, and on other servers.
 
 Each attack runs inside a real server and prints BROKE when it has succeeded.
 """
@@ -25,7 +25,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="it is about a cloud that
 
 
 def script(body: str) -> str:
-    """User data in Python; a server need not have what the attacks need from a shell."""
+    """Return user data in Python; a server may lack the shell tools that attacks need."""
     return f"#!/usr/bin/env python3\n{PRELUDE}\n{body}\nprint('{OVER}', flush=True)\n"
 
 
@@ -66,7 +66,7 @@ def broken(console: str) -> list[str]:
 
 @pytest.fixture
 def secret_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token in the environment of whoever starts the cloud. Before ``world``."""
+    """Set a token in the environment of the process that starts the cloud. Before ``world``."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", NEEDLE)
 
 
@@ -78,7 +78,7 @@ def of_process(process: int, name: str) -> str:
         return ""
 
 
-async def test_no_server_reads_memory_or_environment_of_who_started_it(secret_environment, world):
+async def test_server_cannot_read_memory_or_environment_of_starter(secret_environment, world):
     backwards = NEEDLE[::-1]
     console = await outcome(
         world,
@@ -111,14 +111,12 @@ attack("working directory", lambda: os.readlink("/proc/1/cwd"))
     assert broken(console) == []
 
 
-async def test_the_fabric_process_is_started_without_the_starters_environment(
-    secret_environment, world
-):
+async def test_fabric_process_has_no_environment_of_starter(secret_environment, world):
     environments = [of_process(process, "environ") for process in descendants(os.getpid())]
     assert not any(NEEDLE in environment for environment in environments)
 
 
-async def test_a_server_cannot_open_its_console_log_on_the_host(world):
+async def test_server_cannot_open_its_console_log(world):
     console = await outcome(
         world,
         """
@@ -143,7 +141,7 @@ def keyctl(*arguments: object) -> int:
 
 @pytest.fixture
 def key_in_the_session() -> Iterator[str]:
-    """A key in the session keyring of whoever starts the cloud. Before ``world``."""
+    """Add a key to the session keyring of the user who starts the cloud. Before ``world``."""
     if keyctl(1, None, 0, 0, 0) < 0:
         pytest.skip("this machine has no kernel keyrings")
     number = {"x86_64": 248}.get(os.uname().machine, 217)
@@ -154,7 +152,7 @@ def key_in_the_session() -> Iterator[str]:
     keyctl(3, key)
 
 
-async def test_a_server_has_no_key_of_the_host_users_keyring(key_in_the_session, world):
+async def test_server_has_no_key_of_host_keyring(key_in_the_session, world):
     console = await outcome(
         world,
         f"""
@@ -173,7 +171,7 @@ attack("keyring", lambda: libc.syscall(number, 0, -3, 1) > 0)
     assert broken(console) == []
 
 
-async def test_no_control_groups_of_the_host_can_be_mounted_or_frozen(world):
+async def test_host_control_groups_cannot_be_mounted_or_frozen(world):
     console = await outcome(
         world,
         """
@@ -192,7 +190,7 @@ attack("place", lambda: "/" if any(
     assert broken(console) == []
 
 
-async def test_the_kernel_cannot_be_changed_and_the_machine_not_watched(world):
+async def test_server_cannot_change_kernel_or_watch_machine(world):
     console = await outcome(
         world,
         """
@@ -228,7 +226,7 @@ attack("safe from memory shortage", lambda: write("/proc/self/oom_score_adj", "-
     assert broken(console) == []
 
 
-async def test_nothing_of_the_hosts_that_listens_or_lies_about_is_within_reach(world, tmp_path):
+async def test_host_sockets_and_files_are_out_of_reach(world, tmp_path):
     abstract = f"\0stoker-{secrets.token_hex(4)}"
     (tmp_path / "secret").write_text(NEEDLE)
     with socket.socket(socket.AF_UNIX) as unix, socket.socket() as tcp:
@@ -267,7 +265,7 @@ attack("signal", lambda: any(os.kill(pid, 0) is None for pid in range(200, 60000
 
 
 @AS_ROOT
-async def test_root_in_a_server_is_nobody_on_the_host(world):
+async def test_root_in_server_is_unprivileged_on_host(world):
     mine = descendants(os.getpid())
     server = await world.boot("web", "10.0.0.5", "#!/bin/sh\nid -u; sleep 1000 & echo on\n")
     await world.until_console(server, "0\non\n")
@@ -282,7 +280,7 @@ async def test_root_in_a_server_is_nobody_on_the_host(world):
 
 @pytest.fixture
 def private_files() -> Iterator[list[Path]]:
-    """Files of root's where servers look: readable for root, and for a group, alone."""
+    """Create files of root where servers search; only root, or a group, may read them."""
     made = [
         Path(place, f"stoker-{secrets.token_hex(4)}") for place in ("/etc", "/opt", "/usr/local")
     ]
@@ -298,7 +296,7 @@ def private_files() -> Iterator[list[Path]]:
 
 
 @AS_ROOT
-async def test_files_that_are_not_for_everybody_are_not_for_servers(private_files, world):
+async def test_private_files_are_hidden_from_servers(private_files, world):
     lines = []
     for path in private_files:
         lines += [
@@ -310,7 +308,7 @@ async def test_files_that_are_not_for_everybody_are_not_for_servers(private_file
 
 
 @pytest.mark.parametrize("path", ["/etc", "/usr/local/sbin", "/usr/local/bin", "/opt"])
-async def test_links_that_a_server_leaves_lead_the_next_boot_nowhere(world, tmp_path, path):
+async def test_links_left_by_server_mislead_no_boot(world, tmp_path, path):
     victim = tmp_path / "victim"
     victim.mkdir()
     victim.chmod(0o777)
@@ -324,7 +322,7 @@ os.path.isdir("{path}") or os.symlink("{victim}", "{path}")
     try:
         await world.fabric.boot(server)
     except FabricError:
-        pass  # whoever breaks a server's root directory may find it broken
+        pass  # a server that breaks its own root directory may find it broken
     else:
         await world.fabric.stop_server("attacker")
     assert list(victim.iterdir()) == []
@@ -349,7 +347,7 @@ async def test_links_to_open_files_lead_the_boot_nowhere(world, tmp_path, path):
         assert list(victim.iterdir()) == [], f"through descriptor {number}"
 
 
-async def test_a_server_full_of_processes_leaves_the_others_theirs(world):
+async def test_full_server_leaves_processes_to_others(world):
     body = """
 count = 0
 try:
@@ -368,7 +366,7 @@ attack("users", lambda: libc.setresuid(7, 7, 0) == 0 and os.fork() >= 0)
     await world.until_console(other, "alive 0\n")
 
 
-async def test_a_server_that_watches_many_files_leaves_the_host_its_watches(world):
+async def test_server_with_many_watches_leaves_hosts_watches(world):
     body = """
 made = [libc.inotify_init() for _ in range(2000)]
 print("watchers", sum(one >= 0 for one in made), flush=True)
@@ -379,7 +377,7 @@ print("watchers", sum(one >= 0 for one in made), flush=True)
     os.close(ours)
 
 
-async def test_server_that_watches_many_files_leaves_other_servers_theirs(world):
+async def test_server_with_many_watches_leaves_others_theirs(world):
     body = """
 made = [libc.inotify_init() for _ in range(200)]
 attempt = lambda: write("/proc/sys/user/max_inotify_instances", "1000") and False

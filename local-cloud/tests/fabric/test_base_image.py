@@ -1,4 +1,4 @@
-"""What all servers of the ``host`` image have in common."""
+"""The base image that all servers of the ``host`` image share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localcloud.fabric import base_image
 from localcloud.fabric.base_image import BaseImage, copy_readable
 
 
-def test_changed_host_gets_new_base_beside_the_one_in_use(
+def test_changed_host_gets_base_image_beside_current_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = BaseImage(tmp_path, many_users=False)
@@ -22,7 +22,7 @@ def test_changed_host_gets_new_base_beside_the_one_in_use(
     assert (used / "root/etc/passwd").exists(), "servers that run stand on it"
 
 
-def test_a_new_start_makes_it_anew_where_the_host_has_changed(
+def test_restart_rebuilds_image_if_host_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = BaseImage(tmp_path, many_users=False).directory
@@ -34,7 +34,7 @@ def test_a_new_start_makes_it_anew_where_the_host_has_changed(
     assert list(tmp_path.iterdir()) == [begun.directory]
 
 
-def test_what_goes_away_while_it_is_copied_is_left_out(
+def test_file_removed_during_copy_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, copied = tmp_path / "host", tmp_path / "copied"

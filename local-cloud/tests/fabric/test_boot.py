@@ -13,7 +13,7 @@ from localcloud.fabric import identities
 from localcloud.fabric.interface import FabricError, Network
 
 
-async def test_a_server_has_its_address_name_and_default_route(world):
+async def test_server_has_address_name_and_default_route(world):
     server = await world.boot(
         "web",
         "10.0.0.5",
@@ -25,14 +25,14 @@ async def test_a_server_has_its_address_name_and_default_route(world):
     assert "eth0\t00000000\t0100000A" in console
 
 
-async def test_a_server_posts_to_a_service_of_the_host_under_the_hosts_url(world):
+async def test_server_posts_to_service_of_host(world):
     script = f"#!/bin/sh\ncurl -s --data-binary signal {world.service.url}\n"
     server = await world.boot("web", "10.0.0.5", script)
     await world.until_console(server, "from host")
     assert world.service.posts == ["signal"]
 
 
-async def test_metadata_is_served_in_both_trees_and_is_that_of_the_asking_server(world):
+async def test_metadata_trees_serve_the_requesting_server(world):
     script = """#!/bin/sh
 get() { curl -s http://169.254.169.254$1; echo; }
 get /openstack
@@ -69,7 +69,7 @@ async def test_python_and_ordinary_tools_work_inside(world):
     reason="a server has one user id alone without subordinate ids and newuidmap",
 )
 @pytest.mark.parametrize(("umask", "state_directory"), [(0o077, "of its own")], indirect=True)
-async def test_other_users_of_a_server_find_programs_whatever_the_umask_of_its_starter(world):
+async def test_programs_are_found_despite_umask_of_starter(world):
     script = """#!/bin/bash
 runuser -u nobody -- sh -c 'ls /usr/local/sbin/cloud-init /usr/sbin/mount.nfs; ls -d /var/lib'
 echo end
@@ -79,12 +79,12 @@ echo end
     assert "/usr/local/sbin/cloud-init\n/usr/sbin/mount.nfs\n/var/lib\n" in console
 
 
-async def test_what_a_server_writes_to_dev_console_is_on_its_console(world):
+async def test_output_to_dev_console_is_on_console(world):
     server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho to the console > /dev/console\n")
     await world.until_console(server, "to the console\n")
 
 
-async def test_root_in_a_server_cannot_change_its_network_or_the_hosts_kernel(world):
+async def test_root_in_server_cannot_change_network_or_kernel(world):
     script = """#!/bin/sh
 echo 1 > /proc/sys/kernel/panic; umount /proc/sys; mount -o remount,rw /proc/sys
 echo 1 > /proc/sys/kernel/panic && echo broke out
@@ -97,7 +97,7 @@ mount -t tmpfs none /mnt && hostname other && echo end
     assert "changed the network" not in console
 
 
-async def test_poweroff_inside_ends_the_server_and_reboot_says_so(world):
+async def test_poweroff_ends_server_and_reboot_is_reported(world):
     await world.boot("off", "10.0.0.5", "#!/bin/sh\npoweroff\n")
     await world.boot("again", "10.0.0.6", "#!/bin/sh\nshutdown -r now\n")
     await world.until(lambda: len(world.exits) == 2, "two exits")
@@ -118,7 +118,7 @@ async def test_stop_lets_programs_finish_and_keeps_the_disk(world):
     assert (server.disk / "upper/root/root/state").read_text() == "saved\n"
 
 
-async def test_a_restarted_server_has_its_disk_and_does_not_run_user_data_again(world):
+async def test_restarted_server_keeps_disk_and_skips_user_data(world):
     script = """#!/bin/sh
 echo ran
 echo kept > /root/file
@@ -144,7 +144,7 @@ async def test_delete_ends_all_processes_and_removes_the_disk(world):
     await world.fabric.delete_server("web", server.disk)
 
 
-async def test_a_paused_server_stands_still_until_it_is_thawed(world):
+async def test_paused_server_stops_until_it_is_thawed(world):
     script = "#!/bin/sh\n(while :; do echo tick; sleep 0.02; done) &\n"
     server = await world.boot("web", "10.0.0.5", script)
     await world.until_console(server, "tick\n")
@@ -157,14 +157,14 @@ async def test_a_paused_server_stands_still_until_it_is_thawed(world):
     await world.until(lambda: len(world.console(server)) > len(still), "it goes on")
 
 
-async def test_a_server_whose_network_is_missing_is_refused_with_the_cause(world):
+async def test_server_with_missing_network_is_refused(world):
     server = world.server("web", "10.0.0.5", network="nowhere")
     with pytest.raises(FabricError, match="network nowhere"):
         await world.fabric.boot(server)
     assert world.fabric.running() == frozenset()
 
 
-async def test_twenty_servers_boot_at_once(world):
+async def test_twenty_servers_boot_together(world):
     script = f"#!/bin/sh\ncurl -s --data-binary $(hostname) {world.service.url}\n"
     await asyncio.gather(
         *(world.boot(f"s{number}", f"10.0.0.{number + 10}", script) for number in range(20))
@@ -174,7 +174,7 @@ async def test_twenty_servers_boot_at_once(world):
 
 
 def unpack_tiny_image(root: Path) -> None:
-    """A root file system with a shell, cat and what these load; without Python."""
+    """Unpack a root file system with a shell, cat and their libraries; without Python."""
     for program in ("/bin/sh", "/bin/cat"):
         linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
         needed = [word for word in linked.stdout.split() if word.startswith("/")]
@@ -184,7 +184,7 @@ def unpack_tiny_image(root: Path) -> None:
             shutil.copy(path, target)
 
 
-async def test_an_unpacked_image_without_python_boots_and_runs_user_data(world, tmp_path):
+async def test_image_without_python_runs_user_data(world, tmp_path):
     image = tmp_path / "image"
     unpack_tiny_image(image)
     config = "#!/bin/sh\ncat /etc/hostname\necho from an image\necho x > /file\n"

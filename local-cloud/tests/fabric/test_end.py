@@ -1,4 +1,4 @@
-"""When the cloud's process ends, however it ends, nothing of its servers stays behind."""
+"""The end of the cloud's process leaves no remains of its servers."""
 
 import os
 import signal
@@ -95,7 +95,7 @@ def reachable(port: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_end_of_the_cloud_process_leaves_no_process_port_or_mount(cloud, tmp_path, number):
+def test_killed_cloud_leaves_no_process_port_or_mount(cloud, tmp_path, number):
     port = int(cloud.stdout.readline().split()[1])
     until(lambda: len(descendants(cloud.pid)) >= 10, "the servers run what they were given")
     processes = descendants(cloud.pid)
@@ -107,7 +107,7 @@ def test_the_end_of_the_cloud_process_leaves_no_process_port_or_mount(cloud, tmp
     assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
 
 
-def test_the_end_of_the_fabric_process_ends_all_servers_and_is_reported(cloud):
+def test_killed_fabric_process_ends_servers_with_report(cloud):
     cloud.stdout.readline()
     processes = descendants(cloud.pid)
     owner = min(pid for pid in processes if pid in direct_children(cloud.pid))

@@ -1,4 +1,4 @@
-"""What listens is read from the kernel's table of sockets, a page at a time."""
+"""Listening sockets are read from the kernel's table of sockets, a page at a time."""
 
 from __future__ import annotations
 

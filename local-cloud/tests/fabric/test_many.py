@@ -11,7 +11,7 @@ def open_files(process: int | str) -> int:
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 
-async def test_descriptors_and_processes_come_back_when_servers_are_deleted(world):
+async def test_deleted_servers_free_descriptors_and_processes(world):
     await world.router("r1", net="10.0.0.1")
     processes = descendants(os.getpid())
     counted = {process: open_files(process) for process in [os.getpid(), *processes]}

@@ -23,7 +23,7 @@ class Answering(asyncio.DatagramProtocol):
         self.transport.sendto(reply.to_wire(), addr)
 
 
-async def test_a_server_is_answered_by_the_name_server_of_the_cloud(world) -> None:
+async def test_name_server_of_cloud_answers_a_server(world) -> None:
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(Answering, ("127.0.0.1", 0))
     world.fabric.resolvers.own = transport.get_extra_info("sockname")

@@ -27,7 +27,7 @@ def allow_tcp(port: int, remotes: tuple[str, ...] | None = None) -> Rule:
 
 
 def reach(address: str, wait: str = "1", tries: int = 8) -> str:
-    """A script that says what a server elsewhere answers on port 8080."""
+    """Return a script that prints the answer of another server on port 8080."""
     return f"""#!/bin/sh
 for i in $(seq {tries}); do
     answer=$(curl -s -m {wait} http://{address}:8080/hostname) && break
@@ -55,13 +55,13 @@ async def test_servers_of_one_network_reach_each_other(world):
     await world.until_console(client, "got [web]")
 
 
-async def test_a_server_may_be_the_gateway_of_its_network(world):
+async def test_server_may_be_gateway_of_its_network(world):
     await world.boot("gate", "10.0.0.1", WEB)
     client = await world.boot("client", "10.0.0.6", reach("10.0.0.1"))
     await world.until_console(client, "got [gate]")
 
 
-async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
+async def test_closed_port_opens_with_a_rule(world):
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT,))
     await world.until_console(web, "serving")
     closed = await world.boot("closed", "10.0.0.6", fail_to_reach("10.0.0.5"))
@@ -71,7 +71,7 @@ async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
     await world.until_console(opened, "got [web]")
 
 
-async def test_without_an_egress_rule_nothing_leaves_but_the_cloud_is_reached(world):
+async def test_server_without_egress_rule_reaches_cloud_only(world):
     await world.boot("web", "10.0.0.5", WEB)
     script = fail_to_reach("10.0.0.5") + f"curl -s {world.service.url}; echo end\n"
     client = await world.boot("client", "10.0.0.6", script, rules=())
@@ -80,7 +80,7 @@ async def test_without_an_egress_rule_nothing_leaves_but_the_cloud_is_reached(wo
     assert "from host" in console
 
 
-async def test_networks_are_joined_by_a_router_and_only_by_it(world):
+async def test_networks_are_connected_by_a_router_only(world):
     await world.router("r1", net="10.0.0.1", other="10.1.0.1")
     await world.boot("web", "10.1.0.5", WEB, network="other")
     client = await world.boot("client", "10.0.0.6", reach("10.1.0.5"))
@@ -103,7 +103,7 @@ async def test_two_projects_may_use_the_same_addresses(world):
     await world.until_console(clients[1], "got [web-blue]")
 
 
-async def test_the_host_reaches_a_server_under_its_floating_address(world):
+async def test_host_reaches_server_at_floating_address(world):
     await world.router("r1", net="10.0.0.1")
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))
     await world.floating_ip(web, "127.24.4.21", "r1")
@@ -113,7 +113,7 @@ async def test_the_host_reaches_a_server_under_its_floating_address(world):
     assert await fetch("127.24.4.21", forwarding.host_port) == "web\n"
 
 
-async def test_what_a_server_says_of_its_ports_is_true_when_a_service_hears_it(world):
+async def test_server_reports_its_ports_without_delay(world):
     await world.router("r1", net="10.0.0.1")
     late: list[str] = []
 
@@ -140,7 +140,7 @@ print("all said")
     assert late == []
 
 
-async def test_a_floating_address_refuses_what_the_security_group_closes(world):
+async def test_floating_address_refuses_closed_ports(world):
     await world.router("r1", net="10.0.0.1")
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))
     await world.floating_ip(web, "127.24.4.22", "r1")
@@ -151,7 +151,7 @@ async def test_a_floating_address_refuses_what_the_security_group_closes(world):
         await fetch("127.24.4.22", forwarding.host_port)
 
 
-async def test_a_floating_address_goes_away_with_its_server_and_with_itself(world):
+async def test_floating_address_ends_with_its_server(world):
     await world.router("r1", net="10.0.0.1")
     web = await world.boot("web", "10.0.0.5", WEB)
     bound = await world.floating_ip(web, "127.24.4.23", "r1")
@@ -170,7 +170,7 @@ async def test_servers_reach_each_other_under_floating_addresses(world):
     await world.until_console(client, "got [web]")
 
 
-async def test_a_port_can_be_plugged_into_and_taken_off_a_running_server(world):
+async def test_port_is_plugged_into_and_out_of_server(world):
     await world.boot("web", "10.1.0.5", WEB, network="other")
     script = "#!/bin/sh\nwhile [ ! -e /proc/sys/net/ipv4/conf/eth1 ]; do sleep 0.05; done\n"
     script += reach("10.1.0.5").partition("\n")[2]
@@ -183,7 +183,7 @@ async def test_a_port_can_be_plugged_into_and_taken_off_a_running_server(world):
     await world.fabric.unplug("client", "p2")
 
 
-async def test_icmp_and_port_ranges_are_filtered_by_their_own_rules(world):
+async def test_icmp_and_port_ranges_have_own_rules(world):
     rules = (
         Rule(Direction.INGRESS, "IPv4", "icmp", 8, 0),
         Rule(Direction.INGRESS, "IPv4", "tcp", 8000, 8100, ("10.0.0.0/29", "10.0.0.64/26")),
@@ -198,7 +198,7 @@ async def test_icmp_and_port_ranges_are_filtered_by_their_own_rules(world):
     await world.until_console(far, "got []")
 
 
-async def test_removing_what_does_not_exist_is_fine_and_ensuring_twice_too(world):
+async def test_removals_and_declarations_are_idempotent(world):
     await world.fabric.ensure_network(Network("net"))
     await world.fabric.ensure_network(Network("net", mtu=1400))
     await world.router("r1", net="10.0.0.1")
@@ -223,9 +223,7 @@ def own_address() -> str | None:
 
 
 @pytest.mark.parametrize("of_host", [False, True])
-async def test_only_a_router_with_a_gateway_leads_out_and_not_to_the_host(
-    world, monkeypatch, of_host
-):
+async def test_only_gateway_router_reaches_outside_except_host(world, monkeypatch, of_host):
     if not of_host:  # the machine's own address stands for one of the world
         monkeypatch.setattr(outbound, "_is_of_host", lambda address: False)
     address = own_address()
@@ -266,7 +264,7 @@ class InTurn:
         return [transport.get_extra_info("sockname") for transport in self.transports]
 
 
-async def test_names_are_looked_up_at_the_name_server_that_does_not_refuse():
+async def test_names_are_resolved_by_first_accepting_server():
     loop = asyncio.get_running_loop()
     refusal = bytes([0, 0, 0, 5])
     transports = [
@@ -288,7 +286,7 @@ async def test_names_are_looked_up_at_the_name_server_that_does_not_refuse():
         transport.close()
 
 
-async def test_a_request_that_makes_no_sense_is_refused_and_servers_live_on(world):
+async def test_nonsensical_request_is_refused_and_servers_live_on(world):
     web = await world.boot("web", "10.0.0.5", WEB)
     with pytest.raises(FabricError, match="nonsense"):
         await world.change_rules(web, (Rule(Direction.INGRESS, "IPv4", "nonsense"),))

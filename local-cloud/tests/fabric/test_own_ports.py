@@ -34,7 +34,7 @@ echo "metadata [$(curl -s http://169.254.169.254/latest/meta-data/instance-id)]"
 """
 
 
-async def test_a_web_server_on_port_80_is_reached_while_metadata_still_answers(world):
+async def test_server_uses_port_80_beside_metadata(world):
     await world.router("r1", net="10.0.0.1")
     server = await world.boot("web", "10.0.0.5", web(80), rules=(ALLOW_OUT, allow_tcp(80)))
     await world.floating_ip(server, "127.24.4.41", "r1")
@@ -46,7 +46,7 @@ async def test_a_web_server_on_port_80_is_reached_while_metadata_still_answers(w
     assert await fetch("127.24.4.41", forwarding.host_port) == "web\n"
 
 
-async def test_a_port_that_is_taken_on_the_host_appears_8000_higher_or_at_the_next_free_one(world):
+async def test_port_taken_on_host_is_moved_by_8000(world):
     await world.router("r1", net="10.0.0.1")
     with socket.create_server(("127.24.4.42", 4080)), socket.create_server(("127.24.4.42", 12080)):
         server = await world.boot("web", "10.0.0.5", web(4080))
@@ -57,7 +57,7 @@ async def test_a_port_that_is_taken_on_the_host_appears_8000_higher_or_at_the_ne
         assert await fetch("127.24.4.42", 12081) == "web\n"
 
 
-async def test_a_server_listens_on_the_port_of_a_host_service_and_still_reaches_that(world):
+async def test_server_listens_on_port_of_host_service(world):
     port = world.service.port
     script = web(port) + f'echo "service [$(curl -s {world.service.url})]"\n'
     server = await world.boot("web", "10.0.0.5", script)
@@ -83,7 +83,7 @@ for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
     await world.until(lambda: world.console(server).count("bound\n") == 2, "both are bound")
 
 
-async def test_several_ranges_of_floating_addresses_are_reached_from_servers(
+async def test_several_floating_ranges_are_reached_from_servers(
     capabilities: Capabilities, state_directory: Path, tmp_path: Path
 ):
     fabric = fabric_on(start_owner(state_directory, [], ("127.24.4.0/24", "127.24.5.0/24")))

@@ -1,4 +1,4 @@
-"""Where namespaces are forbidden, servers are plain processes: they run, answer and end."""
+"""Without namespaces, servers are plain processes: they run, answer and end."""
 
 import asyncio
 import contextlib
@@ -78,9 +78,7 @@ async def plain():
     await fabric.close()
 
 
-async def test_a_plain_server_runs_its_user_data_and_is_reached_under_its_floating_ip(
-    plain, tmp_path
-):
+async def test_plain_server_runs_user_data_at_floating_ip(plain, tmp_path):
     fabric, exits = plain
     await fabric.boot(server(tmp_path))
     console = await until_console(tmp_path, "ended with exit code 2")
@@ -99,7 +97,7 @@ async def test_a_plain_server_runs_its_user_data_and_is_reached_under_its_floati
     assert not (tmp_path / "web").exists()
 
 
-async def test_a_port_is_found_among_hundreds_that_listen_on_the_host(plain, tmp_path):
+async def test_port_is_found_among_hundreds_on_host(plain, tmp_path):
     fabric, _ = plain
     with contextlib.ExitStack() as others:
         for _ in range(300):
@@ -110,7 +108,7 @@ async def test_a_port_is_found_among_hundreds_that_listen_on_the_host(plain, tmp
         await until(lambda: bool(fabric.forwardings()))
 
 
-async def test_files_of_a_plain_server_stay_below_its_directory(plain, tmp_path):
+async def test_files_of_plain_server_stay_in_its_directory(plain, tmp_path):
     fabric, _ = plain
     config = (
         "#cloud-config\nwrite_files: [{path: /../../etc/probe-file, content: x}]\n"
@@ -123,7 +121,7 @@ async def test_files_of_a_plain_server_stay_below_its_directory(plain, tmp_path)
     assert "ran\n" in console
 
 
-async def test_an_image_is_refused_and_the_reasons_are_told(plain, tmp_path):
+async def test_image_is_refused_with_the_reasons(plain, tmp_path):
     fabric, _ = plain
     assert fabric.capabilities.lacks[0] == "there is a reason"
     image = replace(server(tmp_path), root=tmp_path)
@@ -200,7 +198,7 @@ def test_plain_servers_end_with_a_killed_cloud(tmp_path):
     raise AssertionError(f"still there: {left()}")
 
 
-async def test_the_choice_of_fabric_is_what_the_machine_allows(tmp_path, capabilities):
+async def test_machine_capabilities_choose_the_fabric(tmp_path, capabilities):
     chosen = fabric_on(start_owner(tmp_path))
     assert isinstance(chosen, NamespaceFabric)
     assert chosen.capabilities == capabilities

@@ -94,7 +94,7 @@ async def test_idlest_connection_of_the_owner_gives_way() -> None:
             assert await asked(streams) == b"?"
 
 
-async def test_owner_with_most_connections_gives_way_when_all_are_too_many() -> None:
+async def test_owner_with_most_connections_loses_one_when_full() -> None:
     limits = ConnectionLimits(of_owner=100, together=4)
     owners = iter(["greedy", "greedy", "greedy", "quiet", "other"])
     async with listening(echo, limits, lambda _: next(owners)) as connect:

@@ -57,7 +57,7 @@ async def test_what_one_server_writes_another_reads(
     assert (content(share) / "note").read_text() == "hello\nmore\n"
 
 
-async def test_tables_of_mounts_name_the_source_and_no_path_of_the_host(
+async def test_mount_tables_show_source_without_host_path(
     world: World, share: Share, one: Server
 ) -> None:
     await world.fabric.storage.mount(one.id, share, Face.WRITE, "/mnt")
@@ -65,7 +65,7 @@ async def test_tables_of_mounts_name_the_source_and_no_path_of_the_host(
     assert str(world.directory) not in await works(world, one, "cat /proc/self/mountinfo")
 
 
-async def test_root_in_a_server_cannot_write_to_what_it_may_only_read(
+async def test_root_cannot_write_to_read_only_share(
     world: World, share: Share, one: Server, two: Server
 ) -> None:
     await world.fabric.storage.mount(one.id, share, Face.WRITE, "/mnt")
@@ -85,7 +85,7 @@ async def test_root_in_a_server_cannot_write_to_what_it_may_only_read(
     assert await works(world, one, "cat /mnt/file") == "given"
 
 
-async def test_access_that_is_withdrawn_comes_back_at_the_same_place(
+async def test_restored_access_returns_at_same_place(
     world: World, share: Share, one: Server
 ) -> None:
     storage = world.fabric.storage
@@ -108,9 +108,7 @@ async def test_access_that_is_withdrawn_comes_back_at_the_same_place(
     await works(world, one, "! mountpoint -q /b && ls /a/new")
 
 
-async def test_root_of_a_server_gets_nothing_out_of_a_closed_share(
-    world: World, share: Share, one: Server
-) -> None:
+async def test_root_cannot_read_a_closed_share(world: World, share: Share, one: Server) -> None:
     content(share).mkdir(parents=True)
     (content(share) / "secret").write_text("secret")
     await world.fabric.storage.mount(one.id, share, Face.WRITE, "/mnt")
@@ -119,7 +117,7 @@ async def test_root_of_a_server_gets_nothing_out_of_a_closed_share(
     await works(world, one, 'umount /mnt; [ -z "$(ls /mnt)" ]')
 
 
-async def test_the_content_can_be_replaced_while_a_share_is_closed(
+async def test_content_of_closed_share_can_be_replaced(
     world: World, share: Share, one: Server
 ) -> None:
     storage = world.fabric.storage
@@ -135,9 +133,7 @@ async def test_the_content_can_be_replaced_while_a_share_is_closed(
     assert await works(world, one, "cat /mnt/file") == "before"
 
 
-async def test_a_directory_that_is_not_there_is_no_place_to_mount(
-    world: World, share: Share, one: Server
-) -> None:
+async def test_missing_directory_is_no_mount_point(world: World, share: Share, one: Server) -> None:
     with pytest.raises(FabricError, match="No such file"):
         await world.fabric.storage.mount(one.id, share, Face.WRITE, "/missing")
     await world.fabric.stop_server(one.id)
@@ -145,9 +141,7 @@ async def test_a_directory_that_is_not_there_is_no_place_to_mount(
         await world.fabric.storage.mount(one.id, share, Face.WRITE, "/mnt")
 
 
-async def test_links_in_a_server_lead_a_mount_to_places_of_that_server(
-    world: World, share: Share, one: Server
-) -> None:
+async def test_links_lead_mounts_inside_the_server(world: World, share: Share, one: Server) -> None:
     await works(world, one, "ln -s ../../../../../.. /up")
     await world.fabric.storage.mount(one.id, share, Face.WRITE, "/up/srv")
     await works(world, one, "touch /srv/there && mountpoint -q /srv")
@@ -155,7 +149,7 @@ async def test_links_in_a_server_lead_a_mount_to_places_of_that_server(
 
 
 class Offer:
-    """A share that every server may mount; what has been asked for is kept."""
+    """A share that every server may mount; requests for mounts are recorded."""
 
     def __init__(self, world: World, share: Share) -> None:
         self.world = world
@@ -188,7 +182,7 @@ async def test_mount_asks_the_cloud_for_a_share(world: World, offer: Offer, one:
     await fails(world, one, "touch /srv/a/y")
 
 
-async def test_the_systems_own_mount_finds_the_way_to_the_cloud(
+async def test_system_mount_command_reaches_the_cloud(
     world: World, offer: Offer, one: Server
 ) -> None:
     await works(world, one, f"/usr/bin/mount -t nfs4 {SOURCE} /mnt && touch /mnt/x")
@@ -205,9 +199,7 @@ async def test_mount_says_why_it_is_refused(world: World, offer: Offer, one: Ser
     assert "the cloud has no answer" in await fails(world, one, f"mount -t nfs {SOURCE} /mnt")
 
 
-async def test_user_data_mounts_and_reads_credentials_from_a_file(
-    world: World, offer: Offer
-) -> None:
+async def test_user_data_mounts_with_credentials_from_file(world: World, offer: Offer) -> None:
     server = await world.boot(
         "c",
         "10.0.0.7",
@@ -221,9 +213,7 @@ async def test_user_data_mounts_and_reads_credentials_from_a_file(
     assert {"username=alice", "vers=3.0"} <= set(asked.options.split(","))
 
 
-async def test_fstab_is_mounted_when_mount_is_told_to(
-    world: World, offer: Offer, one: Server
-) -> None:
+async def test_fstab_is_mounted_by_mount_all(world: World, offer: Offer, one: Server) -> None:
     line = f"{SOURCE} /mnt nfs defaults,_netdev 0 0"
     await works(world, one, f"echo '{line}' >> /etc/fstab; mount -a; mount -a; touch /mnt/x")
     assert len(offer.asked) == 1
@@ -240,7 +230,7 @@ async def test_only_root_in_a_server_asks_the_cloud(
     assert offer.asked == []
 
 
-async def test_nonsense_in_the_pipe_does_not_end_the_server(
+async def test_nonsense_in_pipe_does_not_end_server(
     world: World, offer: Offer, one: Server
 ) -> None:
     await works(

@@ -1,4 +1,4 @@
-"""Whoever has a server's key pair logs in, under the usual names, and may use sudo."""
+"""The owner of a server's key pair logs in, under the usual names, and may use sudo."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 
-async def test_a_key_pair_opens_the_usual_accounts_and_sudo_works(world, tmp_path):
+async def test_key_pair_opens_accounts_with_sudo(world, tmp_path):
     key = tmp_path / "key"
     making = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
     await (await asyncio.create_subprocess_exec(*making)).wait()

@@ -1,4 +1,4 @@
-"""What servers use of the machine: counted, and by the right one."""
+"""The usage of servers is counted, for the right one."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ async def _when(world: World, server_id: str, claim: Callable[[Usage], bool]) ->
     return usage
 
 
-async def test_what_a_server_uses_is_counted_as_its_own(world: World) -> None:
+async def test_usage_is_counted_for_its_server(world: World) -> None:
     assert await world.fabric.usage() == {}
     busy = await world.boot("busy", "10.0.0.10", _BUSY)
     await world.boot("idle", "10.0.0.11")

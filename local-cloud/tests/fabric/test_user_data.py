@@ -20,7 +20,7 @@ def multipart(*pieces: tuple[str, str, str | None]) -> str:
     return "\n".join([*lines, "--==--", ""])
 
 
-async def test_the_exit_code_of_a_failing_script_is_on_the_console(world):
+async def test_exit_code_of_failing_script_is_on_console(world):
     server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho out; echo err >&2; exit 3\n")
     console = await world.until_console(server, "finished at")
     script = "/var/lib/cloud/instances/web/scripts/part-001"
@@ -72,7 +72,7 @@ async def test_cloud_config_is_applied_in_cloud_inits_order(world):
     assert any(line.startswith("/etc/group:staff2:") and "daemon,bob" in line for line in lines)
 
 
-async def test_programs_run_under_the_users_that_user_data_makes(world, capabilities):
+async def test_programs_run_as_users_of_user_data(world, capabilities):
     if any("only one user id" in lack for lack in capabilities.lacks):
         pytest.skip("this user has no subordinate ids: every program runs as root in servers")
     script = CONFIG.replace("timezone: Etc/UTC", "  - su - bob -c 'id -un; stat -c %U two'")
@@ -106,7 +106,7 @@ async def test_all_parts_of_a_multipart_archive_are_handled(world):
     assert "configured\n" in console
 
 
-async def test_boot_hooks_and_bootcmd_run_at_every_boot_and_the_rest_once(world):
+async def test_boot_hooks_run_at_every_boot(world):
     data = multipart(
         ("text/cloud-boothook", "#cloud-boothook\necho hook\n", None),
         (
@@ -134,7 +134,7 @@ async def test_the_results_lie_where_cloud_init_puts_them(world):
     assert "said\n" in log.read_text()
 
 
-async def test_scripts_can_wait_for_cloud_init_and_read_its_result(world):
+async def test_scripts_wait_for_cloud_init_and_its_result(world):
     script = """#!/bin/sh
 (cloud-init status --wait; cat /run/cloud-init/result.json; echo read) &
 exit 5
@@ -152,7 +152,7 @@ async def test_vendor_data_runs_before_user_data(world):
     await world.until_console(server, "from vendor\nfrom user\n")
 
 
-async def test_power_state_powers_off_when_user_data_is_done(world):
+async def test_power_state_powers_off_after_user_data(world):
     config = "#cloud-config\nruncmd: [echo last]\npower_state: {mode: poweroff, delay: now}\n"
     server = await world.boot("web", "10.0.0.5", config)
     await world.until(lambda: bool(world.exits), "the server ends")
@@ -160,7 +160,7 @@ async def test_power_state_powers_off_when_user_data_is_done(world):
     assert world.exits[0].code == 0
 
 
-async def test_output_of_a_detached_program_stays_on_the_console_after_user_data(world):
+async def test_output_of_detached_program_is_on_console(world):
     script = "#!/bin/sh\n(sleep 0.3; echo late) &\n"
     server = await world.boot("web", "10.0.0.5", script)
     console = await world.until_console(server, "late\n")
@@ -175,7 +175,7 @@ def test_damaged_and_endless_user_data_is_refused():
         parts.split(bomb)
 
 
-def test_a_cloud_config_archive_is_split_into_its_parts():
+def test_cloud_config_archive_is_split_into_parts():
     archive = (
         b"#cloud-config-archive\n- '#!/bin/sh'\n- {type: text/cloud-config, content: 'a: 1'}\n"
     )
@@ -185,7 +185,7 @@ def test_a_cloud_config_archive_is_split_into_its_parts():
     ]
 
 
-def test_later_cloud_config_replaces_keys_unless_it_says_how_to_merge():
+def test_later_cloud_config_replaces_or_merges_keys():
     base = {"runcmd": ["a"], "nested": {"x": 1}}
     default = merging.mergers(merging.DEFAULT)
     assert merging.merge(base, {"runcmd": ["b"]}, default)["runcmd"] == ["b"]
@@ -194,7 +194,7 @@ def test_later_cloud_config_replaces_keys_unless_it_says_how_to_merge():
     assert merging.merge(base, other, append) == {"runcmd": ["a", "b"], "nested": {"x": 1, "y": 3}}
 
 
-def test_commands_given_as_lists_are_quoted_for_the_shell():
+def test_commands_in_lists_are_quoted_for_shell():
     lines = cloudconfig.shell_lines(["plain $X", ["a b", "it's", 5], None]).splitlines()
     assert lines == ["#!/bin/sh", "plain $X", "'a b' 'it'\"'\"'s' 5"]
 
@@ -207,7 +207,7 @@ def test_encodings_of_written_files():
         files.decode("x", "rot13")
 
 
-async def test_the_console_begins_with_what_boots_and_ends_with_what_failed(world):
+async def test_console_starts_with_boot_and_ends_with_failure(world):
     server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho spoken\nexit 3\n")
     console = await world.until_console(server, "finished at")
     lines = console.splitlines()
@@ -237,7 +237,7 @@ runcmd:
 """
 
 
-async def test_sources_of_packages_are_written_and_what_is_not_done_has_a_reason(world):
+async def test_package_sources_are_written_and_omissions_explained(world):
     server = await world.boot("web", "10.0.0.5", AUTHORITIES)
     console = await world.until_console(server, "finished at")
     assert "APT::Test 1;\ndeb http://127.0.0.1 " in console

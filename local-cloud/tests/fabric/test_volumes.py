@@ -30,7 +30,7 @@ async def with_volume(world: World, name: str, script: str, held: Volume) -> Ser
     return server
 
 
-async def test_what_a_server_writes_is_in_the_volume_when_it_is_gone(world: World) -> None:
+async def test_volume_keeps_data_after_its_server(world: World) -> None:
     held = volume(world)
     server = await with_volume(world, "a", "echo kept > /dev/vdb/file; echo written", held)
     await world.until_console(server, "written")
@@ -40,7 +40,7 @@ async def test_what_a_server_writes_is_in_the_volume_when_it_is_gone(world: Worl
     await world.until_console(other, "seen kept")
 
 
-async def test_a_volume_is_attached_to_a_running_server_and_detached(world: World) -> None:
+async def test_volume_is_attached_to_running_server_and_detached(world: World) -> None:
     held = volume(world)
     server = await world.boot(
         "a",
@@ -85,7 +85,7 @@ async def test_root_cannot_write_to_a_read_only_volume(world: World) -> None:
     assert (content(held) / "file").read_text() == "given"
 
 
-async def test_servers_find_no_path_of_the_host_in_their_mounts(world: World) -> None:
+async def test_server_mounts_show_no_path_of_host(world: World) -> None:
     server = await with_volume(world, "a", "cat /proc/self/mountinfo; echo shown", volume(world))
     assert str(world.directory) not in await world.until_console(server, "shown")
 
@@ -101,7 +101,7 @@ async def test_two_servers_see_one_volume(world: World) -> None:
     await world.fabric.storage.detach(two.id, ID)
 
 
-async def test_disks_are_copied_and_packed_with_all_that_their_files_are(world: World) -> None:
+async def test_copied_disk_keeps_all_file_attributes(world: World) -> None:
     held = volume(world)
     script = (
         "cd /dev/vdb; echo one > file; ln file hard; ln -s file soft; mkdir -m 700 own\n"

@@ -23,8 +23,7 @@ class Caller:
     def __init__(self, client: httpx.AsyncClient, token: str | None, body: dict[str, Any]) -> None:
         self.client = client
         self.token = token
-        self.body = body
-        """What the answer to the authentication said."""
+        self.body = body  # body of the answer to the authentication
 
     async def __call__(
         self, method: str, path: str, body: Any = None, **headers: str

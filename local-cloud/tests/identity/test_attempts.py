@@ -1,4 +1,4 @@
-"""Guessing passwords does not pay, and locks nobody out."""
+"""Guessing passwords is limited, and locks no user out."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ class StandingClock:
         raise NotImplementedError
 
 
-def test_after_some_wrong_passwords_none_is_looked_at_for_a_while() -> None:
+def test_wrong_passwords_block_further_guesses_for_a_while() -> None:
     clock = StandingClock()
     attempts = Attempts(clock)
     for _ in range(MOST_WRONG):
@@ -33,7 +33,7 @@ def test_after_some_wrong_passwords_none_is_looked_at_for_a_while() -> None:
     attempts.begin("u", "right, as it happens")
 
 
-def test_password_that_was_proved_is_taken_whatever_others_guess() -> None:
+def test_proved_password_is_accepted_despite_guesses() -> None:
     attempts = Attempts(StandingClock())
     attempts.right("u", "secret")
     for _ in range(MOST_WRONG):
@@ -43,7 +43,7 @@ def test_password_that_was_proved_is_taken_whatever_others_guess() -> None:
         attempts.begin("u", "secreT")
 
 
-async def test_wrong_passwords_are_refused_by_the_service_without_looking(running: Any) -> None:
+async def test_repeated_wrong_passwords_are_refused_unchecked(running: Any) -> None:
     def identity(password: str) -> dict[str, Any]:
         user = {"name": "demo", "domain": {"id": "default"}, "password": password}
         return {"identity": {"methods": ["password"], "password": {"user": user}}}

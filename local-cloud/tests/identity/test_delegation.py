@@ -29,7 +29,7 @@ def scope(trust: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("impersonation", [True, False])
-async def test_the_trustee_gets_the_roles_of_the_trust_and_no_others(
+async def test_trustee_gets_roles_of_trust_only(
     running: Any, demo: Any, trust_content: dict[str, Any], impersonation: bool
 ) -> None:
     trust = await trusting(demo, trust_content, impersonation=impersonation)
@@ -45,7 +45,7 @@ async def test_the_trustee_gets_the_roles_of_the_trust_and_no_others(
     }
 
 
-async def test_only_the_trustee_uses_a_trust_and_only_the_trustor_makes_it(
+async def test_only_trustee_uses_and_trustor_creates_trust(
     running: Any, admin: Any, demo: Any, trust_content: dict[str, Any]
 ) -> None:
     trust = await trusting(demo, trust_content)
@@ -55,7 +55,7 @@ async def test_only_the_trustee_uses_a_trust_and_only_the_trustor_makes_it(
     assert answer.status_code == 403
 
 
-async def test_a_trust_ends_when_deleted_expired_or_without_ground(
+async def test_trust_ends_when_deleted_expired_or_ungrounded(
     running: Any, admin: Any, demo: Any, trust_content: dict[str, Any], clock: Any
 ) -> None:
     path = "/OS-TRUST/trusts/{}".format
@@ -81,7 +81,7 @@ async def test_a_trust_ends_when_deleted_expired_or_without_ground(
     ).status_code == 403
 
 
-async def test_a_trust_can_be_used_as_often_as_it_says(
+async def test_trust_has_limited_number_of_uses(
     running: Any, demo: Any, trust_content: dict[str, Any]
 ) -> None:
     trust = await trusting(demo, trust_content, remaining_uses=2)
@@ -132,7 +132,7 @@ async def test_both_parties_see_a_trust_and_its_roles(
     assert (await stranger("GET", path)).status_code == 403
 
 
-async def test_a_trust_is_handed_on_only_where_it_allows_that(
+async def test_trust_is_redelegated_only_if_allowed(
     running: Any, admin: Any, demo: Any, trust_content: dict[str, Any]
 ) -> None:
     plain = await trusting(demo, trust_content)

@@ -121,9 +121,7 @@ async def test_projects_have_tags(admin: Any) -> None:
     assert (await admin("PUT", path, {"tags": ["x", "y"]})).json()["tags"] == ["x", "y"]
 
 
-async def test_roles_come_from_grants_groups_inheritance_and_other_roles(
-    running: Any, admin: Any
-) -> None:
+async def test_roles_come_from_grants_groups_and_inheritance(running: Any, admin: Any) -> None:
     project = await admin.made("/projects", "project", name="p")
     user = await admin.made("/users", "user", name="u", password="s")
     group = await admin.made("/groups", "group", name="g")
@@ -192,7 +190,7 @@ async def test_the_catalog_is_made_of_services_and_endpoints(running: Any, admin
     assert (await admin("GET", f"/endpoints/{endpoint['id']}")).status_code == 404
 
 
-async def test_users_see_themselves_and_their_project_and_not_more(demo: Any, admin: Any) -> None:
+async def test_users_see_only_themselves_and_their_project(demo: Any, admin: Any) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
     for path in (f"/users/{user}", f"/projects/{project}", "/domains/default", "/regions"):
         assert (await demo("GET", path)).status_code == 200
@@ -211,7 +209,7 @@ async def test_users_see_themselves_and_their_project_and_not_more(demo: Any, ad
         assert (await demo("POST", path, {kind: {"name": "x"}})).status_code == 403
 
 
-async def test_an_admin_of_a_domain_rules_over_that_domain_alone(running: Any, admin: Any) -> None:
+async def test_domain_admin_manages_that_domain_only(running: Any, admin: Any) -> None:
     ruler = await running.domain_admin()
     user = await ruler.made("/users", "user", name="u", domain_id="stoker", password="x")
     project = await ruler.made("/projects", "project", name="p", domain_id="stoker")

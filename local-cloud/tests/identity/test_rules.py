@@ -13,17 +13,18 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-CALLERS = frozenset({"admin", "auditor", "manager", "ruler", "owner", "reader", "foreign", "guest"})
-"""
-``admin``    administrator of the cloud
-``auditor``  reader of the whole system
-``manager``  manager of the domain to which the owner belongs
-``ruler``    administrator of another domain, in which the guest is a user
-``owner``    member of a project, to whom the objects of the table belong
-``reader``   reader in the same project; the trustee of the owner's trust
-``foreign``  member of another project
-``guest``    user of a stack: its only role is ``heat_stack_user``
-"""
+CALLERS = frozenset(
+    {
+        "admin",  # administrator of the cloud
+        "auditor",  # reader of the whole system
+        "manager",  # manager of the owner's domain
+        "ruler",  # administrator of another domain, in which the guest is a user
+        "owner",  # member of a project, and owner of the objects of the table
+        "reader",  # reader in the same project, and trustee of the owner's trust
+        "foreign",  # member of another project
+        "guest",  # user of a stack: its only role is ``heat_stack_user``
+    }
+)
 ALL = CALLERS
 READ_OWN = {"admin", "auditor", "owner"}
 WRITE_OWN = {"admin", "owner"}

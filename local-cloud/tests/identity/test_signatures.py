@@ -121,9 +121,7 @@ async def signed_request(caller: Any, access: str, secret: str, **params: str) -
     return await caller("POST", "/ec2tokens", {"ec2Credentials": content})
 
 
-async def test_a_signature_is_traded_for_a_token_of_the_users_project(
-    stoker: Any, demo: Any
-) -> None:
+async def test_signature_is_exchanged_for_token_of_user(stoker: Any, demo: Any) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
     path = f"/users/{user}/credentials/OS-EC2"
     key = (await demo("POST", path, {"tenant_id": project})).json()["credential"]
@@ -139,7 +137,7 @@ async def test_a_signature_is_traded_for_a_token_of_the_users_project(
         assert refused.status_code == 401
 
 
-async def test_a_signature_is_good_for_a_quarter_of_an_hour_after_its_time(
+async def test_signature_is_valid_for_fifteen_minutes(
     running: Any, stoker: Any, demo: Any, clock: Any
 ) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
@@ -170,7 +168,7 @@ async def test_signature_ends_when_its_request_expires(stoker: Any, demo: Any, c
         assert answer.status_code == status
 
 
-async def test_key_pairs_are_listed_shown_and_deleted_by_their_owner(demo: Any, admin: Any) -> None:
+async def test_owner_lists_shows_and_deletes_key_pairs(demo: Any, admin: Any) -> None:
     user, project = demo.body["user"]["id"], demo.body["project"]["id"]
     path = f"/users/{user}/credentials/OS-EC2"
     key = (await demo("POST", path, {"tenant_id": project})).json()["credential"]
@@ -185,7 +183,7 @@ async def test_key_pairs_are_listed_shown_and_deleted_by_their_owner(demo: Any, 
     assert (await demo("GET", one)).status_code == 404
 
 
-async def test_ec2_credentials_have_a_unique_access_key_and_a_project(demo: Any) -> None:
+async def test_ec2_credentials_have_unique_key_and_project(demo: Any) -> None:
     project = demo.body["project"]["id"]
     content = {"type": "ec2", "blob": '{"access": "a", "secret": "s"}', "project_id": project}
     made = await demo.made("/credentials", "credential", **content)
@@ -196,7 +194,7 @@ async def test_ec2_credentials_have_a_unique_access_key_and_a_project(demo: Any)
         assert answer.status_code == 400
 
 
-async def test_a_key_made_with_a_trust_gives_the_trusts_token(
+async def test_key_created_with_trust_gives_its_token(
     running: Any, stoker: Any, admin: Any, demo: Any
 ) -> None:
     trust = await demo.made(

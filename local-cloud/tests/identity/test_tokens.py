@@ -10,7 +10,7 @@ from localcloud.core.settings import Settings
 from localcloud.process.app import CloudApp
 
 
-async def test_a_password_gives_a_token_for_the_default_project_with_a_catalog(
+async def test_password_gives_token_with_catalog(
     running: Any,
 ) -> None:
     demo = await running.login("demo")
@@ -26,9 +26,7 @@ async def test_a_password_gives_a_token_for_the_default_project_with_a_catalog(
     assert len(body["audit_ids"]) == 1
 
 
-async def test_users_and_projects_are_named_by_id_or_by_name_and_domain(
-    running: Any, demo: Any
-) -> None:
+async def test_users_and_projects_have_ids_or_names(running: Any, demo: Any) -> None:
     password = running.password("demo")
     ids = {"id": demo.body["user"]["id"], "password": password}
     names = {"name": "demo", "domain": {"name": "Default"}, "password": password}
@@ -67,7 +65,7 @@ async def test_users_and_projects_are_named_by_id_or_by_name_and_domain(
         ),
     ],
 )
-async def test_bad_authentication_is_refused_in_the_shape_of_the_service(
+async def test_bad_authentication_is_refused_with_error_body(
     running: Any, auth: dict[str, Any], status: int
 ) -> None:
     answer = await running.attempt(auth)
@@ -75,7 +73,7 @@ async def test_bad_authentication_is_refused_in_the_shape_of_the_service(
     assert answer.json()["error"]["code"] == status
 
 
-async def test_a_wrong_password_and_an_unknown_user_are_answered_alike(running: Any) -> None:
+async def test_wrong_password_and_unknown_user_look_alike(running: Any) -> None:
     wrong = await running.attempt(running.auth("demo", "wrong"))
     unknown = await running.attempt(running.auth("nobody", "wrong"))
     assert wrong.status_code == unknown.status_code == 401
@@ -97,9 +95,7 @@ async def test_scopes_are_project_domain_system_or_none(running: Any) -> None:
     assert other.status_code == 401
 
 
-async def test_a_token_gives_another_one_that_does_not_outlive_it(
-    running: Any, demo: Any, clock: Any
-) -> None:
+async def test_token_from_token_does_not_outlive_it(running: Any, demo: Any, clock: Any) -> None:
     clock.advance(600)
     auth = {"identity": {"methods": ["token"], "token": {"id": demo.token}}}
     second = await running.authenticated(auth)
@@ -129,7 +125,7 @@ async def test_services_validate_tokens_and_users_see_their_own(admin: Any, demo
     assert (await admin("GET", "/auth/tokens")).status_code == 400
 
 
-async def test_services_may_go_on_with_expired_tokens_for_two_days(
+async def test_services_use_expired_tokens_for_two_days(
     running: Any, demo: Any, clock: Any
 ) -> None:
     clock.advance(3700)
@@ -149,9 +145,7 @@ async def test_a_revoked_token_is_worthless(admin: Any, demo: Any) -> None:
     assert (await admin("GET", "/auth/tokens", X_Subject_Token=demo.token)).status_code == 404
 
 
-async def test_a_new_password_ends_the_tokens_of_the_old_one(
-    running: Any, demo: Any, clock: Any
-) -> None:
+async def test_new_password_ends_tokens_of_old_one(running: Any, demo: Any, clock: Any) -> None:
     clock.advance(1)
     user_id = demo.body["user"]["id"]
     change = {"original_password": running.password("demo"), "password": "new"}
@@ -227,7 +221,7 @@ async def test_tokens_revocations_and_passwords_survive_a_restart(
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-async def test_lost_credentials_are_made_anew(
+async def test_lost_credentials_are_generated_again(
     reopened: Callable[[], CloudApp], settings: Settings
 ) -> None:
     path = settings.cloud_dir / "credentials.json"
@@ -250,7 +244,7 @@ async def test_lost_credentials_are_made_anew(
 async def test_passwords_can_be_given_to_any_command(
     reopened: Callable[[], CloudApp], settings: Settings
 ) -> None:
-    """One that begins with "-" is an option to most: ``--os-password -oRap`` cannot be read."""
+    """A leading "-" would make it an option: ``--os-password -oRap`` cannot be parsed."""
     async with reopened().running():
         users = json.loads((settings.cloud_dir / "credentials.json").read_text())["users"]
     assert users

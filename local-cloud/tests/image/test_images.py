@@ -18,7 +18,7 @@ async def names(api: Any, query: str = "", token: str = "demo") -> list[str]:
     return [image["name"] for image in answer.json()["images"]]
 
 
-async def test_the_host_image_is_public_active_and_without_data(api: Any) -> None:
+async def test_host_image_is_public_without_data(api: Any) -> None:
     (host,) = (await api("GET", "/images")).json()["images"]
     assert {
         "name": "host",
@@ -47,7 +47,7 @@ async def test_the_host_image_is_made_once(cloud: Cloud, image_service: Any, api
     assert await names(api) == ["host"]
 
 
-async def test_an_image_is_queued_until_its_data_has_come(api: Any) -> None:
+async def test_image_is_queued_until_its_data_arrives(api: Any) -> None:
     content = {"name": "i", "container_format": "bare", "disk_format": "raw", "flavour": "sour"}
     made = await api("POST", "/images", content)
     image = made.json()
@@ -97,7 +97,7 @@ async def test_data_beyond_the_limit_leaves_the_image_queued(cloud: Cloud, api: 
     assert images.path(image["id"]) is None
 
 
-async def test_an_upload_whose_client_goes_away_leaves_the_image_queued(
+async def test_aborted_upload_leaves_image_queued(
     cloud: Cloud, image_service: Any, api: Any
 ) -> None:
     content = {"container_format": "bare", "disk_format": "raw"}
@@ -129,7 +129,7 @@ async def test_an_upload_whose_client_goes_away_leaves_the_image_queued(
     assert cloud.one(Images).path(image_id) is None
 
 
-async def test_an_interrupted_upload_is_undone_at_the_next_start(cloud: Cloud, api: Any) -> None:
+async def test_interrupted_upload_is_undone_at_start(cloud: Cloud, api: Any) -> None:
     images = cloud.one(Images)
     images.add(images.record("demo-project", "cut", status="saving"))
     images.start()
@@ -221,7 +221,7 @@ async def test_lists_are_filtered_sorted_and_paged(api: Any, upload: Any, clock:
         assert (await api("GET", f"/images{query}")).status_code == 400
 
 
-async def test_an_image_is_seen_by_its_owner_and_by_accepted_members(api: Any, upload: Any) -> None:
+async def test_owner_and_accepted_members_see_image(api: Any, upload: Any) -> None:
     path = f"/images/{await upload(name='i')}"
     assert (await api("GET", path, token="other")).status_code == 404
     assert (await api("POST", f"{path}/members", {"member": "other-project"})).status_code == 200

@@ -98,7 +98,7 @@ async def refusal(api: Any, path: str, body: Any, token: str = "demo") -> tuple[
     return answer.status_code, answer.json()["message"]
 
 
-async def test_the_methods_are_told(api: Any) -> None:
+async def test_import_methods_are_listed(api: Any) -> None:
     told = (await shown(api, "/info/import"))["import-methods"]
     assert told["value"] == ["glance-direct", "web-download", "copy-image"]
 
@@ -187,7 +187,7 @@ async def test_redirections_are_followed_and_pieces_put_together(
         ),
     ],
 )
-async def test_what_does_not_come_is_told_and_can_be_tried_again(
+async def test_failed_download_is_reported_and_repeatable(
     api: Any, cloud: Cloud, web: Web, answer: bytes, words: str
 ) -> None:
     web.answers["/x"] = answer
@@ -234,7 +234,7 @@ async def test_what_does_not_come_is_told_and_can_be_tried_again(
         ),
     ],
 )
-async def test_what_cannot_be_imported_is_refused_in_glances_words(
+async def test_invalid_import_is_refused_in_glance_words(
     api: Any, body: Any, status: int, message: str
 ) -> None:
     found, told = await refusal(api, await made(api), body)
@@ -242,7 +242,7 @@ async def test_what_cannot_be_imported_is_refused_in_glances_words(
     assert told.startswith(message)
 
 
-async def test_formats_come_before_the_import_and_names_are_reserved(api: Any) -> None:
+async def test_import_needs_formats_and_reserves_names(api: Any) -> None:
     answer = await api("POST", "/images", {"name": "n"})
     path = f"/images/{answer.json()['id']}"
     assert await refusal(api, path, from_web("http://a.org/")) == (
@@ -271,9 +271,7 @@ async def test_images_of_others_are_not_imported(api: Any) -> None:
     assert (await api("GET", f"{path}/tasks", token="other")).status_code == 404
 
 
-async def test_who_else_sees_an_image_does_not_see_whence_it_came(
-    api: Any, cloud: Cloud, web: Web
-) -> None:
+async def test_source_of_image_is_hidden_from_others(api: Any, cloud: Cloud, web: Web) -> None:
     path = await made(api, visibility="community")
     await api("POST", f"{path}/import", from_web(web.file("/x?signature=secret", b"abc")))
     await finished(cloud)
@@ -294,9 +292,7 @@ async def test_twenty_tasks_of_an_image_are_remembered(api: Any, cloud: Cloud, w
     ]
 
 
-async def test_tasks_are_for_administrators_and_go_after_two_days(
-    api: Any, cloud: Cloud, clock: Any
-) -> None:
+async def test_tasks_are_for_admins_and_expire(api: Any, cloud: Cloud, clock: Any) -> None:
     path = await made(api)
     await api("PUT", f"{path}/stage", content=b"abc", headers=DATA)
     await api("POST", f"{path}/import", DIRECT)
@@ -313,9 +309,7 @@ async def test_tasks_are_for_administrators_and_go_after_two_days(
     assert (await api("GET", "/tasks", token="admin")).json()["tasks"] == []
 
 
-async def test_an_image_that_is_deleted_while_it_comes_leaves_nothing(
-    api: Any, cloud: Cloud, web: Web
-) -> None:
+async def test_image_deleted_during_import_leaves_nothing(api: Any, cloud: Cloud, web: Web) -> None:
     path = await made(api)
     web.gate.clear()
     await api("POST", f"{path}/import", from_web(web.file("/x", b"abc")))
@@ -327,13 +321,13 @@ async def test_an_image_that_is_deleted_while_it_comes_leaves_nothing(
 
 
 async def restarted(cloud: Cloud) -> None:
-    """End all work as a dead process does, and start the service anew."""
+    """End all work as a dead process does, and start the service again."""
     await cloud.one(Imports).work.stop()
     cloud._instances.clear()
     await ImageService(cloud).start()
 
 
-async def test_an_import_that_was_cut_off_begins_again(api: Any, cloud: Cloud, web: Web) -> None:
+async def test_interrupted_import_starts_again(api: Any, cloud: Cloud, web: Web) -> None:
     path = await made(api)
     web.gate.clear()
     await api("POST", f"{path}/import", from_web(web.file("/x", b"abc")))
@@ -346,7 +340,7 @@ async def test_an_import_that_was_cut_off_begins_again(api: Any, cloud: Cloud, w
     assert len(web.asked) == 2
 
 
-async def test_an_image_that_was_all_there_is_not_fetched_again(
+async def test_completely_downloaded_image_is_not_fetched_again(
     api: Any, cloud: Cloud, web: Web
 ) -> None:
     path = await made(api)
@@ -354,7 +348,7 @@ async def test_an_image_that_was_all_there_is_not_fetched_again(
     await finished(cloud)
     images = cloud.one(Images)
     (task,) = images.tasks.values()
-    # as the process leaves it that dies after the data and before it tells
+    # as by a process that dies after the data and before its report
     images.tasks.put({**task, "status": "processing", "message": "", "expires_at": None})
     image = images.get(task["image_id"])
     images.change(image, {"os_glance_import_task": task["id"]})
@@ -367,7 +361,7 @@ async def test_an_image_that_was_all_there_is_not_fetched_again(
 
 
 @pytest.mark.parametrize("allowed", ["localhost", "127.0.0.2"])
-async def test_names_are_looked_up_and_what_they_stand_for_is_checked(
+async def test_host_names_are_resolved_and_checked(
     api: Any, cloud: Cloud, web: Web, allowed: str
 ) -> None:
     cloud.settings = replace(cloud.settings, image_hosts=(allowed,))
@@ -395,7 +389,7 @@ async def test_names_are_looked_up_and_what_they_stand_for_is_checked(
         "http://ex\u00e4mple.org/", "http://example.org/\x01", "file:///etc/passwd", "gopher://example.org/",
     ],
 )  # fmt: skip
-def test_nothing_of_the_machine_and_its_networks_may_be_fetched(tmp_path: Path, uri: Any) -> None:
+def test_addresses_of_machine_are_refused(tmp_path: Path, uri: Any) -> None:
     sources = Sources(Settings(data_dir=tmp_path, port=5000), list)
     parts = sources.parsed(uri)
     # a name that only looks like an address is checked when it has been looked up
@@ -410,9 +404,7 @@ def test_nothing_of_the_machine_and_its_networks_may_be_fetched(tmp_path: Path, 
         "http://10.1.2.3/", "http://mirror.example.net/x",
     ],
 )  # fmt: skip
-def test_the_internet_the_cloud_itself_and_what_its_owner_allows_may(
-    tmp_path: Path, uri: str
-) -> None:
+def test_internet_cloud_and_allowed_hosts_are_accepted(tmp_path: Path, uri: str) -> None:
     settings = Settings(data_dir=tmp_path, port=5000, image_hosts=("10.1.0.0/16", ".example.net"))
     web = Forwarding("f", "tcp", "127.24.4.9", 8080, 80)
     assert Sources(settings, lambda: [web]).parsed(uri) is not None

@@ -56,7 +56,7 @@ async def test_a_tar_archive_is_unpacked_once(cloud: Cloud, upload: Any, mode: s
     ],
     ids=["no archive", "out by name", "out by symbolic link", "out by hard link"],
 )
-async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
+async def test_invalid_or_escaping_archive_is_refused(
     cloud: Cloud, upload: Any, data: bytes
 ) -> None:
     image_id = await upload(data)
@@ -84,7 +84,7 @@ async def test_modes_of_image_stay_without_set_user_id(cloud: Cloud, upload: Any
     assert modes == {"tmp": 0o1777, "su": 0o755, "closed": 0o700}
 
 
-async def test_the_host_image_has_no_root_of_its_own(cloud: Cloud, api: Any) -> None:
+async def test_host_image_has_no_root_directory(cloud: Cloud, api: Any) -> None:
     (host,) = cloud.one(Images).records.find(name="host")
     assert await cloud.one(RootfsCache).root(host["id"]) is None
 
@@ -104,9 +104,7 @@ async def test_deleting_an_image_removes_its_files(cloud: Cloud, api: Any, uploa
     assert images.path(image_id) is None
 
 
-async def test_a_deleted_image_stays_unpacked_while_a_server_stands_on_it(
-    cloud: Cloud, api: Any, upload: Any
-) -> None:
+async def test_deleted_image_stays_unpacked_while_used(cloud: Cloud, api: Any, upload: Any) -> None:
     image_id = await upload(archive(("x", tarfile.REGTYPE, "", "x")))
     images, roots = cloud.one(Images), cloud.one(RootfsCache)
     root = await roots.root(image_id)

@@ -41,7 +41,7 @@ async def test_a_container_names_its_secrets(keys: Caller) -> None:
     assert answer["description"] == "Secrets container not found."
 
 
-async def test_a_generic_container_takes_more_and_gives_up_some(keys: Caller) -> None:
+async def test_generic_container_adds_and_removes_secrets(keys: Caller) -> None:
     first, second = await secret(keys), await secret(keys)
     path = await made(keys, "generic", a=first)
     more = {"name": "b", "secret_ref": second}

@@ -50,7 +50,7 @@ async def test_a_key_is_made(keys: Caller) -> None:
     await keys.get(order["secret_ref"])
 
 
-async def test_a_pair_of_keys_is_made_with_its_container(keys: Caller) -> None:
+async def test_key_pair_order_creates_container(keys: Caller) -> None:
     fields = {"algorithm": "rsa", "bit_length": 2048, "passphrase": "hush"}
     order = await done(keys, await ordered(keys, "asymmetric", **fields))
     assert order["status"] == "ACTIVE", order
@@ -96,7 +96,7 @@ async def test_what_is_no_order_is_refused(keys: Caller, body: Any, reason: str)
     assert reason in answer["description"]
 
 
-async def test_an_order_that_a_restart_interrupts_is_carried_out(
+async def test_interrupted_order_completes_after_restart(
     keys: Caller, cloud: Cloud, service: LazyService, client_of: Any
 ) -> None:
     path = await ordered(keys, "asymmetric", algorithm="rsa", bit_length=1024)

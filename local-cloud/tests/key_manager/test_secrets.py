@@ -1,4 +1,4 @@
-"""Secrets: what they hold, who sees it, and what is refused."""
+"""Secrets: contents, permissions, and refusals."""
 
 import base64
 from typing import Any
@@ -49,7 +49,7 @@ async def test_a_secret_holds_a_text(keys: Caller) -> None:
     assert answer.text == "open sesame"
 
 
-async def test_bytes_come_in_base64_and_go_as_they_are(keys: Caller) -> None:
+async def test_base64_payload_is_returned_as_bytes(keys: Caller) -> None:
     kind = "application/octet-stream"
     encoded = base64.b64encode(RAW).decode()
     path = await made(
@@ -83,7 +83,7 @@ async def test_a_secret_is_filled_later_and_once(keys: Caller) -> None:
     assert answer.status_code == 400
 
 
-async def test_a_project_sees_its_own_alone(keys: Caller) -> None:
+async def test_project_sees_its_own_secrets_only(keys: Caller) -> None:
     path = await made(keys, **TEXT)
     other = keys.of("other")
     told = await refusal(other, "GET", path, None, 403)
@@ -172,7 +172,7 @@ async def test_what_makes_no_secret_is_refused(
     assert reason in told
 
 
-async def test_unknown_ids_long_payloads_and_other_kinds_are_refused(keys: Caller) -> None:
+async def test_invalid_ids_payloads_and_types_are_refused(keys: Caller) -> None:
     told = await refusal(keys, "GET", "/secrets/x", None, 404)
     assert told == "Not Found. Provided secret id is invalid."
     unknown = "/secrets/00000000-0000-4000-8000-000000000000"
@@ -217,7 +217,7 @@ async def test_consumers_hold_a_secret(keys: Caller) -> None:
     await later.call("GET", path, expect=404)
 
 
-async def test_the_version_of_the_api_is_told_and_checked(keys: Caller) -> None:
+async def test_api_version_is_shown_and_checked(keys: Caller) -> None:
     root = keys.of("demo")
     root._prefix = "/key-manager"
     plain = await root.call("GET", "/", expect=300)
@@ -247,9 +247,7 @@ async def test_quotas_limit_a_project(keys: Caller) -> None:
     await made(keys)
 
 
-async def test_the_database_holds_no_payload_and_no_project_opens_that_of_another(
-    keys: Caller, cloud: Cloud
-) -> None:
+async def test_payloads_are_encrypted_per_project(keys: Caller, cloud: Cloud) -> None:
     path = await made(keys, **TEXT)
     secrets = cloud.store.collection("key_manager.secret")
     (kept,) = secrets.values()

@@ -33,7 +33,7 @@ async def becomes(
         await asyncio.sleep(0.02)
 
 
-async def test_a_member_that_fails_is_taken_out_and_in_again(balancing: Balancing) -> None:
+async def test_failing_member_is_removed_and_reinstated(balancing: Balancing) -> None:
     balancer, _, pool = await balancing.ready()
     ill = await balancing.member(pool, 1)
     well = await balancing.member(pool, 2)
@@ -88,7 +88,7 @@ async def test_a_member_can_be_asked_elsewhere(balancing: Balancing) -> None:
         await becomes(balancing, "member", member["id"], "ONLINE", pool["id"])
 
 
-async def test_it_takes_as_many_answers_as_the_monitor_says(balancing: Balancing) -> None:
+async def test_monitor_thresholds_decide_member_status(balancing: Balancing) -> None:
     _, _, pool = await balancing.ready()
     member = await balancing.member(pool, 1)
     asked: list[bytes] = []
@@ -99,7 +99,7 @@ async def test_it_takes_as_many_answers_as_the_monitor_says(balancing: Balancing
         writer.write(b"HTTP/1.0 %d Something\r\n\r\n" % await answers.get())
 
     async def statuses(*codes: int) -> list[str]:
-        """What the member is after each of these answers, when the next is awaited."""
+        """Return the status of the member after each of these answers."""
         found = []
         for code in codes:
             before = len(asked)

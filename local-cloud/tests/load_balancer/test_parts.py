@@ -154,7 +154,7 @@ async def test_bad_rules_are_refused(
     assert said in await balancing.refused("rule", 400, policy["id"], **{**base, **fields})
 
 
-async def test_all_members_are_set_at_once(balancing: Balancing) -> None:
+async def test_batch_update_replaces_all_members(balancing: Balancing) -> None:
     _, _, pool = await balancing.ready()
     kept = await balancing.member(pool, 1)
     await balancing.member(pool, 2)
@@ -172,7 +172,7 @@ async def test_all_members_are_set_at_once(balancing: Balancing) -> None:
     assert len((await balancing.get(path))["members"]) == 2
 
 
-async def test_a_load_balancer_is_made_with_all_its_parts(balancing: Balancing) -> None:
+async def test_load_balancer_is_created_with_all_parts(balancing: Balancing) -> None:
     pools = [
         {
             "name": "web",

@@ -1,10 +1,10 @@
-"""What is asked is pending until it is carried out; nothing else changes meanwhile."""
+"""A change is pending until it is carried out; others are refused meanwhile."""
 
 from cloud_testing.balancers import Balancing
 from localcloud.fabric.interface import Direction
 
 
-async def test_a_load_balancer_has_a_port_and_is_active_when_it_is_up(balancing: Balancing) -> None:
+async def test_load_balancer_has_port_and_becomes_active(balancing: Balancing) -> None:
     subnet = await balancing.subnet()
     made = await balancing.make(
         "loadbalancer", settled=False, vip_subnet_id=subnet, name="one", tags=["t"]
@@ -38,7 +38,7 @@ async def test_a_port_that_was_given_stays(balancing: Balancing) -> None:
     assert (found["device_id"], found["device_owner"]) == ("", "")
 
 
-async def test_while_one_change_is_carried_out_others_are_refused(balancing: Balancing) -> None:
+async def test_changes_during_a_change_are_refused(balancing: Balancing) -> None:
     balancer, listener, pool = await balancing.ready()
     balancing.appliances.gate.clear()
     member = {"address": "10.0.0.9", "protocol_port": 80}
@@ -65,7 +65,7 @@ async def test_while_one_change_is_carried_out_others_are_refused(balancing: Bal
     assert (await balancing.show("loadbalancer", balancer["id"]))["provisioning_status"] == "ACTIVE"
 
 
-async def test_what_a_kill_interrupts_is_carried_out_at_the_next_start(
+async def test_interrupted_change_completes_at_next_start(
     balancing: Balancing,
 ) -> None:
     balancer, listener, pool = await balancing.ready()
@@ -80,7 +80,7 @@ async def test_what_a_kill_interrupts_is_carried_out_at_the_next_start(
     assert list(again.appliances.here) == [balancer["id"]]
 
 
-async def test_what_the_machine_refuses_ends_in_error_and_can_be_deleted(
+async def test_machine_refusal_ends_in_deletable_error(
     balancing: Balancing,
 ) -> None:
     balancer = await balancing.balancer()
@@ -115,7 +115,7 @@ async def test_the_address_lets_in_what_listeners_take(balancing: Balancing) -> 
     assert rules() == []
 
 
-async def test_members_in_other_networks_are_reached_through_ports_there(
+async def test_members_elsewhere_are_reached_through_ports(
     balancing: Balancing,
 ) -> None:
     balancer, _, pool = await balancing.ready()

@@ -84,7 +84,7 @@ async def _say(reader: Any, writer: Any) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: " + size + b"\r\n\r\n" + asked)
 
 
-async def test_a_listener_ends_tls_and_tells_members(balancing: Balancing) -> None:
+async def test_listener_terminates_tls_and_informs_members(balancing: Balancing) -> None:
     one, two = _Identity("one.example"), _Identity("two.example")
     balancer = await balancing.balancer()
     listener = await balancing.make(
@@ -117,7 +117,7 @@ async def test_a_listener_ends_tls_and_tells_members(balancing: Balancing) -> No
             await _ask(place, both, "one.example")
 
 
-async def test_a_certificate_that_is_not_there_or_no_use_is_refused(balancing: Balancing) -> None:
+async def test_missing_or_unusable_certificate_is_refused(balancing: Balancing) -> None:
     balancer = await balancing.balancer()
     fields = {"loadbalancer_id": balancer["id"], "protocol": "TERMINATED_HTTPS"}
     nonsense = await _secret(balancing, b"nonsense")

@@ -14,7 +14,7 @@ PATIENCE = 30.0
 
 
 def named(name: str) -> Any:
-    """A web server that says its name, and what it was asked."""
+    """A web server that returns its name, and records its requests."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -71,7 +71,7 @@ async def test_requests_go_round_by_weight(balancing: Balancing) -> None:
         assert await web.count(6) == {"one": 2, "two": 4}
 
 
-async def test_a_member_that_does_not_accept_is_passed_over(balancing: Balancing) -> None:
+async def test_refusing_member_is_skipped(balancing: Balancing) -> None:
     balancer, listener, pool = await balancing.ready()
     for number in (1, 2):
         await balancing.member(pool, number)
@@ -222,7 +222,7 @@ async def test_policies_refuse_redirect_and_choose_pools(balancing: Balancing) -
         assert await web.who(cookies={"beta": "10"}) == "one"
 
 
-async def test_all_rules_of_a_policy_must_hold_and_can_be_inverted(balancing: Balancing) -> None:
+async def test_policy_needs_all_rules_and_can_invert(balancing: Balancing) -> None:
     balancer, listener, pool = await balancing.ready()
     await balancing.member(pool, 1)
     policy = await balancing.make("l7policy", listener_id=listener["id"], action="REJECT")
@@ -243,7 +243,7 @@ async def test_all_rules_of_a_policy_must_hold_and_can_be_inverted(balancing: Ba
         assert await web.who("/api") == "one"
 
 
-async def test_tcp_is_carried_both_ways_and_ends_with_its_listener(balancing: Balancing) -> None:
+async def test_tcp_flows_both_ways_until_listener_ends(balancing: Balancing) -> None:
     balancer, listener, pool = await balancing.ready("TCP", 5000)
     await balancing.member(pool, 1)
     async with balancing.server(1, shouting):
@@ -279,7 +279,7 @@ async def test_connections_above_the_limit_wait(balancing: Balancing) -> None:
                 assert await asyncio.wait_for(answer, PATIENCE) == b"B\n"
 
 
-async def test_a_pool_can_tell_members_who_asks(balancing: Balancing) -> None:
+async def test_proxy_protocol_shows_client_to_members(balancing: Balancing) -> None:
     balancer = await balancing.balancer()
     fields = {"loadbalancer_id": balancer["id"], "protocol": "TCP", "protocol_port": 5000}
     listener = await balancing.make("listener", **fields)
@@ -355,7 +355,7 @@ async def test_datagrams_go_to_one_member_and_back(balancing: Balancing) -> None
     assert (stats["bytes_in"], stats["bytes_out"], stats["total_connections"]) == (2, 2, 1)
     client.close()
     server.close()
-    await asyncio.sleep(0)  # closed ends let go of their sockets
+    await asyncio.sleep(0)  # closed ends release their sockets
 
 
 async def test_a_switch_to_another_protocol_is_carried(balancing: Balancing) -> None:

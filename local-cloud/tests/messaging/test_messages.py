@@ -85,7 +85,7 @@ async def test_queues_are_listed_by_name_in_pages(queues: Caller) -> None:
     assert "ASCII letters" in await refusal(queues, "PUT", "/v2/queues/a%20b", {}, 400)
 
 
-async def test_messages_come_in_order_and_not_to_their_sender(
+async def test_messages_are_ordered_and_hidden_from_sender(
     queues: Caller, reader: Caller, clock: ManualClock
 ) -> None:
     paths = await post(queues, {"n": 1}, "two", ttl=60)
@@ -124,7 +124,7 @@ async def test_messages_go(queues: Caller, reader: Caller) -> None:
     assert (await queues.get(f"{QUEUE}/stats"))["messages"] == {"claimed": 0, "free": 0, "total": 0}
 
 
-async def test_a_claim_keeps_messages_from_others_for_a_time(
+async def test_claim_hides_messages_for_a_time(
     queues: Caller, reader: Caller, clock: ManualClock
 ) -> None:
     await queues.call("POST", f"{QUEUE}/claims", {"ttl": 60, "grace": 60}, 204)
@@ -159,7 +159,7 @@ async def test_a_claim_keeps_messages_from_others_for_a_time(
     await reader.call("POST", f"{QUEUE}/claims", {"ttl": 1, "grace": 60}, 400)
 
 
-async def test_what_nobody_can_work_on_goes_to_the_dead_letters(
+async def test_repeatedly_claimed_message_becomes_dead_letter(
     queues: Caller, reader: Caller, clock: ManualClock
 ) -> None:
     await queues.call("PUT", QUEUE, {"_max_claim_count": 1, "_dead_letter_queue": "dead"}, 201)

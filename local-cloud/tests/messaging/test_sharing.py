@@ -18,7 +18,7 @@ SECONDS = 30
 
 @pytest.fixture
 async def receiver() -> AsyncIterator[HostService]:
-    """An HTTP service on loopback that remembers what it gets."""
+    """An HTTP service on loopback that records its requests."""
     service = HostService()
     server = await asyncio.start_server(service.answer, "127.0.0.1", 0)
     service.port = server.sockets[0].getsockname()[1]
@@ -119,9 +119,7 @@ async def test_what_makes_no_subscription_is_refused(
     assert reason in answer["description"]
 
 
-async def test_a_signature_lets_somebody_use_a_part_of_a_queue(
-    queues: Caller, clock: ManualClock
-) -> None:
+async def test_signature_allows_use_of_queue_parts(queues: Caller, clock: ManualClock) -> None:
     body = {"methods": ["GET", "POST"], "expires": "2026-01-01T01:00:00"}
     signed = await queues.call("POST", f"{QUEUE}/share", body)
     assert signed["paths"] == ["/v2/queues/news/messages"]

@@ -20,7 +20,7 @@ async def _metric(metrics: Caller, **fields: Any) -> str:
     return str(made["id"])
 
 
-async def test_measures_are_told_by_the_spans_of_their_policy(metrics: Caller) -> None:
+async def test_measures_are_aggregated_by_policy(metrics: Caller) -> None:
     key = await _metric(metrics, archive_policy_name="medium", name="length")
     measures = [_at(0, 1), _at(30, 3), _at(60, 8)]
     await metrics.call("POST", f"/v1/metric/{key}/measures", measures, 202)

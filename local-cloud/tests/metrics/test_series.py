@@ -1,4 +1,4 @@
-"""What measures are together, which resources are meant, and what operations yield."""
+"""Aggregation of measures, selection of resources, and operations."""
 
 import math
 from typing import Any
@@ -32,11 +32,11 @@ def test_measures_of_a_span_are_one_value(method: str, expected: dict[int, float
     assert found == pytest.approx(expected)
 
 
-def test_a_span_that_begins_within_the_question_is_whole() -> None:
+def test_span_starting_within_query_is_complete() -> None:
     assert Series(MEASURES).points("sum", 60, Span(65, 120)) == {60: 30}
 
 
-def test_measures_come_in_any_order_and_the_newest_are_kept() -> None:
+def test_measures_are_sorted_and_newest_are_kept() -> None:
     series = Series(reversed(MEASURES))
     series.add([(10, 4.0)])
     assert series.measures()[:3] == [(0, 1), (10, 4), (60, 10)]
@@ -45,7 +45,7 @@ def test_measures_come_in_any_order_and_the_newest_are_kept() -> None:
     assert series.measures()[0][0] == 1000
 
 
-def test_a_counter_grows_by_what_came_in_a_whole_span() -> None:
+def test_counter_growth_needs_whole_spans() -> None:
     counter = Series((second, float(second)) for second in range(5, 61, 5))
     assert counter.points("rate:mean", 20, Span())[20] == 5
     assert counter.growth("rate:mean", 20, Span()) == {20: 20, 40: 20, 60: 20}

@@ -68,7 +68,7 @@ async def test_what_a_server_uses_is_measured(house: House, demo: Api, metrics: 
     await metrics.call("POST", f"{path}/metric/cpu/measures", [], expect=403)
 
 
-async def test_a_counter_goes_on_over_a_reboot(house: House, demo: Api, metrics: Caller) -> None:
+async def test_counter_continues_after_reboot(house: House, demo: Api, metrics: Caller) -> None:
     server_id = await _server(house, demo)
     meter = Meter(house)
     for cpu in (100, 200, 50, 90):
@@ -104,9 +104,7 @@ async def test_metrics_go_with_their_server(house: House, demo: Api, metrics: Ca
     assert await metrics.get("/v1/metric") == []
 
 
-async def test_nothing_is_measured_when_nobody_asks(
-    house: House, demo: Api, metrics: Caller
-) -> None:
+async def test_unused_meters_measure_nothing(house: House, demo: Api, metrics: Caller) -> None:
     asked = []
 
     async def usage() -> dict[str, Usage]:

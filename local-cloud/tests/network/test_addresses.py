@@ -54,7 +54,7 @@ class AllocationMachine(RuleBasedStateMachine):
 TestAllocation = AllocationMachine.TestCase
 
 
-def test_an_address_that_came_back_and_was_taken_by_name_is_not_given_again() -> None:
+def test_released_address_taken_by_name_is_not_reassigned() -> None:
     subnet = ipam.SubnetAddresses(POOLS)
     first = subnet.next_free()
     assert first is not None
@@ -102,6 +102,6 @@ def test_prefixes_out_of_a_pool_never_overlap(lengths: list[int]) -> None:
             used.append(found)
 
 
-def test_an_address_made_from_a_mac_flips_its_local_bit() -> None:
+def test_address_from_mac_flips_local_bit() -> None:
     net = ip_network("2001:db8::/64")
     assert ipam.eui64(net, "00:16:3e:00:00:01") == "2001:db8::216:3eff:fe00:1"

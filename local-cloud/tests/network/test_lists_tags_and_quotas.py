@@ -1,4 +1,4 @@
-"""What all kinds of objects have in common: lists, tags, quotas, discovery."""
+"""Features that all kinds of objects share: lists, tags, quotas, discovery."""
 
 import pytest
 

@@ -13,7 +13,7 @@ async def test_a_network_lists_its_subnets(demo: Api) -> None:
     assert shown["tenant_id"] == shown["project_id"] == "demo-project"
 
 
-async def test_the_public_network_exists_from_the_first_start_on(demo: Api, admin: Api) -> None:
+async def test_public_network_exists_from_first_start(demo: Api, admin: Api) -> None:
     (public,) = await demo.list("network", "router:external=True")
     assert public["name"] == "public"
     (subnet,) = await admin.list("subnet", f"network_id={public['id']}")
@@ -22,7 +22,7 @@ async def test_the_public_network_exists_from_the_first_start_on(demo: Api, admi
     assert subnet["enable_dhcp"] is False
 
 
-async def test_subnets_of_an_external_network_are_hidden_from_its_users(demo: Api) -> None:
+async def test_external_subnets_are_hidden_from_users(demo: Api) -> None:
     public = await demo.public()
     assert await demo.list("subnet", f"network_id={public}") == []
 
@@ -47,9 +47,7 @@ async def test_networks_of_other_projects_do_not_exist(demo: Api, other: Api, ad
     assert (await admin.show("network", network["id"]))["id"] == network["id"]
 
 
-async def test_a_shared_network_is_seen_by_all_and_changed_by_its_owner(
-    admin: Api, demo: Api
-) -> None:
+async def test_shared_network_is_visible_to_all(admin: Api, demo: Api) -> None:
     network, subnet = await admin.net(shared=True)
     assert (await demo.show("network", network["id"]))["shared"] is True
     assert (await demo.show("subnet", subnet["id"]))["id"] == subnet["id"]
@@ -79,7 +77,7 @@ async def test_a_subnet_with_ports_stays(demo: Api) -> None:
     await demo.delete("subnet", subnet["id"])
 
 
-async def test_the_gateway_is_the_first_host_unless_told_otherwise(demo: Api) -> None:
+async def test_gateway_defaults_to_first_host(demo: Api) -> None:
     network = await demo.create("network")
     base = {"network_id": network["id"], "ip_version": 4}
     first = await demo.create("subnet", cidr="10.0.0.0/24", **base)
@@ -159,7 +157,7 @@ async def test_the_host_bits_of_a_cidr_are_dropped(demo: Api) -> None:
     assert subnet["cidr"] == "10.0.0.0/24"
 
 
-async def test_a_subnet_pool_gives_ranges_until_it_is_empty(demo: Api) -> None:
+async def test_subnet_pool_allocates_until_empty(demo: Api) -> None:
     pool = await demo.create(
         "subnetpool", name="pool", prefixes=["10.10.0.0/23"], default_prefixlen=24
     )
@@ -188,7 +186,7 @@ async def test_a_wrong_revision_stops_an_update(demo: Api) -> None:
     assert late.json()["NeutronError"]["type"] == "RevisionNumberConstraintFailed"
 
 
-async def test_several_networks_are_made_together_or_not_at_all(demo: Api) -> None:
+async def test_bulk_create_of_networks_is_atomic(demo: Api) -> None:
     both = await demo.call("POST", "/networks", {"networks": [{"name": "a"}, {"name": "b"}]}, 201)
     assert [network["name"] for network in both["networks"]] == ["a", "b"]
     bad = {"networks": [{"name": "c"}, {"mtu": "nonsense"}]}

@@ -5,7 +5,7 @@ import pytest
 from cloud_testing.network import Api
 
 
-async def test_a_port_gets_the_next_address_and_the_default_group(demo: Api) -> None:
+async def test_port_gets_next_address_and_default_group(demo: Api) -> None:
     network, subnet = await demo.net()
     port = await demo.create("port", network_id=network["id"], name="p")
     assert port["fixed_ips"] == [{"subnet_id": subnet["id"], "ip_address": "10.0.0.2"}]
@@ -107,7 +107,7 @@ async def test_a_failed_update_takes_no_address(demo: Api) -> None:
     assert taken["fixed_ips"][0]["ip_address"] == "10.0.0.50"
 
 
-async def test_a_bulk_of_ports_that_fails_takes_no_address(demo: Api) -> None:
+async def test_failed_bulk_of_ports_takes_no_address(demo: Api) -> None:
     network, _ = await demo.net("10.0.0.0/29")
     ports = {"ports": [{"network_id": network["id"]} for _ in range(6)]}
     error = await demo.refused("POST", "/ports", ports, 409)
@@ -116,7 +116,7 @@ async def test_a_bulk_of_ports_that_fails_takes_no_address(demo: Api) -> None:
     assert port["fixed_ips"][0]["ip_address"] == "10.0.0.2"
 
 
-async def test_ports_in_slaac_subnets_make_their_address_from_the_mac(demo: Api) -> None:
+async def test_slaac_port_derives_address_from_mac(demo: Api) -> None:
     network = await demo.create("network")
     modes = {"ipv6_ra_mode": "slaac", "ipv6_address_mode": "slaac"}
     await demo.create("subnet", network_id=network["id"], cidr="fd00:1::/64", ip_version=6, **modes)
@@ -124,7 +124,7 @@ async def test_ports_in_slaac_subnets_make_their_address_from_the_mac(demo: Api)
     assert port["fixed_ips"][0]["ip_address"] == "fd00:1::f816:3eff:fe12:3456"
 
 
-async def test_only_the_owner_of_a_shared_network_chooses_addresses(admin: Api, demo: Api) -> None:
+async def test_only_owner_of_shared_network_chooses_addresses(admin: Api, demo: Api) -> None:
     network, subnet = await admin.net(shared=True)
     base = {"network_id": network["id"]}
     explicit = [{"ip_address": "10.0.0.9"}]
@@ -150,7 +150,7 @@ async def test_ports_are_filtered_by_address_and_subnet(demo: Api) -> None:
     assert await demo.refused("GET", "/ports?nonsense=1", None, 400) == "HTTPBadRequest"
 
 
-async def test_a_new_slaac_subnet_reaches_the_ports_that_are_there(demo: Api) -> None:
+async def test_new_slaac_subnet_reaches_existing_ports(demo: Api) -> None:
     network, subnet = await demo.net()
     port = await demo.create("port", network_id=network["id"], mac_address="fa:16:3e:12:34:56")
     modes = {"ipv6_ra_mode": "slaac", "ipv6_address_mode": "slaac"}
@@ -162,7 +162,7 @@ async def test_a_new_slaac_subnet_reaches_the_ports_that_are_there(demo: Api) ->
     assert left["subnet_id"] == subnet["id"]
 
 
-async def test_port_with_floating_ip_keeps_its_address_in_a_named_subnet(demo: Api) -> None:
+async def test_port_with_floating_ip_keeps_its_address(demo: Api) -> None:
     network, subnet = await demo.net()
     router = await demo.create("router", external_gateway_info={"network_id": await demo.public()})
     path = f"/routers/{router['id']}/add_router_interface"

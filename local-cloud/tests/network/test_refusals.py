@@ -1,4 +1,4 @@
-"""What the real service refuses is refused here with the same status, type and words.
+"""Refusals with the same status, type and words as those of the real service.
 
 The words were taken from Neutron 27 by the same calls.
 """
@@ -111,7 +111,7 @@ class Scene:
         names |= {"router_port": added["port_id"], "mac": port["mac_address"]}
 
     def filled(self, value: Any) -> Any:
-        """The value with what its names in angles stand for."""
+        """Return the value with its names in angle brackets replaced."""
         if isinstance(value, dict):
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -140,7 +140,7 @@ class Scene:
         return path, None if body is None else {real: self.filled(body)}
 
 
-async def test_requests_are_refused_as_the_real_service_refuses_them(demo: Api) -> None:
+async def test_refusals_match_the_real_service(demo: Api) -> None:
     scene = Scene(demo)
     await scene.build()
     for method, target, given, status, kind, words in REFUSALS:
@@ -151,9 +151,7 @@ async def test_requests_are_refused_as_the_real_service_refuses_them(demo: Api) 
 
 
 @pytest.mark.parametrize("kind", ["network", "port", "router", "security_group", "floatingip"])
-async def test_a_limit_below_what_is_there_is_refused_and_a_full_one_refuses_more(
-    demo: Api, admin: Api, kind: str
-) -> None:
+async def test_quota_is_refused_below_usage_and_enforced(demo: Api, admin: Api, kind: str) -> None:
     scene = Scene(demo)
     await scene.build()
     project = "demo-project"

@@ -1,4 +1,4 @@
-"""Routers and floating IPs over the API, and what the fabric hears of them."""
+"""Routers and floating IPs over the API, and their declarations to the fabric."""
 
 from typing import Any
 
@@ -127,9 +127,7 @@ async def test_extra_routes_lead_to_neighbours(demo: Api, fabric: RecordingFabri
     assert removed["router"]["routes"] == []
 
 
-async def test_a_floating_ip_leads_to_a_port_behind_a_router(
-    demo: Api, fabric: RecordingFabric
-) -> None:
+async def test_floating_ip_leads_to_port_behind_router(demo: Api, fabric: RecordingFabric) -> None:
     network, _, router = await _routed(demo)
     port = await demo.create("port", network_id=network["id"])
     public = await demo.public()
@@ -155,7 +153,7 @@ async def test_a_floating_ip_leads_to_a_port_behind_a_router(
     assert fabric.floating_ips == {}
 
 
-async def test_a_floating_ip_holds_router_and_gateway_in_place(demo: Api) -> None:
+async def test_floating_ip_blocks_removal_of_router(demo: Api) -> None:
     network, subnet, router = await _routed(demo)
     port = await demo.create("port", network_id=network["id"])
     floating_ip = await demo.create(
@@ -217,9 +215,7 @@ async def test_an_administrator_names_the_floating_address(admin: Api, demo: Api
     assert await demo.refused_create("floatingip", 403, **values) == "PolicyNotAuthorized"
 
 
-async def test_a_refusal_of_the_machine_is_shown_as_the_status(
-    demo: Api, fabric: RecordingFabric
-) -> None:
+async def test_machine_refusal_is_shown_as_status(demo: Api, fabric: RecordingFabric) -> None:
     fabric.refusals["ensure_router"] = "no bridge"
     router = await demo.create("router")
     assert (await demo.show("router", router["id"]))["status"] == "ERROR"

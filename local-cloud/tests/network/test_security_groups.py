@@ -20,7 +20,7 @@ async def _default(api: Api) -> Any:
 
 
 async def all_is_declared(service: NetworkService) -> None:
-    """Return when the fabric has the peers of groups, too, which are told in the background."""
+    """Return when the fabric has the peers of groups, too, which are declared in the background."""
     await service.declarer.flush()
     await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
@@ -44,7 +44,7 @@ async def test_every_project_has_a_default_group(demo: Api, other: Api) -> None:
     assert error == "SecurityGroupDefaultAlreadyExists"
 
 
-async def test_a_new_group_lets_everything_out_and_nothing_in(demo: Api) -> None:
+async def test_new_group_allows_egress_only(demo: Api) -> None:
     group = await demo.create("security_group", name="web")
     assert {r["direction"] for r in group["security_group_rules"]} == {"egress"}
     assert len(group["security_group_rules"]) == 2
@@ -141,7 +141,7 @@ def _ingress(fabric: RecordingFabric, port_id: str) -> set[Rule]:
     return {rule for rule in rules if rule.direction is Direction.INGRESS}
 
 
-async def test_a_changed_rule_reaches_all_servers_of_the_group(
+async def test_changed_rule_reaches_all_servers_of_group(
     demo: Api, fabric: RecordingFabric, network_service: NetworkService
 ) -> None:
     network, _ = await demo.net()
@@ -164,7 +164,7 @@ async def test_a_changed_rule_reaches_all_servers_of_the_group(
     assert [_ingress(fabric, port) for port in ports] == [set(), set()]
 
 
-async def test_a_new_member_of_a_remote_group_reaches_those_who_trust_it(
+async def test_new_group_member_reaches_trusting_ports(
     demo: Api, fabric: RecordingFabric, network_service: NetworkService
 ) -> None:
     network, _ = await demo.net()

@@ -1,4 +1,4 @@
-"""What the compute service gets from the network service, and what survives a restart."""
+"""The network service for the compute service, and its state after a restart."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ async def _behind_router(demo: Api) -> Any:
     return network
 
 
-async def test_a_server_gets_a_port_with_everything_it_needs(
+async def test_server_gets_fully_configured_port(
     demo: Api, network_service: NetworkService, fabric: RecordingFabric
 ) -> None:
     network = await _behind_router(demo)
@@ -63,7 +63,7 @@ async def test_a_server_gets_a_port_with_everything_it_needs(
     }
 
 
-async def test_ports_made_for_a_server_go_with_it_and_others_stay(
+async def test_created_ports_are_deleted_with_server_others_stay(
     demo: Api, network_service: NetworkService
 ) -> None:
     network, _ = await demo.net()
@@ -162,7 +162,7 @@ async def test_after_a_restart_everything_is_declared_again(
     await restarted.stop()
 
 
-async def test_nobody_reaches_servers_or_routers_of_others_through_device_ids(
+async def test_device_ids_grant_no_access_to_others(
     demo: Api, other: Api, network_service: NetworkService, fabric: RecordingFabric
 ) -> None:
     network, _ = await demo.net()

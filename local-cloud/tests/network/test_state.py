@@ -1,4 +1,4 @@
-"""What is derived from documents is the same whether it grew or was read from the store."""
+"""State derived from documents is equal whether it grew or was read from the store."""
 
 import random
 from contextlib import suppress
@@ -31,7 +31,7 @@ def _cloud() -> Cloud:
 
 
 class _Work:
-    """Random requests, many of which fail half-way."""
+    """Send random requests; many fail half-way."""
 
     def __init__(self, state: State, seed: int) -> None:
         self.state = state

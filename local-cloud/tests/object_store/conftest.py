@@ -26,7 +26,7 @@ class Swift:
         return await self.http.request(method, ACCOUNT + path, headers=headers, **options)
 
     async def put(self, path: str, content: Any = b"", **headers: Any) -> httpx.Response:
-        """Put what must succeed; headers are written with underscores."""
+        """Put, and require success; headers are written with underscores."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self("PUT", path, content=content, headers=given)
         assert answer.status_code in (201, 202), answer.text

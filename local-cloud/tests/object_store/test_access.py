@@ -1,4 +1,4 @@
-"""Who may do what: owners, those whom lists name, and bearers of temporary URLs."""
+"""Permissions: of owners, of those in access lists, and by temporary URLs."""
 
 import hmac
 from base64 import b64encode
@@ -95,7 +95,7 @@ async def test_lists_of_writers_count(swift: Swift) -> None:
     assert "Number Deleted: 1\n" in bulk.text
 
 
-async def test_a_large_object_shows_nobody_what_they_may_not_read(swift: Swift) -> None:
+async def test_large_object_hides_unreadable_segments(swift: Swift) -> None:
     await swift.put("/c", X_Container_Read=".r:*")
     await swift.put("/secret")
     await swift.put("/secret/o", b"x")
@@ -161,7 +161,7 @@ async def keyed(swift: Swift, clock: ManualClock) -> int:
     return int(clock.now().timestamp()) + 100
 
 
-async def test_a_temporary_url_is_good_for_what_was_signed(swift: Swift, keyed: int) -> None:
+async def test_temporary_url_is_valid_for_signed_request_only(swift: Swift, keyed: int) -> None:
     o = "/c/a/o"
     for query, status in (
         (signed(o, keyed), 200),
@@ -204,7 +204,7 @@ async def test_methods_of_temporary_urls(swift: Swift, keyed: int) -> None:
     assert (await swift("GET", "/c" + signed("/c", keyed), None)).status_code == 401
 
 
-async def test_a_key_of_a_container_gives_nothing_of_another(swift: Swift, keyed: int) -> None:
+async def test_container_key_opens_no_other_container(swift: Swift, keyed: int) -> None:
     await swift.put("/d/secret", b"x")
     await swift.put("/c/big", X_Object_Manifest="d/s")
     for key, status in (("mine", 401), ("key", 200)):
@@ -226,7 +226,7 @@ async def test_who_may_only_write_copies_nothing(swift: Swift, keyed: int) -> No
     assert await swift.names("/c") == ["a/o", "secret"]
 
 
-async def test_copies_from_another_account_take_no_more_than_may_be_read(swift: Swift) -> None:
+async def test_copy_from_other_account_needs_read_access(swift: Swift) -> None:
     await swift.put("/open", X_Container_Read="other-project:*")
     await swift.put("/secret")
     await swift.put("/secret/o", b"x")

@@ -127,7 +127,7 @@ def test_the_openstack_command_makes_saves_and_deletes(running: Running, tmp_pat
 
 
 def _json_in(text: str) -> Iterator[str]:
-    """The JSON documents in an output, each of which begins and ends at a line's beginning."""
+    """Return the JSON documents in an output. Each starts and ends at the start of a line."""
     document = ""
     for line in text.splitlines():
         if document or line in ("[", "{"):
@@ -203,9 +203,7 @@ def test_the_swift_command_uploads_and_downloads(running: Running, tmp_path: Pat
     assert "files\n" not in swift("list")
 
 
-def test_what_was_answered_outlives_kill_9_and_memory_stays_small(
-    running: Running, demo: Any
-) -> None:
+def test_acknowledged_objects_survive_kill_with_bounded_memory(running: Running, demo: Any) -> None:
     store = demo.object_store
     url, token = store.get_endpoint() + "/kept", {"X-Auth-Token": demo.auth_token}
     assert httpx.put(url, headers=token).status_code == 201

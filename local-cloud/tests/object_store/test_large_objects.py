@@ -15,7 +15,7 @@ def md5(text: str) -> str:
 
 @pytest.fixture
 async def segments(swift: Swift) -> dict[str, str]:
-    """Three segments, and what they are."""
+    """Put three segments, and return their descriptions."""
     await swift.put("/c")
     await swift.put("/s")
     found = {"s/part-1": "abcde", "s/part-2": "fghij", "s/part-3": "klm"}
@@ -24,7 +24,7 @@ async def segments(swift: Swift) -> dict[str, str]:
     return found
 
 
-async def test_a_dynamic_large_object_is_all_that_begins_with_its_prefix(
+async def test_dynamic_large_object_joins_segments_by_prefix(
     swift: Swift, segments: dict[str, str]
 ) -> None:
     await swift.put("/c/big", X_Object_Manifest="s/part-", Content_Type="text/x")
@@ -53,7 +53,7 @@ async def put_manifest(swift: Swift, path: str, entries: Any, **headers: str) ->
     return await swift("PUT", f"{path}?multipart-manifest=put", content=content, headers=headers)
 
 
-async def test_a_static_large_object_is_what_its_manifest_lists(
+async def test_static_large_object_joins_its_manifest(
     swift: Swift, segments: dict[str, str]
 ) -> None:
     entries = [
@@ -130,7 +130,7 @@ async def test_manifests_that_are_wrong_are_refused(swift: Swift, segments: dict
     assert await swift.names("/c") == []
 
 
-async def test_a_static_large_object_is_deleted_with_its_segments(
+async def test_static_large_object_is_deleted_with_segments(
     swift: Swift, segments: dict[str, str]
 ) -> None:
     await put_manifest(swift, "/c/o", [{"path": "s/part-1"}, {"path": "s/part-2"}])

@@ -67,7 +67,7 @@ async def test_names_that_differ_in_slashes_are_different_objects(swift: Swift) 
     assert len(await swift.names("/c")) == 5
 
 
-async def test_a_put_that_is_refused_leaves_what_was_there(
+async def test_refused_put_leaves_object_unchanged(
     swift: Swift, cloud: Cloud, service: LazyService
 ) -> None:
     await swift.put("/c")
@@ -124,9 +124,7 @@ async def test_an_upload_that_breaks_off_leaves_nothing(swift: Swift, cloud: Clo
     assert files(cloud) == 0
 
 
-async def test_what_is_being_read_is_not_disturbed_by_a_new_version(
-    swift: Swift, cloud: Cloud
-) -> None:
+async def test_new_version_does_not_disturb_readers(swift: Swift, cloud: Cloud) -> None:
     await swift.put("/c")
     old, new = b"a" * (1 << 20), b"b" * (1 << 20)
     await swift.put("/c/o", old)
@@ -146,7 +144,7 @@ async def test_what_is_being_read_is_not_disturbed_by_a_new_version(
     assert files(cloud) == 1
 
 
-async def test_the_content_type_is_guessed_where_none_is_given(swift: Swift) -> None:
+async def test_missing_content_type_is_guessed(swift: Swift) -> None:
     await swift.put("/c")
     for name, headers, kind in (
         ("a.html", {}, "text/html"),

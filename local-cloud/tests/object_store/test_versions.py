@@ -1,4 +1,4 @@
-"""Objects that are written over, in containers that keep what they were."""
+"""Overwritten objects, in containers that keep their versions."""
 
 from cloud_testing.doubles import ManualClock
 from localcloud.core.cloud import Cloud

@@ -1,4 +1,4 @@
-"""Access rules: what they say, in which states they are, and whom they let mount a share."""
+"""Access rules: forms, states, and permissions to mount a share."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from localcloud.fabric.exports import MountRefusedError
 from localcloud.fabric.interface import Face
 
 
-async def test_a_rule_is_applied_and_denied_in_manilas_states(shares: Shares) -> None:
+async def test_rule_passes_the_states_of_manila(shares: Shares) -> None:
     made = await shares.make()
     body = {
         "allow_access": {"access_type": "ip", "access_to": "10.0.0.0/24", "metadata": {"a": "b"}}
@@ -28,7 +28,7 @@ async def test_a_rule_is_applied_and_denied_in_manilas_states(shares: Shares) ->
     assert told == "Resource could not be found."
 
 
-async def test_older_versions_tell_of_rules_by_an_action(shares: Shares) -> None:
+async def test_older_versions_list_rules_by_action(shares: Shares) -> None:
     made = await shares.make()
     await shares.allow(made["id"], "10.0.0.0/24")
     for version, name, fields in (
@@ -64,7 +64,7 @@ async def test_older_versions_tell_of_rules_by_an_action(shares: Shares) -> None
         ),
     ],
 )
-async def test_rules_that_mean_nothing_are_refused_in_manilas_words(
+async def test_meaningless_rules_are_refused_in_manila_words(
     shares: Shares, kind: str, who: str, message: str
 ) -> None:
     made = await shares.make()
@@ -83,7 +83,7 @@ async def test_the_same_client_has_one_rule(shares: Shares) -> None:
     assert told == "Invalid access rule: Invalid share access level: x."
 
 
-async def test_a_rule_of_another_kind_than_the_protocol_ends_in_error(shares: Shares) -> None:
+async def test_rule_unfit_for_protocol_ends_in_error(shares: Shares) -> None:
     made = await shares.make()
     await shares.allow(made["id"], "alice", kind="user")
     (rule,) = await shares.rules(made["id"])
@@ -95,7 +95,7 @@ async def test_a_rule_of_another_kind_than_the_protocol_ends_in_error(shares: Sh
     assert (await shares.share(made["id"]))["access_rules_status"] == "active"
 
 
-async def test_nobody_mounts_a_share_without_a_rule(shares: Shares, server: str) -> None:
+async def test_mount_needs_a_rule(shares: Shares, server: str) -> None:
     made = await shares.make()
     path = await shares.path_of(made["id"])
     with pytest.raises(
@@ -139,7 +139,7 @@ async def test_the_narrowest_network_of_the_rules_counts(shares: Shares, server:
     assert shares.face(server, made["id"]) is Face.READ
 
 
-async def test_servers_of_other_projects_are_known_by_their_floating_addresses(
+async def test_other_projects_servers_have_floating_addresses(
     house: House, shares: Shares, other: Api, admin: Api
 ) -> None:
     network = await other.network("theirs")
@@ -193,7 +193,7 @@ async def test_what_is_not_exported_is_not_mounted(
         await shares.mount(server, source, kind)
 
 
-async def test_a_share_is_at_its_own_address_alone(shares: Shares, server: str) -> None:
+async def test_share_is_at_its_own_address_only(shares: Shares, server: str) -> None:
     made = await shares.make()
     await shares.allow(made["id"], "10.0.0.0/24")
     path = (await shares.path_of(made["id"])).replace("127.24.4.1", "10.0.0.9")
@@ -213,7 +213,7 @@ async def test_a_windows_share_knows_its_users_by_name(shares: Shares, server: s
     assert shares.face(server, made["id"]) is Face.READ
 
 
-async def test_a_ceph_share_wants_the_key_of_its_client(shares: Shares, server: str) -> None:
+async def test_ceph_share_requires_client_key(shares: Shares, server: str) -> None:
     made = await shares.make(share_proto="CEPHFS")
     await shares.allow(made["id"], "alice", kind="cephx")
     (rule,) = await shares.rules(made["id"])
@@ -259,7 +259,7 @@ async def test_locks_keep_shares_and_rules(shares: Shares, others: Shares) -> No
     await shares.call("DELETE", path, expect=202)
 
 
-async def test_a_share_goes_over_to_whoever_has_the_key(
+async def test_transferred_share_belongs_to_key_holder(
     shares: Shares, others: Shares, server: str
 ) -> None:
     made = await shares.make(name="gift")
@@ -281,7 +281,7 @@ async def test_a_share_goes_over_to_whoever_has_the_key(
     assert shares.face(server, made["id"]) is Face.CLOSED
 
 
-async def test_an_offer_that_nobody_takes_expires(shares: Shares) -> None:
+async def test_unaccepted_transfer_expires(shares: Shares) -> None:
     made = await shares.make()
     body = {"transfer": {"share_id": made["id"]}}
     offer = (await shares.call("POST", "/share-transfers", body, 202))["transfer"]

@@ -78,7 +78,7 @@ async def test_a_share_has_a_server_in_its_network(
     await shares.get(f"/share-networks/{where['id']}", 404)
 
 
-async def test_a_server_mounts_from_where_it_has_been_seen(
+async def test_server_mounts_from_its_observed_address(
     house: House, shares: Shares, server: str, network: str
 ) -> None:
     where = await made_network(shares, network)
@@ -91,11 +91,11 @@ async def test_a_server_mounts_from_where_it_has_been_seen(
     await shares.mount(server, path)
     assert shares.face(server, share["id"]) is Face.WRITE
     house.fabric.appliances.doors.clear()
-    with pytest.raises(MountRefusedError, match="failed: nobody is at"):
+    with pytest.raises(MountRefusedError, match="failed: nothing is at"):
         await shares.mount(server, path)
 
 
-async def test_servers_of_shares_are_there_after_a_start_of_the_cloud(
+async def test_share_servers_exist_after_restart(
     house: House, shares: Shares, server: str, network: str
 ) -> None:
     where = await made_network(shares, network)
@@ -108,9 +108,7 @@ async def test_servers_of_shares_are_there_after_a_start_of_the_cloud(
     assert house.fabric.shares[server] == {share["id"]: Face.WRITE}
 
 
-async def test_a_share_that_gets_no_server_is_in_error_and_says_why(
-    shares: Shares, ruler: Shares
-) -> None:
+async def test_share_without_server_is_in_error(shares: Shares, ruler: Shares) -> None:
     body: Any = {"share_network": {"name": "empty"}}
     empty = (await shares.call("POST", "/share-networks", body))["share_network"]
     share = await shares.make(share_type="dhss_true", share_network_id=empty["id"])
@@ -140,7 +138,7 @@ async def test_a_share_that_gets_no_server_is_in_error_and_says_why(
     )
 
 
-async def test_no_server_of_shares_gets_into_a_network_of_others(
+async def test_share_server_enters_no_foreign_network(
     shares: Shares, other: Api, ruler: Shares
 ) -> None:
     theirs = await other.network("theirs")
@@ -192,7 +190,7 @@ async def test_share_networks_have_subnets_and_security_services(
     assert told == '"ou" is only supported from API version 2.44.'
 
 
-async def test_a_network_that_is_used_stays_where_it_is(shares: Shares, network: str) -> None:
+async def test_share_network_in_use_cannot_change(shares: Shares, network: str) -> None:
     where = await made_network(shares, network)
     await shares.make(share_type="dhss_true", share_network_id=where["id"])
     path = f"/share-networks/{where['id']}"

@@ -1,10 +1,10 @@
-"""A cloud that is killed goes on with what it had answered."""
+"""A killed cloud continues with its acknowledged requests."""
 
 from cloud_testing.compute import House
 from cloud_testing.shares import Shares
 
 
-async def test_work_that_was_cut_off_is_done_after_a_start(house: House, shares: Shares) -> None:
+async def test_interrupted_work_completes_after_restart(house: House, shares: Shares) -> None:
     kept = await shares.make()
     shares.write(kept["id"], "kept")
     snapshot = await shares.snapshot(kept["id"])
@@ -29,6 +29,6 @@ async def test_work_that_was_cut_off_is_done_after_a_start(house: House, shares:
     assert not again.content(gone["id"]).parent.parent.exists()
 
 
-async def test_a_cloud_that_is_not_asked_for_shares_loads_nothing_of_them(house: House) -> None:
+async def test_unused_share_service_is_not_loaded(house: House) -> None:
     assert house.fabric.exports.mount is not None
     assert len(house.cloud.store.collection("share.type")) == 0

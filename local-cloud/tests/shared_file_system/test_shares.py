@@ -1,4 +1,4 @@
-"""Shares: how they look in each version, how they change, and what is refused."""
+"""Shares: their form in each version, changes, and refusals."""
 
 import os
 
@@ -7,12 +7,13 @@ import pytest
 from cloud_testing.compute import Api, House
 from cloud_testing.shares import Shares
 
+# Fields of a share in version 2.0 of Manila.
 FIRST = {
     "availability_zone", "created_at", "description", "export_location", "export_locations", "id",
     "is_public", "links", "metadata", "name", "project_id", "share_network_id", "share_proto",
     "share_type", "size", "snapshot_id", "status", "volume_type",
 }  # fmt: skip
-"""What Manila shows of a share in version 2.0."""
+# By the first version that shows them, as a Manila 23.0.1 does.
 LATER = {
     "2.2": {"snapshot_support"}, "2.5": {"task_state"}, "2.6": {"share_type_name"},
     "2.10": {"access_rules_status"}, "2.11": {"replication_type", "has_replicas"},
@@ -23,9 +24,7 @@ LATER = {
     "2.69": {"is_soft_deleted", "scheduled_to_be_deleted_at"}, "2.80": {"source_backup_id"},
     "2.90": {"encryption_key_ref"}, "2.99": {"snapshot_inherit_share_access_support"},
 }  # fmt: skip
-"""By the versions that began to show them, as a Manila 23.0.1 does."""
-OLD = {"export_location", "export_locations"}
-"""Shown until version 2.8."""
+OLD = {"export_location", "export_locations"}  # shown until version 2.8
 
 
 async def test_a_new_share_looks_as_manila_shows_it(shares: Shares) -> None:
@@ -132,7 +131,7 @@ async def test_addresses_may_name_the_project(shares: Shares) -> None:
         ({"share_group_id": "nope"}, 404, "Share group nope could not be found."),
     ],
 )
-async def test_what_no_share_can_be_is_refused_in_manilas_words(
+async def test_invalid_share_is_refused_in_manila_words(
     shares: Shares, fields: dict, status: int, message: str
 ) -> None:
     body = {"share": {"share_proto": "NFS", "size": 1, **fields}}
@@ -159,7 +158,7 @@ async def test_a_share_grows_and_shrinks(shares: Shares) -> None:
     assert told.endswith("Value: x. 'x' does not match '^[0-9]*$'")
 
 
-async def test_a_share_does_not_shrink_below_what_is_in_it(
+async def test_share_does_not_shrink_below_its_contents(
     shares: Shares,
 ) -> None:
     made = await shares.make(size=2)
@@ -198,9 +197,7 @@ async def test_names_metadata_and_publicity_change(shares: Shares, ruler: Shares
     assert (await shares.share(made["id"]))["is_public"] is True
 
 
-async def test_others_see_public_shares_alone_and_change_none(
-    shares: Shares, others: Shares, ruler: Shares
-) -> None:
+async def test_others_see_public_shares_only(shares: Shares, others: Shares, ruler: Shares) -> None:
     private = await shares.make(name="private")
     public = await ruler.make(name="public", is_public=True)
     await others.get(f"/shares/{private['id']}", 404)
@@ -241,7 +238,7 @@ async def test_lists_are_narrowed_sorted_and_cut(shares: Shares) -> None:
     assert await shares.refusal("GET", "/shares?limit=-1") == "limit param must be positive"
 
 
-async def test_a_share_is_deleted_with_all_that_is_in_it(shares: Shares) -> None:
+async def test_share_is_deleted_with_its_contents(shares: Shares) -> None:
     made = await shares.make()
     shares.write(made["id"], "x")
     await shares.call("DELETE", f"/shares/{made['id']}", expect=202)
@@ -302,7 +299,7 @@ async def test_the_bin_keeps_a_share_for_a_week(shares: Shares) -> None:
     await again.get(f"/shares/{made['id']}", 404)
 
 
-async def test_instances_and_export_locations_are_told(shares: Shares, ruler: Shares) -> None:
+async def test_instances_and_export_locations_are_shown(shares: Shares, ruler: Shares) -> None:
     made = await shares.make()
     path = f"/shares/{made['id']}"
     (location,) = (await shares.get(f"{path}/export_locations"))["export_locations"]

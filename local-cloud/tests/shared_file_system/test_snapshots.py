@@ -1,4 +1,4 @@
-"""Snapshots: what they keep, what comes of them, and how they are mounted."""
+"""Snapshots: contents, uses, and mounts."""
 
 import pytest
 
@@ -44,7 +44,7 @@ async def test_a_snapshot_keeps_what_was_there(shares: Shares) -> None:
     assert (await shares.get(f"/snapshots/{snapshot['id']}"))["snapshot"]["status"] == "available"
 
 
-async def test_servers_stand_still_while_their_share_is_copied(
+async def test_servers_are_paused_while_share_is_copied(
     house: House, shares: Shares, server: str
 ) -> None:
     share = await shares.make()
@@ -59,7 +59,7 @@ async def test_servers_stand_still_while_their_share_is_copied(
     assert house.fabric.paused == set()
 
 
-async def test_a_mounted_share_is_closed_while_it_is_reverted(
+async def test_mounted_share_is_closed_during_revert(
     house: House, shares: Shares, server: str
 ) -> None:
     share = await shares.make()
@@ -73,7 +73,7 @@ async def test_a_mounted_share_is_closed_while_it_is_reverted(
     assert shares.face(server, share["id"]) is Face.WRITE
 
 
-async def test_what_cannot_be_done_with_snapshots_is_refused_in_manilas_words(
+async def test_impossible_snapshot_requests_are_refused_in_manila_words(
     shares: Shares,
 ) -> None:
     one, two = await shares.make(), await shares.make()

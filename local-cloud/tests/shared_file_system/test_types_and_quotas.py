@@ -1,4 +1,4 @@
-"""Share types and who may use them; quotas, limits, and what the service consists of."""
+"""Share types and their permissions; quotas, limits, and parts of the service."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ async def made_type(ruler: Shares, name: str, **more: Any) -> Any:
     return (await ruler.call("POST", "/types", body))["share_type"]
 
 
-async def test_a_new_cloud_has_a_type_for_each_back_end(shares: Shares) -> None:
+async def test_new_cloud_has_type_per_back_end(shares: Shares) -> None:
     answer = await shares.get("/types")
     assert answer["volume_types"] == answer["share_types"]
     names = {kind["name"]: kind["is_default"] for kind in answer["share_types"]}
@@ -65,14 +65,14 @@ async def test_types_look_as_in_each_version(ruler: Shares, shares: Shares) -> N
         ({"name": "default"}, 409, "Share Type default already exists."),
     ],
 )
-async def test_what_no_type_can_be_is_refused_in_manilas_words(
+async def test_invalid_type_is_refused_in_manila_words(
     ruler: Shares, fields: dict, status: int, message: str
 ) -> None:
     body = {"share_type": {"name": "new", "extra_specs": SPECS, **fields}}
     assert await ruler.refusal("POST", "/types", body, status) == message
 
 
-async def test_a_private_type_is_for_projects_that_it_names(shares: Shares, ruler: Shares) -> None:
+async def test_private_type_is_for_named_projects(shares: Shares, ruler: Shares) -> None:
     made = await made_type(ruler, "private", **{"share_type_access:is_public": False})
     path = f"/types/{made['id']}"
     await shares.get(path, 404)
@@ -162,7 +162,7 @@ async def test_quotas_refuse_in_manilas_words(shares: Shares, ruler: Shares) -> 
     await shares.make(share_type="other")
 
 
-async def test_quotas_are_told_as_in_each_version(shares: Shares, ruler: Shares) -> None:
+async def test_quotas_have_form_of_each_version(shares: Shares, ruler: Shares) -> None:
     await shares.make(size=3)
     path = "/quota-sets/demo-project"
     told = (await shares.get(f"{path}/detail"))["quota_set"]
@@ -213,7 +213,7 @@ async def test_what_the_service_consists_of(shares: Shares, ruler: Shares) -> No
         await shares.get(path, 403)
 
 
-async def test_what_is_not_there_is_an_empty_list_or_a_refusal(shares: Shares) -> None:
+async def test_absent_features_are_empty_or_refused(shares: Shares) -> None:
     for path, key in (
         ("/share-groups/detail", "share_groups"),
         ("/share-replicas", "share_replicas"),

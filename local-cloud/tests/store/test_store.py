@@ -11,11 +11,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def reopened(path: Path) -> Store:
-    """What another process would read now, the first one not having closed anything."""
+    """Open the file as another process would now, without a close in the first one."""
     return Store(path)
 
 
-def test_a_put_document_is_there_for_the_next_process_at_once(path: Path) -> None:
+def test_stored_document_is_visible_to_next_process(path: Path) -> None:
     store = Store(path)
     store.collection("port").put({"id": "p1", "project_id": "a", "tags": ["x"]})
     other = reopened(path)
@@ -49,7 +49,7 @@ def test_find_follows_changes_of_indexed_fields(path: Path) -> None:
     store.close()
 
 
-def test_what_is_found_by_an_index_keeps_its_order_when_something_else_changes(path: Path) -> None:
+def test_index_keeps_order_despite_other_changes(path: Path) -> None:
     store = Store(path)
     ports = store.collection("port", index=("project_id", "name"))
     for name in ("b", "a", "c"):
@@ -60,7 +60,7 @@ def test_what_is_found_by_an_index_keeps_its_order_when_something_else_changes(p
     store.close()
 
 
-def test_a_failed_transaction_leaves_neither_memory_nor_file_changed(path: Path) -> None:
+def test_failed_transaction_changes_neither_memory_nor_file(path: Path) -> None:
     store = Store(path)
     things = store.collection("thing", index=("size",))
     things.put({"id": "kept", "size": 1})

@@ -1,11 +1,11 @@
-"""Whoever watches a collection hears of each change, and of each that is undone."""
+"""A watcher of a collection is notified of each change, and of each one that is undone."""
 
 import pytest
 
 from localcloud.core.store import Document, Store
 
 
-def test_a_watcher_is_told_what_was_and_what_is():
+def test_watcher_gets_old_and_new_document():
     collection = Store(":memory:").collection("thing")
     heard: list[tuple[Document | None, Document | None]] = []
     collection.watch(lambda before, after: heard.append((before, after)))

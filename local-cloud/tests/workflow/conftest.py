@@ -59,7 +59,7 @@ class Workflows:
         return await self.caller.call("POST", "/executions", body, expect)
 
     async def until(self, path: str, *states: str) -> Any:
-        """What is at a path, when it has come to one of these states."""
+        """Return the object at a path, when it has reached one of these states."""
         deadline = time.monotonic() + PATIENCE
         while (found := await self.caller.get(path))["state"] not in states:
             assert time.monotonic() < deadline, found
@@ -67,7 +67,7 @@ class Workflows:
         return found
 
     async def run(self, text: str, name: str = "", **given: Any) -> Any:
-        """Define workflows, run one, and return its execution when it stands still."""
+        """Define workflows, run one, and return its execution when it has stopped."""
         made = await self.define(text)
         begun = await self.start(name or made["workflows"][0]["name"], **given)
         return await self.until(f"/executions/{begun['id']}", *ENDED)
@@ -87,7 +87,7 @@ class Workflows:
         raise AssertionError(found)
 
     async def states(self, execution: Any, wanted: dict[str, str]) -> dict[str, str]:
-        """The states of the tasks of an execution; what has begun may end after it."""
+        """Return the states of the tasks of an execution; a started one may end after it."""
         deadline = time.monotonic() + PATIENCE
         while True:
             found = {k: v["state"] for k, v in (await self.tasks(execution)).items()}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def address() -> AsyncIterator[str]:
-    """The address of a server that answers with what it was asked."""
+    """Return the address of a server that answers with the request."""
     async with answering() as found:
         yield found
 
@@ -41,7 +41,7 @@ async def test_standard_actions_do_what_they_say(workflows: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["std.email", "std.javascript", "std.ssh"])
-async def test_what_the_cloud_cannot_do_fails_and_says_so(workflows: Any, name: str) -> None:
+async def test_unsupported_action_fails_with_reason(workflows: Any, name: str) -> None:
     shown = await workflows.caller.get(f"/actions/{name}")
     required = [each for each in shown["input"].split(", ") if "=" not in each]
     failed = await take(workflows, name, **dict.fromkeys(required, "x"))
@@ -49,7 +49,7 @@ async def test_what_the_cloud_cannot_do_fails_and_says_so(workflows: Any, name: 
     assert f"{name} does not exist in the local cloud: " in failed["output"]
 
 
-async def test_input_that_an_action_does_not_take_is_refused(workflows: Any) -> None:
+async def test_unknown_input_of_action_is_refused(workflows: Any) -> None:
     refused = await take(workflows, "std.echo", 400, foo=1)
     told = "Invalid input [name=std.echo, missing=['output'], unexpected=['foo']]"
     assert refused["faultstring"] == told
@@ -57,7 +57,7 @@ async def test_input_that_an_action_does_not_take_is_refused(workflows: Any) -> 
     assert refused["faultstring"] == "Failed to find action [action_name=nope, namespace=]"
 
 
-async def test_http_sends_what_it_is_told_and_tells_what_came(workflows: Any, address: str) -> None:
+async def test_http_action_sends_request_and_returns_answer(workflows: Any, address: str) -> None:
     told = await result(
         workflows, "std.http", url=f"{address}/a", method="PUT", params={"q": "1"},
         json={"b": 2}, headers={"X-Mine": "3"}, auth="me:secret", cookies={"c": "4"},
@@ -70,7 +70,7 @@ async def test_http_sends_what_it_is_told_and_tells_what_came(workflows: Any, ad
     assert asked["headers"]["cookie"] == "c=4"
 
 
-async def test_http_fails_for_errors_and_follows_where_it_is_sent(
+async def test_http_action_fails_on_errors_and_follows_redirects(
     workflows: Any, address: str
 ) -> None:
     failed = await take(workflows, "std.http", url=f"{address}/status/404")
@@ -85,7 +85,7 @@ async def test_http_fails_for_errors_and_follows_where_it_is_sent(
         assert reason in failed["output"]
 
 
-async def test_an_action_of_a_project_is_made_of_others(workflows: Any) -> None:
+async def test_project_action_is_composed_of_others(workflows: Any) -> None:
     text = """
 version: '2.0'
 shout:
@@ -109,14 +109,14 @@ greet:
     assert refused["faultstring"].startswith("Action definition not found")
 
 
-async def test_an_action_on_a_service_says_what_the_service_said(workflows: Any) -> None:
+async def test_service_action_reports_error_of_service(workflows: Any) -> None:
     failed = await take(workflows, "nova.servers_list")
     assert "the cloud has no service of the type compute" in failed["output"]
     shown = await workflows.caller.get("/actions/nova.servers_reboot")
     assert shown["input"] == 'server, reboot_type="SOFT"'
 
 
-async def test_an_action_that_is_kept_is_shown_and_removed(workflows: Any) -> None:
+async def test_saved_action_is_shown_and_deleted(workflows: Any) -> None:
     body = {
         "name": "std.echo",
         "input": json.dumps({"output": 1}),

@@ -72,7 +72,7 @@ async def test_lists_come_in_pages_sorted_and_chosen(workflows: Any) -> None:
         await workflows.caller.get(f"/workflows?{odd}", 400)
 
 
-async def test_what_is_public_is_used_by_others_and_changed_by_its_owner_alone(
+async def test_public_definition_is_changed_by_owner_only(
     workflows: Any,
 ) -> None:
     refused = await workflows.caller.call("POST", "/workflows?scope=public", simple("for_all"), 403)
@@ -98,7 +98,7 @@ async def test_names_live_in_namespaces(workflows: Any) -> None:
     assert (await workflows.caller.get("/workflows/spaced"))["namespace"] == ""
 
 
-async def test_what_a_workbook_defines_knows_each_other_by_short_names(workflows: Any) -> None:
+async def test_workbook_definitions_use_short_names(workflows: Any) -> None:
     made = await workflows.caller.call("POST", "/workbooks", BOOK.format(name="book"), 201)
     assert made["tags"] == ["q"]
     run = await workflows.start("book.outer")
@@ -134,7 +134,7 @@ async def test_an_environment_gives_its_variables_to_executions(workflows: Any) 
     await workflows.caller.call("DELETE", "/environments/e1", expect=204)
 
 
-async def test_an_execution_is_begun_once_for_an_id(workflows: Any) -> None:
+async def test_execution_starts_once_per_id(workflows: Any) -> None:
     await workflows.define(simple("once"))
     body = {"id": "3381af92-2b9e-11e3-b191-71861300734c", "workflow_name": "once"}
     await workflows.caller.call("POST", "/executions", body, 201)
@@ -158,14 +158,14 @@ async def test_an_execution_is_begun_once_for_an_id(workflows: Any) -> None:
         ({"workflow_name": "begun", "id": "x"}, "unable to convert to uuid"),
     ],
 )
-async def test_what_begins_no_execution_is_refused(workflows: Any, body: Any, reason: str) -> None:
+async def test_invalid_execution_is_refused(workflows: Any, body: Any, reason: str) -> None:
     if await workflows.caller.send("GET", "/workflows/begun") is not None:
         await workflows.caller.send("POST", "/workflows", simple("begun", input=["a"]))
     answer = await workflows.caller.call("POST", "/executions", body, 400)
     assert reason in answer["faultstring"]
 
 
-async def test_an_execution_is_begun_as_another_one_was(workflows: Any) -> None:
+async def test_execution_starts_from_another_one(workflows: Any) -> None:
     run = await workflows.run(
         simple("source", input=["a"], output={"b": "<% $.a %>"}), input={"a": 1}
     )
@@ -176,7 +176,7 @@ async def test_an_execution_is_begun_as_another_one_was(workflows: Any) -> None:
     assert ended["output"] == run["output"]
 
 
-async def test_a_report_tells_how_far_everything_has_come(workflows: Any) -> None:
+async def test_report_shows_progress_of_all_tasks(workflows: Any) -> None:
     text = {
         "version": "2.0",
         "reported": {"tasks": {"s": {"workflow": "reported_child"}}},
@@ -196,7 +196,7 @@ async def test_a_report_tells_how_far_everything_has_come(workflows: Any) -> Non
     assert set(only) == {"statistics"}
 
 
-async def test_the_root_tells_where_the_api_is(workflows: Any) -> None:
+async def test_root_shows_address_of_api(workflows: Any) -> None:
     root = await workflows.caller.call("GET", f"{workflows.cloud.settings.url}/workflow/v2")
     assert root == {"uri": f"{workflows.cloud.settings.url}/workflow/v2"}
     assert (await workflows.caller.get("/nope", 404))["faultcode"] == "Client"

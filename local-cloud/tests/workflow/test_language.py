@@ -1,4 +1,4 @@
-"""What workflows do, as Mistral 23 did with the same documents."""
+"""Workflows behave as in Mistral 23 with the same documents."""
 
 import json
 from textwrap import dedent

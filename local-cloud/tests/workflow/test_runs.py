@@ -1,4 +1,4 @@
-"""How tasks are done: policies, pauses, and what people do to executions."""
+"""Runs of tasks: policies, pauses, and user changes of executions."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ def task(name: str, **body: Any) -> str:
     return json.dumps({"version": "2.0", name: {"tasks": {"a": given}}})
 
 
-async def test_a_task_is_tried_again_and_the_attempts_that_failed_do_not_count(
+async def test_retried_task_accepts_its_last_attempt(
     workflows: Any,
 ) -> None:
     before = workflows.clock.now()
@@ -73,7 +73,7 @@ async def test_a_result_can_be_a_failure(workflows: Any) -> None:
     assert (await workflows.tasks(run))["a"]["state_info"] == "Failed by 'fail-on' policy"
 
 
-async def test_a_result_that_is_not_kept_is_known_to_what_is_published_alone(
+async def test_dropped_result_is_available_to_publish_only(
     workflows: Any,
 ) -> None:
     policy = {"keep-result": False, "publish": {"x": "<% task(a).result %>"}}
@@ -82,12 +82,12 @@ async def test_a_result_that_is_not_kept_is_known_to_what_is_published_alone(
     assert (json.loads(run["output"]), found["result"]) == ({"x": 1}, "null")
 
 
-async def test_a_policy_that_is_no_number_fails_the_workflow(workflows: Any) -> None:
+async def test_policy_without_number_fails_workflow(workflows: Any) -> None:
     run = await workflows.run(task("odd_policy", timeout="<% 'soon' %>"))
     assert "the policy timeout: an integer is expected, not 'soon'" in run["state_info"]
 
 
-async def test_a_workflow_pauses_before_a_task_and_by_a_command_and_goes_on(
+async def test_workflow_pauses_before_task_and_by_command(
     workflows: Any,
 ) -> None:
     text = """
@@ -109,7 +109,7 @@ pausing:
     await workflows.until(path, "SUCCESS")
 
 
-async def test_a_pause_and_a_cancellation_reach_what_is_below_and_above(workflows: Any) -> None:
+async def test_pause_and_cancel_reach_parents_and_children(workflows: Any) -> None:
     text = """
 version: '2.0'
 above:
@@ -136,7 +136,7 @@ below:
     assert (ended["state"], ended["state_info"]) == ("CANCELLED", "enough")
 
 
-async def test_somebody_else_says_what_came_of_an_action(workflows: Any) -> None:
+async def test_client_reports_result_of_async_action(workflows: Any) -> None:
     publish = {"publish": {"x": "<% task(a).result.n %>"}}
     await workflows.define(task("elsewhere", action="std.async_noop", **publish))
     run = await workflows.start("elsewhere")
@@ -152,7 +152,7 @@ async def test_somebody_else_says_what_came_of_an_action(workflows: Any) -> None
     await workflows.caller.call("PUT", path, said, 409)
 
 
-async def test_a_task_that_has_failed_is_begun_anew_and_the_workflow_with_it(
+async def test_failed_task_and_its_workflow_are_rerun(
     workflows: Any,
 ) -> None:
     text = """
@@ -200,7 +200,7 @@ async def test_a_workflow_that_never_ends_is_ended(workflows: Any) -> None:
 
 
 @pytest.mark.long
-async def test_a_workflow_that_begins_itself_is_ended(workflows: Any) -> None:
+async def test_endlessly_recursive_workflow_is_ended(workflows: Any) -> None:
     document = {"version": "2.0", "russian": {"tasks": {"a": {"workflow": "russian"}}}}
     run = await workflows.run(json.dumps(document))
     assert run["state"] == "ERROR"
@@ -218,7 +218,7 @@ async def test_a_workflow_that_begins_itself_is_ended(workflows: Any) -> None:
         ("{{ ['x' * 1000] * 5000 }}", "The values take more than 4 MiB."),
     ],
 )
-async def test_an_expression_without_end_ends_its_workflow_alone(
+async def test_endless_expression_fails_its_workflow_only(
     workflows: Any, expression: str, reason: str
 ) -> None:
     name = f"bad{abs(hash(expression))}"

@@ -1,4 +1,4 @@
-"""Executions that begin at times and by events, and a cloud that is stopped meanwhile."""
+"""Executions started by time and by events, across stops of the cloud."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def cron(workflows: Any, expect: int = 201, **given: Any) -> Any:
 
 
 async def begun(workflows: Any, count: int) -> list[Any]:
-    """The executions, when there are so many and all have ended."""
+    """Return the executions, when this many exist and all have ended."""
     for _ in range(1000):
         found = (await workflows.caller.get("/executions"))["executions"]
         if len(found) >= count and all(each["state"] == "SUCCESS" for each in found):
@@ -43,7 +43,7 @@ async def begun(workflows: Any, count: int) -> list[Any]:
     raise AssertionError(found)
 
 
-async def test_a_cron_trigger_begins_executions_at_its_times_until_they_are_used_up(
+async def test_cron_trigger_starts_executions_until_used_up(
     opened: Open,
 ) -> None:
     async with opened() as workflows:
@@ -72,7 +72,7 @@ async def test_a_cron_trigger_begins_executions_at_its_times_until_they_are_used
         assert len(workflows.cloud.store.collection("identity.trust")) == 0
 
 
-async def test_a_cron_trigger_survives_a_restart_and_makes_up_for_one_time(opened: Open) -> None:
+async def test_cron_trigger_survives_restart_with_one_missed_run(opened: Open) -> None:
     async with opened() as workflows:
         await workflows.define(NOOP)
         await cron(workflows, first_execution_time="2026-01-01 00:05", pattern="0 * * * *")
@@ -109,7 +109,7 @@ async def test_what_is_no_cron_trigger_is_refused(opened: Open) -> None:
         assert "Can't delete workflow that has cron triggers associated." in refused["faultstring"]
 
 
-async def test_an_event_of_the_project_begins_an_execution(opened: Open) -> None:
+async def test_event_of_project_starts_execution(opened: Open) -> None:
     async with opened() as workflows:
         (made,) = (await workflows.define(NOOP))["workflows"]
         body = {
@@ -133,7 +133,7 @@ async def test_an_event_of_the_project_begins_an_execution(opened: Open) -> None
         await workflows.caller.call("DELETE", path, expect=204)
 
 
-async def test_executions_go_on_after_a_restart(opened: Open) -> None:
+async def test_executions_continue_after_restart(opened: Open) -> None:
     text = {
         "version": "2.0",
         "w": {
@@ -169,7 +169,7 @@ async def test_executions_go_on_after_a_restart(opened: Open) -> None:
         await workflows.until(f"/executions/{run['id']}", "SUCCESS")
 
 
-async def test_a_cloud_in_which_all_has_ended_begins_nothing(opened: Open) -> None:
+async def test_cloud_without_active_executions_loads_nothing(opened: Open) -> None:
     async with opened() as workflows:
         workflows.clock.goes.set()
         await workflows.run(NOOP)
