@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine generates inputs slowly, and runs single examples slowly.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # services that run side by side would all ask for the usual one
 os.environ.setdefault("STOKER_CFN_PORT", "0")

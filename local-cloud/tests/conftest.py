@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, settings
 
 from cloud_testing.compute import Api, House
 from cloud_testing.doubles import ManualClock, StaticTokens
@@ -14,6 +15,10 @@ from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
 from localcloud.process.app import CloudApp
+
+# A busy machine generates inputs slowly, and runs single examples slowly.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.fixture
@@ -24,10 +29,10 @@ def clock() -> ManualClock:
 @pytest.fixture
 def cloud(tmp_path: Path, clock: ManualClock) -> Iterator[Cloud]:
     """A cloud with static tokens and no fabric; put one into ``cloud.fabric`` where it matters."""
-    settings = Settings(data_dir=tmp_path)
-    settings.cloud_dir.mkdir()
-    store = Store(settings.cloud_dir / "cloud.sqlite")
-    yield Cloud(store, StaticTokens(), cast("Fabric", None), clock, settings)
+    own = Settings(data_dir=tmp_path)
+    own.cloud_dir.mkdir()
+    store = Store(own.cloud_dir / "cloud.sqlite")
+    yield Cloud(store, StaticTokens(), cast("Fabric", None), clock, own)
     store.close()
 
 
