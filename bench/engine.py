@@ -12,6 +12,8 @@ import resource
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +22,7 @@ from bench.report import print_json
 from bench.templates import chain, child, layers, resource_of, tree
 from stoker.concurrency.fair_threads import FairThreads
 from stoker.dispatch.in_process import InProcess
+from stoker.engine.model.clouds import RunCall
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
@@ -50,13 +53,11 @@ class NoCloud:
     def load(self, service: str) -> Load:
         return Load(1)
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         return call()
+
+    def admission(self, service: str) -> AbstractAsyncContextManager[RunCall]:
+        return nullcontext(partial(self.run, service))
 
     async def compute(self, call: Callable[[], Result]) -> Result:
         return await self._computing.run(call)

@@ -240,15 +240,14 @@ async def test_call_that_fails_before_start_frees_place(
 ) -> None:
     workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
 
-    async def refuse() -> None:
-        raise LookupError("the store says no")
-
     async def stay() -> None:
-        await asyncio.Event().wait()
+        async with workers.admission("compute"):
+            await asyncio.Event().wait()
 
     with pytest.raises(LookupError):
-        await workers.run("compute", lambda: 1, refuse)
-    waiting = asyncio.ensure_future(workers.run("compute", lambda: 1, stay))
+        async with workers.admission("compute"):
+            raise LookupError("the store says no")
+    waiting = asyncio.ensure_future(stay())
     await asyncio.sleep(0)
     waiting.cancel()
     assert await asyncio.wait_for(workers.run("compute", lambda: 2), 10) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TypeVar
 
 import pytest
@@ -36,14 +36,9 @@ class QuickTypes(Types):
 class SlowWorkers(Workers):
     """Each call takes some seconds."""
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         await asyncio.sleep(4 if service else 0)
-        return await super().run(service, call, admitted)
+        return await super().run(service, call)
 
 
 @pytest.mark.parametrize("failing", [False, True])

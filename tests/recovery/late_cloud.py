@@ -7,14 +7,16 @@ are carried out in the next loop, and their responses are lost.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import itertools
 import random
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from stoker.engine.model.clouds import RunCall
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Stack
@@ -206,30 +208,35 @@ class _Workers:
     def load(self, service: str) -> Load:
         return Load(1)
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
+    @contextlib.asynccontextmanager
+    async def admission(self, service: str) -> AsyncIterator[RunCall]:
+        async with self._places:
+            yield self._create
+
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         if service in (None, "catalog"):
             return call()
-        cloud, loop = self._world.cloud, asyncio.get_running_loop()
         async with self._places:
-            if admitted is not None:
-                await admitted()
-            answer: asyncio.Future[Result] = loop.create_future()
-            seconds = cloud.seconds("create" if admitted is not None else "")
-            thread = _Thread(call)
-            if cloud.never > 0 and admitted is not None:
-                cloud.never -= 1
-            else:
-                self._world.send(seconds, lambda: _carry_out(thread, answer, loop))
-            gives_up = loop.call_later(cloud.gives_up, _give_up, answer)
-            try:
-                return await asyncio.shield(answer)
-            finally:
-                gives_up.cancel()
+            return await self._send(call, self._world.cloud.seconds(""), lost=False)
+
+    async def _create(self, call: Callable[[], Result]) -> Result:
+        """Send a create: the engine asks for the admission of creates only."""
+        cloud = self._world.cloud
+        seconds, lost = cloud.seconds("create"), cloud.never > 0
+        cloud.never -= lost
+        return await self._send(call, seconds, lost=lost)
+
+    async def _send(self, call: Callable[[], Result], seconds: float, *, lost: bool) -> Result:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Result] = loop.create_future()
+        thread = _Thread(call)
+        if not lost:
+            self._world.send(seconds, lambda: _carry_out(thread, answer, loop))
+        gives_up = loop.call_later(self._world.cloud.gives_up, _give_up, answer)
+        try:
+            return await asyncio.shield(answer)
+        finally:
+            gives_up.cancel()
 
     async def compute(self, call: Callable[[], Result]) -> Result:
         return call()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from stoker.engine.execution.steps.hooks import hook_of
+from stoker.engine.execution.calls.hooks import hook_of
 from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import OperationKind

@@ -12,12 +12,15 @@ import os
 import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
 from stoker.dispatch.timers import WatchTimer
+from stoker.engine.model.clouds import RunCall
 from stoker.engine.model.interfaces import Lease, PermanentLease, Ports, Store
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Channel, Stack
@@ -141,16 +144,12 @@ class Workers:
     def load(self, service: str) -> Load:
         return Load(1)
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
+    def admission(self, service: str) -> AbstractAsyncContextManager[RunCall]:
+        return nullcontext(partial(self.run, service))
+
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         if service in (None, "catalog"):
             return call()  # reading the catalog of the simulated cloud takes no time
-        if admitted is not None:
-            await admitted()
         self._world.calls += 1
         if self._world.calls - 1 in self._world.lacks:
             if self._world.queues_calls:

@@ -1,7 +1,9 @@
 """Threads for blocking calls to clouds, admitted by each service's limit.
 
-A thread is taken only when its call can start: who waits for a place waits on the
-event loop and holds nothing.
+In: a service and a function that blocks. Out: its result. A call first waits on the event loop for
+a place within the limit of its service, and uses a thread only once it can start. A caller that has
+to do something between the two, such as a commit, uses :meth:`Workers.admission`. Tested by
+tests/clouds/test_concurrency.py.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.concurrency.fair_threads import FairThreads
@@ -72,6 +74,42 @@ class _Throttle:
         self._admit()
 
 
+class Admission:
+    """Waits for a place within the limit of a service, and holds it for one call.
+
+    The place is released when the call has ended; if none was started, at the end of the context.
+    """
+
+    def __init__(self, throttle: _Throttle, pool: ThreadPoolExecutor) -> None:
+        self._throttle = throttle
+        self._pool = pool
+        self._holds_place = False
+
+    async def __aenter__(self) -> Callable[[Callable[[], Any]], Awaitable[Any]]:
+        await self._throttle.enter()
+        self._holds_place = True
+        return self.run
+
+    async def __aexit__(self, *exception: object) -> None:
+        if self._holds_place:
+            self._throttle.leave()
+
+    async def run(self, call: Callable[[], Answer]) -> Answer:
+        """Run ``call`` on a thread; return its result. Raises MachineError."""
+        with machine_errors():
+            # The thread gets the context of the request.
+            work = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, call)
+            self._holds_place = False
+            work.add_done_callback(self._finished)
+            # A caller that is cancelled does not stop the call: the place is used until it ends.
+            return await asyncio.shield(work)
+
+    def _finished(self, done: asyncio.Future[Any]) -> None:
+        self._throttle.leave()
+        if not done.cancelled():
+            done.exception()  # read, even if the caller is gone: asyncio logs unread exceptions
+
+
 class Workers:
     """Runs blocking calls on threads, within the limit of each service."""
 
@@ -113,46 +151,22 @@ class Workers:
         """Hand an answer to the service's limit. May be called from any thread."""
         self._gate(service).limit.observe(status, seconds, retry_after, kind)
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Answer],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Answer:
+    async def run(self, service: str | None, call: Callable[[], Answer]) -> Answer:
         """Run ``call`` on a thread when the limit allows it; return its result.
 
-        ``admitted`` is awaited between the two. Without a service the call does not block, and is
-        run where it is. Raises :class:`stoker.kernel.errors.MachineError`.
+        Without a service the call does not block, and is run where it is. Raises
+        :class:`stoker.kernel.errors.MachineError`.
         """
-        with machine_errors():
-            return await self._run(service, call, admitted)
-
-    async def _run(
-        self,
-        service: str | None,
-        call: Callable[[], Answer],
-        admitted: Callable[[], Awaitable[None]] | None,
-    ) -> Answer:
         if service is None:
-            return call()
-        gate = self._gate(service)
-        await gate.enter()
-        try:
-            if admitted is not None:
-                await admitted()
-            # The thread gets the context of the request.
-            work = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, call)
-        except BaseException:
-            gate.leave()
-            raise
+            with machine_errors():
+                return call()
+        admission = self.admission(service)
+        async with admission:
+            return await admission.run(call)
 
-        def finished(done: asyncio.Future[Answer]) -> None:
-            gate.leave()
-            if not done.cancelled():
-                done.exception()  # seen, even where the caller has gone away
-
-        work.add_done_callback(finished)
-        return await asyncio.shield(work)
+    def admission(self, service: str) -> Admission:
+        """Wait until the limit of the service allows a call. The context returns its runner."""
+        return Admission(self._gate(service), self._pool)
 
     async def compute(self, call: Callable[[], Answer]) -> Answer:
         """Run ``call`` on a thread for computations; return its result."""

@@ -8,20 +8,16 @@ calls in the actions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
-from stoker.engine.execution.calls.actions import (
-    ActionFailedError,
-    ResourceActions,
-    named_reason,
-    reason_of_stack,
-)
-from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.create_recovery import sweep
+from stoker.engine.execution.calls.hooks import hook_of
+from stoker.engine.execution.reasons import ActionFailedError, named_reason, reason_of_stack
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.apply import ApplyStep
-from stoker.engine.execution.steps.hooks import Hooks, hook_of
-from stoker.engine.execution.steps.remove import RemoveStep
-from stoker.engine.execution.steps.snapshot import visiting
+from stoker.engine.execution.steps.remove import RemoveStep, remove_snapshots, unforeseen
+from stoker.engine.execution.steps.snapshot import visit_step
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import (
@@ -39,7 +35,6 @@ from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import Wait
 
 log = Log(__name__)
 
@@ -61,16 +56,8 @@ class Execution:
         self._action = operation.action
         self._plan = operation.plan or Plan()
         self._wanted = wanted
-        self._actions = actions = ResourceActions(session, self.waiting)
-        nesting = Nesting(session, actions, self.waiting)
-        hooks = Hooks(session, operation, wanted, self.waiting)
-        applying = ApplyStep(session, operation, wanted, actions, nesting, hooks, observed)
-        self._removing = removing = RemoveStep(session, operation, wanted, actions, nesting, hooks)
-        self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
-            Step.APPLY: applying.apply,
-            Step.REMOVE: removing.remove,
-            Step.VISIT: visiting(session, operation, actions, nesting).visit,
-        }
+        self._observed = observed
+        self._context = OperationContext(session, operation, waiting, wanted)
         # A cancel keeps replaced rows: other resources may still use their objects.
         removes = any(phase.step is Step.REMOVE for phase in self._plan.phases)
         self._completes = removes and operation.cancels is None
@@ -86,12 +73,13 @@ class Execution:
         """
         try:
             for phase in self._plan.phases:
-                if self._may_go_on():
-                    self._gathers = phase.on_failure is OnFailure.GATHER
+                if phase.nodes and self._may_go_on():
                     await self._walk(phase)
             if self._completes and self._may_go_on():
-                await self._walk(self._removing.left_over(self._plan))
-            await self._actions.sweep()
+                left = unforeseen(self._session, self._plan)
+                if left is not None:
+                    await self._walk(left)
+            await sweep(self._session, self.waiting)
             if self._action is Action.DELETE and self._may_go_on():
                 await self._remove_snapshots()
         finally:
@@ -105,7 +93,7 @@ class Execution:
     async def _remove_snapshots(self) -> None:
         """A stack goes with its snapshots; it stays if one of them does."""
         try:
-            reason = await self._removing.remove_snapshots(self.waiting)
+            reason = await remove_snapshots(self._context)
         except StoppedError:
             return
         if reason is not None:
@@ -117,7 +105,7 @@ class Execution:
         changed = max(current[name].updated_at for name in node.dependencies)
         # After a clock was set back, the time of the change may lie in the future.
         if (left := min(changed + self._plan.pause - now, self._plan.pause)) > 0:
-            await self.waiting.wait(Wait(after=left), self.waiting.round)
+            await self.waiting.sleep(left)
 
     def fail(self, reason: str) -> None:
         """Fail the operation: start no more actions, end waiting ones."""
@@ -133,7 +121,8 @@ class Execution:
 
     async def _walk(self, phase: Phase) -> None:
         """Run the step of the phase for each of its nodes, in its direction."""
-        step, sorter = self._steps[phase.step], phase.sorter()
+        step, sorter = self._function_of(phase.step), phase.sorter()
+        self._gathers = phase.on_failure is OnFailure.GATHER
         by_key = {node.key: node for node in phase.nodes}
         finished: asyncio.Queue[tuple[str, asyncio.Task[None]]] = asyncio.Queue()
         running = 0
@@ -156,6 +145,15 @@ class Execution:
             self._tasks.discard(task)
             if await self._succeeded(by_key[key], task):
                 sorter.done(key)
+
+    def _function_of(self, step: Step) -> Callable[[Node], Awaitable[None]]:
+        match step:
+            case Step.APPLY:
+                return ApplyStep(self._context, self._wanted, self._observed).apply
+            case Step.REMOVE:
+                return RemoveStep(self._context, self._wanted).remove
+            case Step.VISIT:
+                return visit_step(self._context).visit
 
     async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
         with self.waiting.step:

@@ -61,7 +61,8 @@ class ValueSizes:
         if not added and row.id not in self._added:
             return
         before = self._added.get(row.id)
-        self._note(row, added)
+        self._total += added - (before or 0)
+        self._added[row.id] = added
         if added <= (before or 0):
             return
         limit = self._session.ports.limits.values_bytes_per_stack
@@ -92,12 +93,10 @@ class ValueSizes:
             self._before = own
         self._others = others
 
-    def _note(self, row: Resource, added: int) -> None:
-        self._total += added - self._added.get(row.id, 0)
-        self._added[row.id] = added
-
     def _refuse(self, row: Resource, before: int | None, what: str, limit: int) -> None:
-        self._note(row, before or 0)
+        # The row is not stored.
+        self._total += (before or 0) - self._added[row.id]
+        self._added[row.id] = before or 0
         raise refusal(
             "too-large",
             f"the properties and attributes of the resources of {what}, the limit is {limit}"

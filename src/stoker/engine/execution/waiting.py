@@ -155,6 +155,10 @@ class Waiting:
             return True
         return self.failed is not None and wait.on_signal and source == SIGNAL
 
+    async def sleep(self, seconds: float) -> None:
+        """Wait for a time, as :meth:`wait` does; no signal shortens it."""
+        await self.wait(Wait(after=seconds), self.round)
+
     async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
         """Return after the time, or at the next signal where the wait is for one.
 
@@ -172,9 +176,10 @@ class Waiting:
         self._ends_at[pause] = loop.time() + max(wait.after, 0)
         timer = loop.call_at(self._ends_at[pause], _finish, pause)
         try:
-            with self.resting:
-                await pause
+            self._count(-1)
+            await pause
         finally:
+            self._count(1)
             timer.cancel()
             del self._pauses[pause], self._ends_at[pause]
         if self._over(wait, source):

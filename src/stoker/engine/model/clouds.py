@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.model.records import Stack
@@ -12,6 +13,7 @@ from stoker.schema.resource_type import ResourceType, SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
 
 Result = TypeVar("Result")
+RunCall = Callable[[Callable[[], Any]], Awaitable[Any]]  # runs a call, and returns its result
 
 
 class Workers(Protocol):
@@ -20,16 +22,11 @@ class Workers(Protocol):
     def load(self, service: str) -> Load:
         """Return the load of a service."""
 
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
-        """The result of ``call``; ``service`` names the endpoint that bounds how many run at once.
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+        """Return the result of ``call``; ``service`` names the endpoint that limits its calls."""
 
-        ``admitted`` is awaited when the call has its place and before it is made.
-        """
+    def admission(self, service: str) -> AbstractAsyncContextManager[RunCall]:
+        """Wait until the service admits a call. The context returns the function that runs it."""
 
     async def compute(self, call: Callable[[], Result]) -> Result:
         """Return the result of pure work that may take seconds, without blocking the loop.

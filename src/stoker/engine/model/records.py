@@ -388,7 +388,7 @@ class Resource(Struct, frozen=True):
     """The nested stack behind the resource."""
     hook: Mapping[str, Any] = field(default_factory=dict)
     """The hook that the row waits at, and those it has passed
-    (:mod:`stoker.engine.execution.steps.hooks`).
+    (:mod:`stoker.engine.execution.calls.hooks`).
     """
     origin: Mapping[str, Any] = field(default_factory=dict)
     """Of a row that has taken another's place: the ``object`` that it replaced, the ``reason`` of

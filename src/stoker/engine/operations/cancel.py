@@ -7,11 +7,11 @@ Nested stacks are cancelled in the same transaction.
 
 from __future__ import annotations
 
+from stoker.engine.execution.calls.hooks import superseded_pauses
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.nested.ends import cancel_of
 from stoker.engine.execution.observe.preparation import call_about
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.hooks import superseded_pauses
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import (
     UNOBSERVED,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.engine.execution.calls.publish import cancel_deployments
+from stoker.engine.execution.calls.hooks import superseded_pauses
+from stoker.engine.execution.calls.server_metadata import cancel_deployments
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.hooks import superseded_pauses
 from stoker.engine.model.interfaces import ENDS_TURN, Ports
 from stoker.engine.model.kinds import ChangeRequest, OperationKind
 from stoker.engine.model.plans import Definitions

@@ -6,8 +6,7 @@ that were accepted before it. It changes neither the status of the stack nor tha
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import ResourceActions
-from stoker.engine.execution.calls.type_caller import TypeCall
+from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import ReactRequest
@@ -50,7 +49,7 @@ class ReactOperation(Running):
         if not isinstance(type_, ManagedType) or not can(type_, Reacts):
             raise RequestError(f"{row.name} is no longer of a type that reacts to signals")
         work = TypeCall(type_, type_.react, row.properties, signal=self._signal())
-        await ResourceActions(self._session, self.waiting).settle(row, work)
+        await TypeCaller(self._session, self.waiting, row).settle(work)
 
     def _signal(self) -> Signal:
         """The signal that was stored with the operation; an alarm says nothing besides."""

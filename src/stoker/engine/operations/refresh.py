@@ -8,10 +8,12 @@ So are the metadata of resources that refer to these attributes: servers read ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from stoker.engine.execution.calls.actions import ResourceActions
-from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.calls.server_metadata import publish_row
+from stoker.engine.execution.calls.type_caller import TypeCaller
+from stoker.engine.execution.nested.nesting import with_outputs
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import RefreshRequest
@@ -70,11 +72,9 @@ class RefreshOperation(Running):
         if row is None or not is_nested(row) or row.action is Action.DELETE:
             await self._end([], [])
             return
-        actions = ResourceActions(session, self.waiting)
-        fresh = await Nesting(session, actions, self.waiting).with_outputs(row)
-        fresh = replace(fresh, reason=row.reason)
+        fresh = replace(await with_outputs(session, row), reason=row.reason)
         try:
-            following = await following_metadata(session, actions, fresh)
+            following = await following_metadata(session, self.waiting, fresh)
         except StoppedError:
             return
         await self._end([fresh, *following], refresh_around(session))
@@ -85,7 +85,7 @@ class RefreshOperation(Running):
 
 
 async def following_metadata(
-    session: Session, actions: ResourceActions, changed: Resource
+    session: Session, waiting: Waiting, changed: Resource
 ) -> list[Resource]:
     """The rows whose metadata refers to a resource that has changed, with their new metadata.
 
@@ -101,7 +101,8 @@ async def following_metadata(
     for name, metadata in found.items():
         row = replace(session.current[name], metadata=metadata)
         try:
-            row = await actions.republish(row)
+            caller = TypeCaller(session, waiting, row)
+            await caller.until_accepted(partial(publish_row, session, row))
         except RequestError as refused:
             _log.warning(
                 "metadata cannot be published",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.actions import ResourceActions
 from stoker.engine.execution.calls.build import build_call
+from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.nested.desired import nesting_call
 from stoker.engine.execution.nested.ends import NestedFailedError
-from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.nested.nesting import resize, with_outputs
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest
@@ -54,8 +54,6 @@ class ScaleOperation(Running):
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._actions = ResourceActions(session, self.waiting)
-        self._nesting = Nesting(session, self._actions, self.waiting)
 
     async def run(self) -> None:
         """Judge the signal, bring the group to its new size, and end the operation.
@@ -91,10 +89,11 @@ class ScaleOperation(Running):
         before = session.rows[target.group.id]
         definition = _as_recorded(before, target.type)
         used = await self._attributes_used(before.name)
+        context = OperationContext(session, self.operation, self.waiting, None)
         try:
-            row = await self._nesting.bring(before, definition, self.operation, used)
+            row = await resize(context, before, definition, used)
         except NestedFailedError as failed:
-            row = await self._nesting.with_outputs(session.rows[before.id])
+            row = await with_outputs(session, session.rows[before.id])
             reason = f"{self.operation.reason}: {failed}"
             self._announce("error", replace(target, group=row), reason)
             await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
@@ -122,7 +121,7 @@ class ScaleOperation(Running):
         ended = [(self.operation, status, reason)]
         following: list[Resource] = []
         if group is not None:
-            following = await following_metadata(self._session, self._actions, group)
+            following = await following_metadata(self._session, self.waiting, group)
             late = f"no change: it came while {group.name} was being scaled"
             for operation, target in await self._late(group):
                 self._announce("suppressed", target, late)

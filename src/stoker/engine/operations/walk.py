@@ -6,8 +6,8 @@ first action; nested stacks are walked by operations of their own.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import reason_of_resource, reason_of_stack
 from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.reasons import reason_of_resource, reason_of_stack
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting

@@ -304,3 +304,22 @@ def refuse_immutable(definition: Definition, changed: frozenset[str]) -> None:
             )
             for name in fixed
         )
+
+
+def require_known(choice: Choice, definition: Definition) -> None:
+    """Raise DiagnosticError if a new object needs a value that will never be known."""
+    makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
+    if makes and unknown_in(definition.properties):
+        raise DiagnosticError([still_unknown(definition)])
+
+
+def still_unknown(definition: Definition) -> Diagnostic:
+    """Return the error of a resource that needs a value that no resource has."""
+    unknown = unknown_in(definition.properties)
+    sources = ", ".join(sorted(unknown.sources)) if unknown else "another resource"
+    return Diagnostic(
+        code="value-never-known",
+        message=f"a property of {definition.name} refers to an attribute that {sources} does not"
+        " have",
+        path=("resources", definition.name, "properties"),
+    )

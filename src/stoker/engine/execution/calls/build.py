@@ -60,7 +60,7 @@ def build_call(
         progress=row.progress,
         data=row.data,
         update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
-        signals=_signals(stack_rows),
+        signals=_signals(stack_rows) if stack_rows.signals else {},
         signalling=signalling,
         snapshot=snapshot,
         signal=signal,

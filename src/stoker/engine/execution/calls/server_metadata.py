@@ -1,16 +1,27 @@
-"""The metadata of servers: those of their resources, with their deployments."""
+"""Metadata of servers: those of their resources, with their deployments.
+
+Servers read them from this service, or from where they are published. Deployments to one server may
+change at the same time, in several processes. Each writer checks after its write whether they are
+still the same, so that the last write has all of them. Tested by tests/software.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stoker.engine.execution.calls.type_caller import TypeCall, bound_call
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Resource, Stack
-from stoker.schema.software import TOLD, SoftwareConfig
+from stoker.engine.model.records import Resource, Stack, Status
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
+from stoker.schema.software import TOLD, SoftwareChange, SoftwareConfig
 
 DEPLOYMENTS = "deployments"
 """Key of the metadata of a server."""
+_MOST_LOOKS = 20
+_CANCELLED = "Deployment cancelled."
 
 
 async def deployments_of(ports: Ports, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
@@ -28,3 +39,49 @@ async def server_metadata(ports: Ports, stack: Stack, row: Resource) -> Mapping[
     if not configs:
         return known
     return {**known, DEPLOYMENTS: [config.as_told() for config in configs]}
+
+
+async def publish(ports: Ports, project_id: str, server_id: str) -> None:
+    """Publish the deployments of a server, unless it polls this service.
+
+    Raises refusals of the cloud; it is safe to repeat.
+    """
+    for row in await ports.store.software.standing_for(project_id, server_id):
+        stack = await ports.store.stack(row.stack_id)
+        if stack is not None:
+            await publish_row(StackRows(ports, stack, [row]), row)
+
+
+async def publish_row(stack_rows: StackRows, row: Resource) -> None:
+    """The same for the server of a row."""
+    ports, type_ = stack_rows.ports, stack_rows.type_of(row)
+    if not isinstance(type_, ManagedType) or not can(type_, PublishesMetadata):
+        return
+    if not type_.publishes(row.properties):
+        return
+    told = None
+    for _ in range(_MOST_LOOKS):
+        metadata = await server_metadata(ports, stack_rows.stack, row)
+        if metadata == told:
+            return
+        work = TypeCall(type_, type_.publish, row.properties)
+        call = await bound_call(stack_rows, replace(row, metadata=metadata), work)
+        await ports.workers.run(type_.service, call)
+        told = metadata
+
+
+async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None:
+    """Record those in progress as failed: their servers are not waited for any more.
+
+    Raises as :meth:`Session.commit` does.
+    """
+    software, project_id = session.ports.store.software, session.stack.project_id
+    known = [await software.deployment(project_id, row.id) for row in rows if row.physical_id]
+    now = session.ports.clock.now()
+    cancelled = tuple(
+        replace(found, status=Status.FAILED.value, reason=_CANCELLED, updated_at=now)
+        for found in known
+        if found is not None and found.status == Status.IN_PROGRESS.value
+    )
+    if cancelled:
+        await session.record(software=SoftwareChange(deployments=cancelled))

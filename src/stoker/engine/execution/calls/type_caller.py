@@ -1,14 +1,19 @@
-"""Calls to resource types: the one way from the engine to a method of a type.
+"""Calls methods of resource types: the only way from the engine to a type.
 
-A call runs on a worker thread where it uses a service, and directly where it does not. Calls
-of the engine that owns a stack wait for those that were orphaned, and are retried while a cloud
-refuses them for now. Knows nothing of what an answer means for a row.
+In: the row of a resource, and a :class:`TypeCall` that names a method of its type. Out: the answer
+of the method. A call runs on a worker thread if its type uses a service, and directly otherwise.
+
+A :class:`TypeCaller` works for the engine that owns the stack. Its calls first wait for orphaned
+calls about the same row, and are retried while the cloud refuses them temporarily. Its row is the
+newest one: every change is made to it before it is committed. The meaning of an answer for the row
+is decided by :mod:`resource_run`, which extends this class. Tested by tests/recovery.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -23,10 +28,11 @@ from stoker.engine.execution.calls.build import (
 from stoker.engine.execution.calls.shared_parts import is_shared, shared_parts, sharers
 from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.clouds import RunCall
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
-from stoker.engine.model.records import Action, Resource, Status
-from stoker.kernel.errors import RequestError, is_final, machine_errors, require_machine
+from stoker.engine.model.records import Action, Event, Resource, Status
+from stoker.kernel.errors import RequestError, is_final, machine_errors
 from stoker.kernel.log import Log
 from stoker.kernel.tracing import span
 from stoker.kernel.values import replace
@@ -34,12 +40,12 @@ from stoker.schema.resource_type import (
     Adopts,
     Call,
     Done,
+    Failed,
     MakesStack,
     ManagedType,
     ResourceType,
     Signal,
     SnapshotFacts,
-    Wait,
     can,
 )
 from stoker.schema.resource_type.call import NO_SNAPSHOT
@@ -89,100 +95,132 @@ Ask = Callable[[Resource, TypeCall], Awaitable[Any]]
 
 
 class TypeCaller:
-    """Calls by the engine that owns the stack."""
+    """Calls the type of one resource, whose row it holds."""
 
-    def __init__(self, session: Session, waiting: Waiting) -> None:
-        self._session = session
-        self._waiting = waiting
+    __slots__ = ("row", "session", "waiting")
 
-    async def ask(self, row: Resource, work: TypeCall) -> Any:
-        """The answer of one of the type's methods, which must be safe to repeat.
+    def __init__(self, session: Session, waiting: Waiting, row: Resource) -> None:
+        self.session = session
+        self.waiting = waiting
+        self.row = row
 
-        Calls that the cloud turns away for now are repeated, after the time that it names or
-        after pauses that grow, until the operation ends. Raises
-        :class:`stoker.kernel.errors.RequestError` when the cloud refuses for good.
+    async def record(self, *events: Event, **changes: Any) -> None:
+        """Change columns of the row, and commit it with the events."""
+        if changes:
+            self.row = replace(self.row, **changes)
+        await self.session.commit(resources=[self.row], events=events)
+
+    async def ask(self, work: TypeCall) -> Any:
+        """Return the answer of one of the type's methods, which must be safe to repeat.
+
+        Calls that the cloud refuses temporarily are repeated, after the time that it names or
+        after growing pauses, until the operation ends. Raises
+        :class:`stoker.kernel.errors.RequestError` when the cloud refuses finally.
         """
-        attempt = 0
+        attempt, reason = 0, self.row.reason
         while True:
             try:
-                return await self.once(row, work)
+                answer = await self.once(work)
             except ENDS_TURN:
                 raise
             except Exception as error:
                 if is_final(error):
                     raise
-                faults = self._session.ports.faults
+                faults = self.session.ports.faults
                 if faults.is_not_found(error) and work.method.__name__ in _REMOVING:
-                    return Done()
-                if work.method.__name__ not in _LOOKING:
-                    self._note_unanswered(row, faults.lands_within(error))
-                row = await self.pause(row, error, attempt)
-                attempt += 1
+                    answer = Done()
+                else:
+                    if work.method.__name__ not in _LOOKING:
+                        self._note_unanswered(faults.lands_within(error))
+                    await self.pause(error, attempt)
+                    attempt += 1
+                    continue
+            if attempt:
+                self.row = replace(self.row, reason=reason)
+            return answer
 
-    async def until_accepted(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
-        """The row once ``tell`` has succeeded, repeated as in :meth:`ask`."""
-        attempt = 0
+    async def until_accepted(self, publish: Callable[[], Awaitable[None]]) -> None:
+        """Call ``publish`` until it succeeds, repeated as in :meth:`ask`."""
+        attempt, reason = 0, self.row.reason
         while True:
             try:
                 with machine_errors():
-                    await tell()
+                    await publish()
             except ENDS_TURN:
                 raise
             except Exception as error:
                 if is_final(error):
                     raise
-                row = await self.pause(row, error, attempt)
+                await self.pause(error, attempt)
                 attempt += 1
             else:
-                return row
+                if attempt:
+                    self.row = replace(self.row, reason=reason)
+                return
 
-    async def pause(self, row: Resource, error: Exception, attempt: int) -> Resource:
-        """Wait until the call may be repeated; the row tells why where that takes long.
+    async def settle(self, work: TypeCall) -> None:
+        """Call a method that belongs to no action until it is done; the row keeps its status.
 
-        Raises :class:`stoker.kernel.errors.RequestError` when it never will be.
+        Raises :class:`stoker.kernel.errors.RequestError` where it fails.
         """
-        faults = self._session.ports.faults
+        while True:
+            seen = self.waiting.round
+            outcome = await self.ask(work)
+            if isinstance(outcome, Failed):
+                raise RequestError(outcome.reason)
+            kept = with_answer(self.row, outcome.physical_id, outcome.attributes, outcome.data)
+            if kept != self.row:
+                self.row = kept
+                await self.record()
+            if isinstance(outcome, Done):
+                return
+            await self.waiting.wait(outcome, seen)
+
+    async def pause(self, error: Exception, attempt: int) -> None:
+        """Wait until the call may be repeated; a long pause is shown in the row.
+
+        Raises :class:`stoker.kernel.errors.RequestError` if it must not be repeated.
+        """
+        faults = self.session.ports.faults
         after = faults.retry_after(error, attempt)
         if after is None:
             raise RequestError(faults.describe(error)) from error
         if after > SHORT_PAUSE:
-            row = await self.tell(row, faults.describe(error) + TRIED_AGAIN)
-        await self._waiting.wait(Wait(after=after), self._waiting.round)
-        return row
+            await self.show(faults.describe(error) + TRIED_AGAIN)
+        await self.waiting.sleep(after)
 
-    async def tell(self, row: Resource, reason: str) -> Resource:
-        """The row with what it waits for, in words; on record, so that it can be read."""
-        if row.status is Status.IN_PROGRESS and row.reason != reason:
-            row = replace(row, reason=reason)
-            await self._session.commit(resources=[row])
-        return row
+    async def show(self, reason: str) -> None:
+        """Commit why the action in progress waits, for users to read."""
+        if self.row.status is Status.IN_PROGRESS and self.row.reason != reason:
+            await self.record(reason=reason)
 
-    async def once(
-        self,
-        row: Resource,
-        work: TypeCall,
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Any:
+    async def once(self, work: TypeCall) -> Any:
         """Return the answer to one call. Raises the errors of the call, and :class:`MachineError`.
 
-        ``admitted`` is awaited when the call may be made, before it is sent. A call that continues
-        after this was cancelled is remembered if it changes anything.
+        A call that continues after this was cancelled is remembered if it changes anything.
         """
-        await self.end_of_orphan(row)
-        try:
-            return await self._made(row, work, admitted)
-        except Exception as error:
-            require_machine(error)
-            raise
+        with machine_errors():
+            call = await self.prepared(work)
+            service = work.service
+            if service is None:
+                return call()
+            return await self.made(work, call, partial(self.session.ports.workers.run, service))
 
-    async def _made(
-        self, row: Resource, work: TypeCall, admitted: Callable[[], Awaitable[None]] | None
+    async def prepared(self, work: TypeCall) -> Callable[[], Any]:
+        """Return the call with everything that it needs, after orphaned calls have ended."""
+        await self.end_of_orphan()
+        if work.snapshot.name:
+            work = self._with_landing(work)
+        return await bound_call(self.session, self.row, work)
+
+    async def made(
+        self,
+        work: TypeCall,
+        call: Callable[[], Any],
+        run: RunCall,
     ) -> Any:
-        call = await bound_call(self._session, row, self._with_landing(row, work))
-        service = work.service
-        if service is None:
-            return call()
-        ports, ended = self._session.ports, Ended()
+        """Return the answer to a prepared call, which ``run`` makes on a thread."""
+        ports, row, ended = self.session.ports, self.row, Ended()
 
         def noted() -> Any:
             ports.lease.require()
@@ -197,10 +235,9 @@ class TypeCaller:
                     ended.set_result(lands)
             return answer
 
-        name = f"{work.method.__name__} {row.type_name}"
         try:
-            with span(name, resource=row.name):
-                return await ports.workers.run(service, noted, admitted)
+            with span(f"{work.method.__name__} {row.type_name}", resource=row.name):
+                return await run(noted)
         except asyncio.CancelledError:
             if not ended.cancel() and work.method.__name__ not in _LOOKING:
                 ports.orphaned_calls.remember(row.id, ended)
@@ -211,12 +248,12 @@ class TypeCaller:
                 ports.orphaned_calls.remember(row.id, ended)
             raise
 
-    async def end_of_orphan(self, row: Resource) -> float | None:
-        """Wait for an orphaned call about the row, as long as it may do something.
+    async def end_of_orphan(self) -> float | None:
+        """Wait for an orphaned call about the row, as long as it may have an effect.
 
-        Returns the seconds within which its request may still be done; None when nobody knows.
+        Returns the seconds within which its request may still be carried out; None if unknown.
         """
-        ports = self._session.ports
+        row, ports = self.row, self.session.ports
         left = ports.orphaned_calls.take(row.id)
         if left is None:
             return None
@@ -227,23 +264,43 @@ class TypeCaller:
                 ports.orphaned_calls.remember(row.id, left)
                 raise
         lands = left.result() if left.done() and not left.cancelled() else None
-        self._note_unanswered(row, lands or 0.0)
+        self._note_unanswered(lands or 0.0)
         return lands
 
-    def _with_landing(self, row: Resource, work: TypeCall) -> TypeCall:
-        """The work of a snapshot, with the time until which an earlier request may be done."""
-        limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
-        if not work.snapshot.name or sent is None or sent < limits.cloud_since:
+    def _with_landing(self, work: TypeCall) -> TypeCall:
+        """The call about a snapshot, with the time until which an earlier request may be done."""
+        limits, sent = self.session.ports.limits, self.session.unanswered.get(self.row.id)
+        if sent is None or sent < limits.cloud_since:
             return work
         until = max(work.snapshot.lands_until, sent + limits.landing)
         return replace(work, snapshot=replace(work.snapshot, lands_until=until))
 
-    def _note_unanswered(self, row: Resource, lands: float) -> None:
+    def _note_unanswered(self, lands: float) -> None:
         """A change has ended without an answer: it may still be done within those seconds."""
-        if lands > 0 and may_land_late(row):
-            ports = self._session.ports
+        if lands > 0 and may_land_late(self.row):
+            ports = self.session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
-            self._session.unanswered[row.id] = sent
+            self.session.unanswered[self.row.id] = sent
+
+
+def with_answer(
+    row: Resource,
+    physical_id: str | None,
+    attributes: Mapping[str, Any] | None,
+    data: Mapping[str, Any] | None,
+    progress: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Resource:
+    """Return the row with the values that an answer names, and with other changes."""
+    if physical_id is not None:
+        changes["physical_id"] = physical_id
+    if attributes is not None:
+        changes["attributes"] = {**row.attributes, **attributes}
+    if data is not None:
+        changes["data"] = dict(data)
+    if progress is not None and dict(progress) != dict(row.progress):
+        changes["progress"] = dict(progress)
+    return replace(row, **changes) if changes else row
 
 
 async def remove_user(session: Session, row: Resource, type_: ResourceType) -> None:
@@ -282,7 +339,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
     if work.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack
-    others = sharers(stack_rows, row, type_) if method.__name__ in _SHARING else ()
+    others = sharers(stack_rows, row, type_) if type_.shares and method.__name__ in _SHARING else ()
     if type_.shares and method.__name__ == "update":
         stack_rows.targets[row.id] = work.properties
 

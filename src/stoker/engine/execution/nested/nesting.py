@@ -7,18 +7,16 @@ engines in other processes.
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import (
-    ActionFailedError,
-    ResourceActions,
-    reason_of_nested,
-)
+from stoker.engine.execution.calls.adopt import NOT_PROVIDED
 from stoker.engine.execution.calls.build import address_of_nested
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.nested.attributes import nested_attributes, with_shown
 from stoker.engine.execution.nested.desired import child_of, input_from, nesting_call, wanted_nested
 from stoker.engine.execution.nested.ends import NestedEnds, NestedFailedError
 from stoker.engine.execution.nested.settled import is_settled
+from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
@@ -32,135 +30,108 @@ from stoker.engine.model.records import (
     is_walked,
 )
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import (
-    Nested,
-    ScalableType,
-)
+from stoker.schema.resource_type import Nested, ScalableType
 from stoker.template.definition import Definition
 
 
 class Nesting:
     """Creates, updates and deletes the nested stacks of one operation."""
 
-    def __init__(self, session: Session, actions: ResourceActions, waiting: Waiting) -> None:
-        self._session = session
-        self._actions = actions
-        self._waiting = waiting
-        self._ends = NestedEnds(session, waiting)
+    def __init__(self, context: OperationContext) -> None:
+        self._session = context.session
+        self._waiting = context.waiting
+        self._parent = context.operation
+        self._values = context.values
+        self._ends = NestedEnds(context.session, context.waiting)
 
     async def is_settled(
-        self, row: Resource, definition: Definition, parent: Operation, attributes: frozenset[str]
+        self, run: ResourceRun, definition: Definition, attributes: frozenset[str]
     ) -> bool:
         """Return True if nothing would change in the nested stack, nor in the row."""
-        return await is_settled(self._session, parent, row, definition, attributes)
-
-    def resized(self, row: Resource, type_: ScalableType) -> Resource:
-        """Return the row of a group that has reached the size of its definition."""
-        return replace(row, data=type_.settled(nesting_call(self._session, row), None))
+        return await is_settled(self._session, self._parent, run.row, definition, attributes)
 
     async def apply(
-        self,
-        row: Resource,
-        definition: Definition,
-        parent: Operation,
-        attributes: frozenset[str] = frozenset(),
-    ) -> Resource:
-        """Bring the nested stack to the definition; the row comes back still in progress.
+        self, run: ResourceRun, definition: Definition, attributes: frozenset[str]
+    ) -> None:
+        """Bring the nested stack to the definition; the row is still in progress then.
 
         ``attributes`` are those that the parent's template refers to. Raises
         :class:`ActionFailedError` with the nested stack's reason.
         """
         try:
-            return await self.bring(row, definition, parent, attributes)
+            await self.bring(run, definition, attributes)
         except NestedFailedError as failed:
-            raise await self._action_failed(row, failed) from failed
-
-    async def _action_failed(self, row: Resource, failed: NestedFailedError) -> ActionFailedError:
-        """The failure of the resource's own action, committed on the row as it is by now."""
-        reason = reason_of_nested(row.name, str(failed))
-        known = self._session.rows.get(row.id)
-        if known is None or known.status is not Status.IN_PROGRESS:
-            known = row  # it has failed before its beginning was committed
-        return ActionFailedError(await self._actions.fail(known, reason), reason)
+            await run.fail(reason_of_nested(run.row.name, str(failed)))
 
     async def bring(
-        self,
-        row: Resource,
-        definition: Definition,
-        parent: Operation,
-        attributes: frozenset[str],
-    ) -> Resource:
+        self, run: ResourceRun, definition: Definition, attributes: frozenset[str]
+    ) -> None:
         """Apply a nested stack without a change of the row's status. Raises NestedFailedError."""
         # A dead engine may have started the operation: it is recorded once, and stays the same.
-        operation_id, seen = await _begun(self._session, row, parent, removing=False), None
+        operation_id, seen = (
+            await _begun(self._session, run.row, self._parent, removing=False),
+            None,
+        )
         if operation_id is None:
-            child = await child_of(self._session, row)
+            child = await child_of(self._session, run.row)
             child_id = self._session.ports.ids.uuid()
-            reference = address_of_nested(self._session, row, child_id).arn
+            reference = address_of_nested(self._session, run.row, child_id).arn
             if child is not None:
                 reference = child.address.arn
-            adopted = await self._adopted(row)
+            adopted = await self._adopted(run)
             nested = await wanted_nested(
-                self._session, row, definition, attributes, child, reference, adopted
+                self._session, run.row, definition, attributes, child, reference, adopted
             )
-            if nested.data is not None:
-                row = replace(row, data=nested.data)
             seen = self._waiting.round_of(child_id if child is None else child.id)
             if child is None:
-                row, operation_id = await self._create(
-                    row, definition, nested, parent, child_id, adopted
-                )
+                operation_id = await self._create(run, definition, nested, child_id, adopted)
             else:
-                operation_id = await self._update(row, child, definition, nested, parent)
-        assert row.nested_id is not None
-        await self._ends.wait_for(row, parent, row.nested_id, operation_id, seen)
-        row = await self.with_outputs(row)
-        await self._actions.values.require_room(row)
-        return row
+                operation_id = await self._update(run, child, definition, nested)
+        assert run.row.nested_id is not None
+        await self._ends.wait_for(run.row, self._parent, run.row.nested_id, operation_id, seen)
+        run.row = await with_outputs(self._session, run.row)
+        await self._values.require_room(run.row)
 
-    async def remove(self, row: Resource, parent: Operation) -> Resource:
-        """Delete the nested stack; the row comes back still in progress."""
+    async def remove(self, run: ResourceRun) -> None:
+        """Delete the nested stack; the row is still in progress then."""
+        child = await child_of(self._session, run.row)
+        if child is None or child.deleted_at is not None:
+            return
+        await self._part(run, self._operation(child.id, Action.DELETE))
+
+    async def pass_on(self, run: ResourceRun) -> None:
+        """Walk the nested stack as its parent is walked; the row is still in progress then."""
+        row, parent = run.row, self._parent
         child = await child_of(self._session, row)
         if child is None or child.deleted_at is not None:
-            return row
-        operation = self._operation(child.id, Action.DELETE, parent)
-        await self._part(row, operation, parent)
-        return row
-
-    async def pass_on(self, row: Resource, parent: Operation) -> Resource:
-        """Walk the nested stack as its parent is walked; the row comes back still in progress."""
-        child = await child_of(self._session, row)
-        if child is None or child.deleted_at is not None:
-            reason = f"the nested stack {row.nested_id} no longer exists"
-            raise ActionFailedError(await self._actions.fail(row, reason), reason)
+            await run.fail(f"the nested stack {row.nested_id} no longer exists")
         if not is_walked(child, parent.action):
-            operation = self._operation(child.id, parent.action, parent)
-            await self._part(row, replace(operation, request=_walk_below(parent, row)), parent)
-        return row
+            operation = self._operation(child.id, parent.action)
+            await self._part(run, replace(operation, request=_walk_below(parent, row)))
 
-    async def _part(self, row: Resource, operation: Operation, parent: Operation) -> None:
+    async def _part(self, run: ResourceRun, operation: Operation) -> None:
         """Have an operation on the nested stack done as part of the parent's, once."""
         removing = operation.action is Action.DELETE
-        operation_id, seen = await _begun(self._session, row, parent, removing=removing), None
+        seen = None
+        operation_id = await _begun(self._session, run.row, self._parent, removing=removing)
         if operation_id is None:
             seen = self._waiting.round_of(operation.stack_id)
-            await self._session.commit(resources=[row], operations=[operation])
+            await self._session.commit(resources=[run.row], operations=[operation])
             operation_id = operation.id
         try:
-            await self._ends.wait_for(row, parent, operation.stack_id, operation_id, seen)
+            await self._ends.wait_for(run.row, self._parent, operation.stack_id, operation_id, seen)
         except NestedFailedError as failed:
-            raise await self._action_failed(row, failed) from failed
+            await run.fail(reason_of_nested(run.row.name, str(failed)))
 
     def _operation(
         self,
         child_id: str,
         action: Action,
-        parent: Operation,
         input_id: str | None = None,
         nested: Nested | None = None,
         name: str = "",
     ) -> Operation:
-        ports = self._session.ports
+        ports, parent = self._session.ports, self._parent
         batches = Batches() if nested is None else Batches(nested.batches, nested.pause)
         return Operation(
             id=ports.ids.uuid(),
@@ -179,13 +150,13 @@ class Nesting:
             client_token=parent.client_token,
         )
 
-    async def _adopted(self, row: Resource) -> Adopted | None:
+    async def _adopted(self, run: ResourceRun) -> Adopted | None:
         """Return the facts for the adoption of a nested stack. Raises ActionFailedError."""
-        if row.action is not Action.ADOPT:
+        if run.row.action is not Action.ADOPT:
             return None
-        adopted = (await self._session.input()).adopted_resource(row.name)
+        adopted = (await self._session.input()).adopted_resource(run.row.name)
         if adopted.resources is None:
-            raise await self._actions.fail_unnamed(row)
+            await run.fail(reason_of_resource(run.row.name, NOT_PROVIDED, "Exception"))
         return adopted
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
@@ -194,20 +165,20 @@ class Nesting:
 
     async def _create(
         self,
-        row: Resource,
+        run: ResourceRun,
         definition: Definition,
         nested: Nested,
-        parent: Operation,
         child_id: str,
         adopted: Adopted | None,
-    ) -> tuple[Resource, str]:
-        session, own = self._session, self._session.stack
+    ) -> str:
+        """Record the nested stack with its operation; return the id of that."""
+        session, own, row = self._session, self._session.stack, run.row
         now, action = session.ports.clock.now(), Action.CREATE
         given = await self._input(child_id, definition, nested)
         if adopted is not None:
             action, given = Action.ADOPT, replace(given, adopted=adopted.resources or {})
-        operation = self._operation(child_id, action, parent, given.id, nested)
-        operation = _restoring(operation, parent, row)
+        operation = self._operation(child_id, action, given.id, nested)
+        operation = _restoring(operation, self._parent, row)
         child = Stack(
             id=child_id,
             project_id=own.project_id,
@@ -233,38 +204,53 @@ class Nesting:
         child, event = session.transitions.stack_to(
             child, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
-        row = replace(row, nested_id=child_id, physical_id=child_id)
+        data = row.data if nested.data is None else nested.data
+        run.row = replace(row, nested_id=child_id, physical_id=child_id, data=data)
         await session.commit(
-            resources=[row],
+            resources=[run.row],
             inputs=[given],
             created=[child],
             operations=[operation],
             events=[event],
         )
-        return row, operation.id
-
-    async def _update(
-        self,
-        row: Resource,
-        child: Stack,
-        definition: Definition,
-        nested: Nested,
-        parent: Operation,
-    ) -> str:
-        """The operation that brings the nested stack to its input."""
-        given = await self._input(child.id, definition, nested)
-        operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested, row.name)
-        operation = _restoring(operation, parent, row)
-        await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         return operation.id
 
-    async def with_outputs(self, row: Resource) -> Resource:
-        """The row with the outputs of the nested stack as attributes."""
-        child = await child_of(self._session, row)
-        assert child is not None
-        type_ = self._session.type_of(row)
-        shown = await nested_attributes(self._session, child, type_)
-        return replace(with_shown(row, shown, child.address.arn), reason="state changed")
+    async def _update(
+        self, run: ResourceRun, child: Stack, definition: Definition, nested: Nested
+    ) -> str:
+        """Record the operation that brings the nested stack to its input; return its id."""
+        given = await self._input(child.id, definition, nested)
+        operation = self._operation(child.id, Action.UPDATE, given.id, nested, run.row.name)
+        operation = _restoring(operation, self._parent, run.row)
+        if nested.data is not None:
+            run.row = replace(run.row, data=nested.data)
+        await self._session.commit(resources=[run.row], inputs=[given], operations=[operation])
+        return operation.id
+
+
+async def resize(
+    context: OperationContext, row: Resource, definition: Definition, attributes: frozenset[str]
+) -> Resource:
+    """Bring the nested stack of a group to the size in its row; return the row, to be committed.
+
+    Raises NestedFailedError.
+    """
+    run = ResourceRun(context, row)
+    await Nesting(context).bring(run, definition, attributes)
+    return run.row
+
+
+def note_size(run: ResourceRun, type_: ScalableType) -> None:
+    """Note in the row of a group that it has reached the size of its definition."""
+    run.row = replace(run.row, data=type_.settled(nesting_call(run.session, run.row), None))
+
+
+async def with_outputs(session: Session, row: Resource) -> Resource:
+    """Return the row with the outputs of the nested stack as attributes."""
+    child = await child_of(session, row)
+    assert child is not None
+    shown = await nested_attributes(session, child, session.type_of(row))
+    return replace(with_shown(row, shown, child.address.arn), reason="state changed")
 
 
 async def _begun(

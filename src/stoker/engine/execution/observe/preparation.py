@@ -35,7 +35,7 @@ def patient(session: Session) -> Iterator[Ask]:
     waiting = Waiting()
     timer = asyncio.get_running_loop().call_later(PATIENCE, waiting.expire, "not answered")
     try:
-        yield TypeCaller(session, waiting).ask
+        yield lambda row, work: TypeCaller(session, waiting, row).ask(work)
     finally:
         timer.cancel()
 
@@ -77,7 +77,8 @@ async def read_missing(session: Session, wanted: Definitions) -> None:
         for row in session.current.values()
         if wanted.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
     ]
-    await read_attributes(session, missing)
+    if missing:
+        await read_attributes(session, missing)
 
 
 async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:

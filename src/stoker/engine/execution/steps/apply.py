@@ -1,23 +1,28 @@
-"""Brings the resource of one name to its definition: the apply step of an operation."""
+"""Brings the resource of one name to its definition: the apply step of an operation.
+
+In: a node of the plan, and the definitions of the template. The decision about the resource is made
+here, if the planner left it open. Then one method does the change: create, continue, update,
+replace, keep, or reinstate a replaced row. Each holds the row in a :class:`ResourceRun`, calls the
+type through it, and ends with the row complete; :class:`ActionFailedError` is raised after a
+failure was committed. Called by :mod:`stoker.engine.execution.execute`. Tested by tests/operations,
+tests/replacement, tests/rollback and the simulation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.execution.calls.actions import (
-    ActionFailedError,
-    ResourceActions,
-    reason_of_resource,
-)
+from stoker.engine.execution.calls.adopt import adopting
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall
-from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.nested.nesting import Nesting, note_size
 from stoker.engine.execution.observe.preparation import call_about
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.reasons import ActionFailedError, reason_of_resource
 from stoker.engine.execution.steps.handover import ReplacementHandover
-from stoker.engine.execution.steps.hooks import Hooks
 from stoker.engine.model.plans import Change, Definitions, Node, Observed, Reason, defined
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Event, Operation, Resource, Status
 from stoker.engine.planning.decision import (
     Choice,
     Decision,
@@ -25,6 +30,8 @@ from stoker.engine.planning.decision import (
     given_properties,
     implementation_of,
     replaced_rows,
+    require_known,
+    still_unknown,
 )
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
@@ -41,31 +48,20 @@ from stoker.schema.resource_type import (
     Updates,
     can,
 )
-from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuchWorkError
 
 
 class ApplyStep:
     """The apply steps of one operation."""
 
-    def __init__(
-        self,
-        session: Session,
-        operation: Operation,
-        wanted: Definitions,
-        actions: ResourceActions,
-        nesting: Nesting,
-        hooks: Hooks,
-        observed: Observed,
-    ) -> None:
-        self._session = session
-        self._operation = operation
+    def __init__(self, context: OperationContext, wanted: Definitions, observed: Observed) -> None:
+        self._context = context
+        self._session = session = context.session
+        self._operation = context.operation
         self._wanted = wanted
-        self._actions = actions
-        self._handover = ReplacementHandover(session, actions)
-        self._nesting = nesting
-        self._hooks = hooks
         self._observed = observed
+        self._handover = ReplacementHandover(context)
+        self._call_for = call_about(session)
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
         self._replaced = replaced_rows(session.rows.values())
@@ -74,35 +70,37 @@ class ApplyStep:
         """Apply the resource; do nothing if an earlier run of this operation has done it."""
         row = self._session.current.get(node.name)
         if row is not None and _is_done(row, self._operation):
-            await self._hooks.passed(row)
+            await self._context.hooks.wait_until_cleared(ResourceRun(self._context, row))
             return
         definition, choice = await self._decided(row, node.name)
         decision = choice.decision
-        if row is not None and decision.change.value in definition.restricted:
+        if row is None:
+            if decision.change is not Change.CREATE:
+                raise DiagnosticError([still_unknown(definition)])
+            run = ResourceRun(self._context, self._session.new_row(node.name))
+            await self._create(run, definition)
+            return
+        if decision.change.value in definition.restricted:
             await self._refuse(row, f"{decision.change} is restricted for resource.")
-        if row is not None:
-            why = self._operation.denial(decision.change, row.name, row.type_name)
-            if why is not None:
-                await self._refuse(row, why)
+        why = self._operation.denial(decision.change, row.name, row.type_name)
+        if why is not None:
+            await self._refuse(row, why)
+        run = ResourceRun(self._context, row)
         match decision.change:
-            case _ if row is not None and choice.row is not None and choice.row is not row:
-                await self._take_up(choice.row, row, definition, decision)
-            case Change.KEEP:
-                assert row is not None
-                await self._keep(row, definition)
+            case _ if choice.row is not None and choice.row is not row:
+                await self._reinstate(choice.row, run, definition, decision)
             case Change.CREATE:
-                await self._create(row, definition)
+                await self._create(run, definition)
+            case Change.KEEP:
+                await self._keep(run, definition)
             case Change.CONTINUE:
-                assert row is not None
-                await self._continue(row, definition)
+                await self._continue(run, definition)
             case Change.UPDATE:
-                assert row is not None
-                await self._update(row, definition, decision)
+                await self._update(run, definition, decision)
             case Change.REPLACE:
-                assert row is not None
-                await self._replace(row, definition, decision)
+                await self._replace(run, definition, decision)
             case _:
-                raise DiagnosticError([_still_unknown(definition)])
+                raise DiagnosticError([still_unknown(definition)])
 
     async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
         """Return the definition and the decision of the resource; on a thread if it takes long."""
@@ -111,8 +109,9 @@ class ApplyStep:
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
             definition = defined(self._wanted, name, self._facts, light=light)
-            choice = choose(row, replaced, definition, call_about(self._session), self._observed)
-            return definition, _with_known(choice, definition)
+            choice = choose(row, replaced, definition, self._call_for, self._observed)
+            require_known(choice, definition)
+            return definition, choice
 
         try:
             return decided(light=True)
@@ -122,186 +121,146 @@ class ApplyStep:
     def _columns(self, definition: Definition) -> dict[str, Any]:
         return _recorded(definition, self._session.current)
 
-    def _new_row(self, definition: Definition, **columns: Any) -> Resource:
-        return self._session.new_row(
-            definition.name, **_whole(definition, self._session.current), **columns
-        )
-
     async def _refuse(self, row: Resource, reason: str) -> None:
         """Refuse a forbidden change with an event; the row stays as it is."""
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailedError(shown, _restricted(row.name, reason))
 
-    async def _keep(self, row: Resource, definition: Definition) -> None:
+    async def _keep(self, run: ResourceRun, definition: Definition) -> None:
         """Keep the resource; update only its recorded dependencies.
 
         If they are the same, nothing is written: an engine that starts again decides the same.
         """
-        row = await self._hooks.before(row, Action.UPDATE)
+        await run.stop_before(Action.UPDATE)
         columns = self._columns(definition)
-        if any(getattr(row, name) != value for name, value in columns.items()):
-            row = replace(row, operation_id=self._operation.id, **columns)
-            await self._session.commit(resources=[row])
+        if any(getattr(run.row, name) != value for name, value in columns.items()):
+            await run.record(operation_id=self._operation.id, **columns)
 
-    async def _create(self, row: Resource | None, definition: Definition) -> None:
-        if row is None:
-            row = self._new_row(definition)
-        else:
-            row = replace(row, **_whole(definition, self._session.current))
+    async def _create(self, run: ResourceRun, definition: Definition) -> None:
+        run.row = replace(run.row, **_whole(definition, self._session.current))
         if definition.external_id is not None:
-            await self._refer(row, definition)
+            await self._refer(run, definition)
         elif self._operation.action is Action.ADOPT:
-            row = await self._actions.begin(row, Action.ADOPT, calls=definition.type)
-            await self._finish(row, definition)
+            await run.begin(Action.ADOPT, definition.type)
+            await self._finish(run, definition)
         else:
-            row = await self._hooks.before(row, Action.CREATE)
-            row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
-            await self._finish(row, definition)
+            await run.stop_before(Action.CREATE)
+            await run.begin(Action.CREATE, definition.type)
+            await self._finish(run, definition)
 
-    async def _refer(self, row: Resource, definition: Definition) -> None:
+    async def _refer(self, run: ResourceRun, definition: Definition) -> None:
         """An object that is not ours: it must exist already."""
-        type_, physical_id = definition.type, _external_id(row, definition)
+        type_, physical_id = definition.type, _external_id(run.row, definition)
         known = {"external": True, "physical_id": physical_id}
         if not isinstance(type_, ManagedType) or not can(type_, Checks):
-            row = await self._actions.begin(row, Action.CHECK, calls=None, **known)
-            row = replace(row, reason=f"CHECK not supported for {definition.type_name}")
+            await run.begin(Action.CHECK, None, **known)
+            reason = f"CHECK not supported for {definition.type_name}"
+            run.row = replace(run.row, reason=reason)
         else:
-            row = await self._actions.begin(row, Action.CHECK, calls=type_, **known)
-            used = self._used.get(row.name, frozenset())
-            work = TypeCall(type_, type_.check, row.properties, attributes=used)
-            row = await self._actions.run(row, work)
-        await self._complete(row)
+            await run.begin(Action.CHECK, type_, **known)
+            used = self._used.get(run.row.name, frozenset())
+            await run.call(TypeCall(type_, type_.check, run.row.properties, attributes=used))
+        await run.complete()
 
-    async def _continue(self, row: Resource, definition: Definition) -> None:
+    async def _continue(self, run: ResourceRun, definition: Definition) -> None:
         """Continue a create, or adopt, of an earlier operation or of a dead engine."""
-        if row.status is Status.FAILED:
-            row = await self._actions.begin(
-                row, Action.CREATE, calls=definition.type, **self._columns(definition)
-            )
-        if row.action is Action.CREATE:
-            if isinstance(definition.type, ManagedType):
-                row = await self._actions.adopt_lost(row, definition.type)
-            await self._handover.release(row)
-        await self._finish(row, definition)
+        if run.row.status is Status.FAILED:
+            await run.begin(Action.CREATE, definition.type, **self._columns(definition))
+        if run.row.action is Action.CREATE:
+            await self._handover.release(run)
+        await self._finish(run, definition)
 
-    async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
+    async def _update(self, run: ResourceRun, definition: Definition, decision: Decision) -> None:
         if decision.reason is Reason.NESTED:
-            used = self._used.get(row.name, frozenset())
-            if await self._nesting.is_settled(row, definition, self._operation, used):
-                await self._keep(row, definition)
+            used = self._used.get(run.row.name, frozenset())
+            if await Nesting(self._context).is_settled(run, definition, used):
+                await self._keep(run, definition)
                 return
-        row = await self._hooks.before(row, Action.UPDATE)
-        dirty = _dirty(row, decision)
-        row = await self._actions.begin_change(
-            row, Action.UPDATE, self._operation, definition.type, dirty=dirty
-        )
-        await self._finish_update(row, definition, decision)
+        await run.stop_before(Action.UPDATE)
+        dirty = _dirty(run.row, decision)
+        await run.begin_change(Action.UPDATE, definition.type, dirty=dirty)
+        await self._handover.reclaim(run)
+        await self._finish_update(run, definition, decision)
 
-    async def _take_up(
-        self, row: Resource, current: Resource, definition: Definition, decision: Decision
+    async def _reinstate(
+        self, row: Resource, run: ResourceRun, definition: Definition, decision: Decision
     ) -> None:
         """A row that was replaced stands for the resource again, and the current one goes."""
-        current = await self._hooks.before(current, Action.UPDATE)
-        row, begun = self._session.transitions.resource_to(
-            replace(row, replaced_by=None),
-            Action.UPDATE,
-            Status.IN_PROGRESS,
-            "state changed",
-            dirty=_dirty(row, decision),
-        )
-        going = replace(current, replaced_by=row.id)
-        await self._session.commit(resources=[going, row], events=[begun])
-        await self._finish_update(row, definition, decision, going)
+        await run.stop_before(Action.UPDATE)
+        going = replace(run.row, replaced_by=row.id)
+        run = ResourceRun(self._context, replace(row, replaced_by=None))
+        event = run.transition(Action.UPDATE, Status.IN_PROGRESS, dirty=_dirty(row, decision))
+        await self._session.commit(resources=[going, run.row], events=[event])
+        await self._handover.reclaim(run, going)
+        await self._finish_update(run, definition, decision)
 
     async def _finish_update(
-        self,
-        row: Resource,
-        definition: Definition,
-        decision: Decision,
-        going: Resource | None = None,
+        self, run: ResourceRun, definition: Definition, decision: Decision
     ) -> None:
-        """The rest of an update; ``going`` is the row whose place this one has just taken."""
-        row = await self._handover.reclaim(row, going)
-        row = replace(row, metadata=definition.metadata)
-        await self._actions.values.require_room(replace(row, properties=definition.properties))
+        row = run.row = replace(run.row, metadata=definition.metadata)
+        await self._context.values.require_room(replace(row, properties=definition.properties))
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         drifted = self._observed.drifted.get(row.id, {})
         before = {**row.properties, **{name: each.live for name, each in drifted.items()}}
-        await self._finish(row, definition, decision.changed, before, **columns)
+        await self._finish(run, definition, decision.changed, before, **columns)
 
-    async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
+    async def _replace(self, run: ResourceRun, definition: Definition, decision: Decision) -> None:
         """A new object beside the old one, which goes when all else is in its place."""
         for action in (Action.UPDATE, Action.CREATE):
-            old = await self._hooks.before(old, action)
-        session = self._session
-        events = []
+            await run.stop_before(action)
+        session, old, events = self._session, run.row, list[Event]()
         if decision.changed:
             # clients know a replacement by this pair of events on the old resource
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
-        new, event = session.transitions.resource_to(
-            self._new_row(definition, hook=old.hook, origin=_origin(old, decision)),
-            Action.CREATE,
-            Status.IN_PROGRESS,
-            "state changed",
+        columns = _whole(definition, session.current)
+        new = session.new_row(
+            definition.name, hook=old.hook, origin=_origin(old, decision), **columns
         )
-        await self._actions.values.require_room(new)
+        run = ResourceRun(self._context, new)
+        events.append(run.transition(Action.CREATE, Status.IN_PROGRESS))
+        await self._context.values.require_room(run.row)
         policy = definition.update_replace_policy or old.deletion_policy
         replaced = replace(old, replaced_by=new.id, deletion_policy=str(policy))
-        await session.commit(resources=[replaced, new], events=[*events, event])
-        await self._handover.release(new, replaced)
-        await self._finish(new, definition)
+        await session.commit(resources=[replaced, run.row], events=events)
+        await self._handover.release(run, replaced)
+        await self._finish(run, definition)
 
     async def _finish(
         self,
-        row: Resource,
+        run: ResourceRun,
         definition: Definition,
         changed: frozenset[str] = frozenset(),
         previous: Mapping[str, Any] | None = None,
         **columns: Any,
     ) -> None:
         """Call the method of the type, if any, then commit the success."""
-        type_, used = definition.type, self._used.get(row.name, frozenset())
+        type_, used = definition.type, self._used.get(run.row.name, frozenset())
         if isinstance(type_, NestingType):
-            row = await self._nesting.apply(row, definition, self._operation, used)
-            if isinstance(type_, ScalableType) and (changed or row.action is Action.CREATE):
-                row = self._nesting.resized(row, type_)
+            await Nesting(self._context).apply(run, definition, used)
+            if isinstance(type_, ScalableType) and (changed or run.row.action is Action.CREATE):
+                note_size(run, type_)
         elif isinstance(type_, ManagedType):
-            method = _method(row.action, type_, changed)
+            method = _method(run.row.action, type_, changed)
+            if run.row.action is Action.ADOPT:
+                given = (await self._session.input()).adopted_resource(run.row.name)
+                method = adopting(type_, given)
             if method is not None:
-                work = TypeCall(
-                    type_, method, given_properties(definition), previous, changed, used
-                )
-                adopts = row.action is Action.ADOPT
-                row = await (self._actions.adopt if adopts else self._actions.run)(row, work)
+                properties = given_properties(definition)
+                await run.call(TypeCall(type_, method, properties, previous, changed, used))
             if can(type_, PublishesMetadata):
-                row = await self._actions.publish(row, definition.properties)
-        row = await self._actions.heard(row, definition.creation_policy)
-        await self._complete(row, unhealthy=False, **columns)
-
-    async def _complete(self, row: Resource, **columns: Any) -> None:
-        """Commit the success of the action in progress, and stop at the hook that follows it."""
-        session = self._session
-        done, told = session.transitions.resource_to(
-            row,
-            row.action,
-            Status.COMPLETE,
-            row.reason,
-            operation_id=self._operation.id,
-            **columns,
-        )
-        done, paused = await self._hooks.reached(done, f"post-{row.action.lower()}")
-        await session.commit(resources=[done], events=[told, *paused])
-        await self._hooks.passed(done)
+                await run.publish(definition.properties)
+        await run.await_signals(definition.creation_policy)
+        await run.complete(unhealthy=False, **columns)
 
 
 def _method(
     action: Action, type_: ManagedType, changed: frozenset[str]
 ) -> Callable[[Call], Outcome] | None:
     """Return the method of the type for the action, or None."""
-    if action in (Action.CREATE, Action.ADOPT):
+    if action is Action.CREATE:
         return type_.create
     if (changed or can(type_, MakesStack)) and can(type_, Updates):
         return type_.update
@@ -358,25 +317,6 @@ def _no_id(row: Resource, external_id: Any) -> Diagnostic:
         message=f"the external id of {row.name} is the id of an object, as text,"
         f" not {external_id!r:.80}",
         path=("resources", row.name, "external_id"),
-    )
-
-
-def _with_known(choice: Choice, definition: Definition) -> Choice:
-    """Return the choice. Raises DiagnosticError if a new object needs an unknowable value."""
-    makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
-    if makes and unknown_in(definition.properties):
-        raise DiagnosticError([_still_unknown(definition)])
-    return choice
-
-
-def _still_unknown(definition: Definition) -> Diagnostic:
-    unknown = unknown_in(definition.properties)
-    sources = ", ".join(sorted(unknown.sources)) if unknown else "another resource"
-    return Diagnostic(
-        code="value-never-known",
-        message=f"a property of {definition.name} refers to an attribute that {sources} does not"
-        " have",
-        path=("resources", definition.name, "properties"),
     )
 
 

@@ -1,18 +1,21 @@
 """Hands over what an object and its replacement cannot both have, such as an address.
 
-A replacement is made before the object that it replaces goes. Types that :class:`Releases` free
-such things first, and take them again where the replacement goes and the object stays. Which row
-replaces which is on record before either happens, and both can be repeated: who finds a row that
-is being made, after a death at any point, releases its predecessor again.
+A replacement is created before the object that it replaces is deleted. Types that :class:`Releases`
+free such things first, and reclaim them if the replacement is deleted and the object stays. Which
+row replaces which is on record before either happens, and both can be repeated: an engine that
+finds a row in creation, after a death at any point, releases its predecessor again. Called by the
+apply step. Tested by tests/replacement.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 
-from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.create_recovery import find_lost
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.calls.vacancy import is_obstructed
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import ManagedType, Releases, can
@@ -22,50 +25,47 @@ from stoker.template.definition import DeletionPolicy
 class ReplacementHandover:
     """The replacements of one operation."""
 
-    def __init__(self, session: Session, actions: ResourceActions) -> None:
-        self._session = session
-        self._actions = actions
+    def __init__(self, context: OperationContext) -> None:
+        self._context = context
+        self._session = context.session
         self._replaced: dict[str, list[str]] | None = None
 
-    async def release(self, new: Resource, old: Resource | None = None) -> None:
-        """Free what a row that is being made needs of those that it replaces.
+    async def release(self, new: ResourceRun, old: Resource | None = None) -> None:
+        """Free the things that a resource in creation needs of those that it replaces.
 
-        ``old`` is the one if the caller knows. Raises :class:`ActionFailedError` for ``new``.
+        ``old`` is the one if the caller knows; otherwise an object of ``new`` whose create was cut
+        off is searched for first. Raises :class:`ActionFailedError` for ``new``.
         """
-        if new.physical_id is not None:
+        type_ = self._session.type_of(new.row)
+        if old is None and isinstance(type_, ManagedType):
+            await find_lost(new, type_)
+        if new.row.physical_id is not None:
             return  # it has all that it needs
-        for row in [old] if old is not None else self._before(new):
+        for row in [old] if old is not None else self._before(new.row):
             try:
                 await self._released(row, new)
             except RequestError as refused:
-                reason = f"what it replaces does not make way: {refused.message}"
-                raise ActionFailedError(await self._actions.fail(new, reason), reason) from refused
+                await new.fail(f"what it replaces does not make way: {refused.message}")
 
-    async def reclaim(self, old: Resource, new: Resource | None = None) -> Resource:
-        """Give ``old``, which stays, what it freed for a row that goes; returns ``old``.
+    async def reclaim(self, old: ResourceRun, new: Resource | None = None) -> None:
+        """Give ``old``, which stays, the things that it freed for a row that goes.
 
         ``new`` is that row if the caller knows. Raises :class:`ActionFailedError` for ``old``.
         """
-        type_ = self._session.type_of(old)
-        if (
-            not isinstance(type_, ManagedType)
-            or not can(type_, Releases)
-            or old.physical_id is None
-        ):
-            return old
-        newer = [row for row in self._before(old) if row.created_at > old.created_at]
+        type_ = self._session.type_of(old.row)
+        if not isinstance(type_, ManagedType) or not can(type_, Releases):
+            return
+        if old.row.physical_id is None:
+            return
+        newer = [row for row in self._before(old.row) if row.created_at > old.row.created_at]
         for row in [new] if new is not None else newer:
             try:
                 await self._released(row, old)
-                old = await self._actions.settle(
-                    old, TypeCall(type_, type_.reclaim, old.properties)
-                )
+                await old.settle(TypeCall(type_, type_.reclaim, old.row.properties))
             except RequestError as refused:
-                reason = f"what it freed cannot be taken again: {refused.message}"
-                raise ActionFailedError(await self._actions.fail(old, reason), reason) from refused
-        return old
+                await old.fail(f"what it freed cannot be taken again: {refused.message}")
 
-    async def _released(self, row: Resource, successor: Resource) -> None:
+    async def _released(self, row: Resource, successor: ResourceRun) -> None:
         """Release the object of ``row``; if that deletes it, only if the successor needs it.
 
         A row without an object, or with one that is not ours, holds nothing.
@@ -77,10 +77,11 @@ class ReplacementHandover:
         if isinstance(type_, ManagedType) and can(type_, Releases):
             if type_.release_deletes and row.deletion_policy == DeletionPolicy.RETAIN:
                 return
-            row = await self._actions.adopt_lost(row, type_)
-            if type_.release_deletes and not await self._actions.obstructs(row, successor):
+            old = ResourceRun(self._context, row)
+            await find_lost(old, type_)
+            if type_.release_deletes and not await is_obstructed(successor, old.row):
                 return
-            await self._actions.settle(row, TypeCall(type_, type_.release, row.properties))
+            await old.settle(TypeCall(type_, type_.release, old.row.properties))
 
     def _before(self, new: Resource) -> list[Resource]:
         """The rows that a row replaces, among those that were there when the operation began."""

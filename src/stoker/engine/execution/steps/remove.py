@@ -1,20 +1,26 @@
-"""Removes a row and its object: the remove step of an operation."""
+"""Removes a row and its object: the remove step of an operation.
+
+In: a node of the plan. The object is deleted through the type of the row, unless a policy or
+another resource keeps it. It is searched for first if the response to its create was lost. Out: the
+row is dropped in the transaction of its last event, unless a hook follows the delete. Called by
+:mod:`stoker.engine.execution.execute`. Tested by tests/operations, tests/hooks and the simulation.
+"""
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
 from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.create_recovery import find_lost
 from stoker.engine.execution.calls.ownership import Ownership
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall, remove_user
 from stoker.engine.execution.nested.nesting import Nesting
+from stoker.engine.execution.reasons import not_installed
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.steps.hooks import Hooks
 from stoker.engine.execution.steps.snapshot_removal import drop_snapshots, forget_snapshots
-from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Definitions, Node, Phase, Plan
-from stoker.engine.model.records import Action, Operation, Resource, Status, is_nested
+from stoker.engine.model.records import Action, Status, is_nested
 from stoker.engine.planning.planner import left_over
-from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     ManagedType,
     ResourceType,
@@ -31,23 +37,12 @@ _SNAPSHOT_OF = "snapshot_of_delete"
 class RemoveStep:
     """The remove steps of one operation."""
 
-    def __init__(
-        self,
-        session: Session,
-        operation: Operation,
-        wanted: Definitions,
-        actions: ResourceActions,
-        nesting: Nesting,
-        hooks: Hooks,
-    ) -> None:
-        self._session = session
-        self._operation = operation
-        self._abandons = operation.abandons
+    def __init__(self, context: OperationContext, wanted: Definitions) -> None:
+        self._context = context
+        self._session = context.session
+        self._abandons = context.operation.abandons
         self._wanted = frozenset(wanted.names)
-        self._actions = actions
-        self._nesting = nesting
-        self._hooks = hooks
-        self._ownership = Ownership(session)
+        self._ownership = Ownership(context.session)
 
     async def remove(self, node: Node) -> None:
         """Remove the row unless it is gone, or turned out not to be replaced."""
@@ -58,94 +53,86 @@ class RemoveStep:
             # It has no event yet.
             await self._session.commit(dropped=[row.id])
             return
+        run, type_ = ResourceRun(self._context, row), self._session.type_of(row)
         if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
             # Its object is gone, with an event. Only a hook may keep the row.
-            await self._drop(row)
+            await self._drop(run)
             return
         # what has no implementation failed before any type was asked: it has no object
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
         if self._abandons and not is_nested(row):
-            row = await self._abandon(row)
-        elif retained or await self._is_shared(row) or not row.implementation:
-            row = await self._begin(row, None)
+            await self._abandon(run, type_)
+        elif retained or await self._ownership.is_shared(row, type_) or not row.implementation:
+            await self._begin(run, None)
         else:
-            row = await self._delete(row)
-        await self._complete(row)
+            await self._delete(run, type_)
+        await self._complete(run)
 
-    def left_over(self, plan: Plan) -> Phase:
-        """The removal of rows that have been replaced though the plan did not foresee it."""
-        return left_over(plan, self._session.rows.values())
+    async def _begin(self, run: ResourceRun, calls: ResourceType | None) -> None:
+        if (run.row.action, run.row.status) == (Action.DELETE, Status.IN_PROGRESS):
+            return
+        await run.stop_before(Action.DELETE)
+        await run.begin(Action.DELETE, calls)
 
-    async def remove_snapshots(self, waiting: Waiting) -> str | None:
-        """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.
-
-        Raises :class:`stoker.engine.execution.waiting.StoppedError`.
-        """
-        known = await self._session.ports.store.snapshots(self._session.stack.id)
-        if self._abandons:
-            await forget_snapshots(self._session, known)
-            return None
-        return await drop_snapshots(self._session, known, waiting)
-
-    async def _is_shared(self, row: Resource) -> bool:
-        return await self._ownership.is_shared(row, self._session.type_of(row))
-
-    async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
-        if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
-            return row
-        row = await self._hooks.before(row, Action.DELETE)
-        return await self._actions.begin(row, Action.DELETE, calls=calls)
-
-    async def _abandon(self, row: Resource) -> Resource:
+    async def _abandon(self, run: ResourceRun, type_: ResourceType | None) -> None:
         """Keep the object; remove its user for callbacks, which belongs to the service."""
-        type_ = self._session.type_of(row)
-        row = await self._begin(row, None)
-        if "user_id" not in row.data or type_ is None:
-            return row
-        await remove_user(self._session, row, type_)
-        return row
+        await self._begin(run, None)
+        if "user_id" in run.row.data and type_ is not None:
+            await remove_user(self._session, run.row, type_)
 
-    async def _delete(self, row: Resource) -> Resource:
-        type_ = self._session.type_of(row)
-        if is_nested(row):
-            return await self._nesting.remove(await self._begin(row, type_), self._operation)
+    async def _delete(self, run: ResourceRun, type_: ResourceType | None) -> None:
+        await self._begin(run, type_)
+        if is_nested(run.row):
+            await Nesting(self._context).remove(run)
+            return
         if not isinstance(type_, ManagedType):
-            row = await self._begin(row, type_)
-            reason = f"the resource type {row.type_name} is not installed here; install it again"
-            raise ActionFailedError(await self._actions.fail(row, reason), reason)
-        row = await self._begin(row, type_)
-        row = await self._actions.adopt_lost(row, type_)
-        if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
-            row = await self._snapshot(row, type_)
-        work = TypeCall(type_, type_.delete, row.properties)
-        return await self._actions.run(row, work)
+            await run.fail(not_installed(run.row))
+        await find_lost(run, type_)
+        if run.row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
+            await self._snapshot(run, type_)
+        await run.call(TypeCall(type_, type_.delete, run.row.properties))
 
-    async def _snapshot(self, row: Resource, type_: ManagedType) -> Resource:
-        """Snapshot the object before its delete, once even across restarts; return the row."""
-        began = row.action_started_at
+    async def _snapshot(self, run: ResourceRun, type_: ManagedType) -> None:
+        """Snapshot the object before its delete, once even across restarts."""
+        row, began = run.row, run.row.action_started_at
         if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
-            return row
+            return
         assert can(type_, Snapshots)
         limit, own = type_.physical_name_limit, self._session.stack.name
         name = f"{physical_name(own, row.name, row.token, limit)}-{int(began or 0)}"
-        work = TypeCall(type_, type_.snapshot, row.properties, snapshot=SnapshotFacts(name))
-        row = await self._actions.run(row, work)
-        row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
-        await self._session.commit(resources=[row])
-        return row
+        facts = SnapshotFacts(name)
+        await run.call(TypeCall(type_, type_.snapshot, row.properties, snapshot=facts))
+        await run.record(data={**run.row.data, _SNAPSHOT_OF: began}, progress={})
 
-    async def _complete(self, row: Resource) -> None:
+    async def _complete(self, run: ResourceRun) -> None:
         """Drop the row in the transaction of its event, unless a hook follows."""
-        done, told = self._session.transitions.resource_to(
-            row, Action.DELETE, Status.COMPLETE, "state changed"
-        )
-        done, paused = await self._hooks.reached(done, "post-delete")
+        event = run.transition(Action.DELETE, Status.COMPLETE)
+        paused = await self._context.hooks.reach(run, "post-delete")
         if not paused:
-            await self._session.commit(dropped=[done.id], events=[told])
+            await self._session.commit(dropped=[run.row.id], events=[event])
             return
-        await self._session.commit(resources=[done], events=[told, *paused])
-        await self._drop(done)
+        await run.record(event, *paused)
+        await self._drop(run)
 
-    async def _drop(self, row: Resource) -> None:
-        row = await self._hooks.passed(row)
-        await self._session.commit(dropped=[row.id])
+    async def _drop(self, run: ResourceRun) -> None:
+        await self._context.hooks.wait_until_cleared(run)
+        await self._session.commit(dropped=[run.row.id])
+
+
+def unforeseen(session: Session, plan: Plan) -> Phase | None:
+    """Return the removal of rows that were replaced though the plan did not foresee it, if any."""
+    replaced = [row for row in session.rows.values() if row.replaced_by is not None]
+    return left_over(plan, replaced) if replaced else None
+
+
+async def remove_snapshots(context: OperationContext) -> str | None:
+    """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.
+
+    Raises :class:`stoker.engine.execution.waiting.StoppedError`.
+    """
+    session = context.session
+    known = await session.ports.store.snapshots(session.stack.id)
+    if context.operation.abandons:
+        await forget_snapshots(session, known)
+        return None
+    return await drop_snapshots(session, known, context.waiting)

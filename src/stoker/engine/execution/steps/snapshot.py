@@ -8,38 +8,34 @@ from __future__ import annotations
 
 import asyncio
 
-from stoker.engine.execution.calls.actions import ActionFailedError, ResourceActions
 from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall
-from stoker.engine.execution.nested.nesting import Nesting
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.reasons import ActionFailedError
 from stoker.engine.execution.steps.visit import METHODS, Method, VisitStep
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Node, Step
-from stoker.engine.model.records import Action, Operation, Resource, is_nested
+from stoker.engine.model.records import Action, Resource, is_nested
 from stoker.engine.model.snapshots import SnapshotPart
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, SnapshotFacts
 
 
-def visiting(
-    session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
-) -> VisitStep:
-    """The visit steps of an operation."""
-    kind = Snapshotting if operation.action is Action.SNAPSHOT else VisitStep
-    return kind(session, operation, actions, nesting)
+def visit_step(context: OperationContext) -> VisitStep:
+    """Return the visit steps of an operation."""
+    kind = SnapshotStep if context.operation.action is Action.SNAPSHOT else VisitStep
+    return kind(context)
 
 
-class Snapshotting(VisitStep):
+class SnapshotStep(VisitStep):
     """The visit steps of a snapshot."""
 
     _parts: dict[str, SnapshotPart] | None = None
     """By row."""
 
-    def __init__(
-        self, session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
-    ) -> None:
-        super().__init__(session, operation, actions, nesting)
+    def __init__(self, context: OperationContext) -> None:
+        super().__init__(context)
         self._loading = asyncio.Lock()
 
     async def visit(self, node: Node) -> None:
@@ -49,20 +45,19 @@ class Snapshotting(VisitStep):
                 self._parts = await self._recorded()
         await super().visit(node)
 
-    async def _run(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
+    async def _run(self, run: ResourceRun, type_: ManagedType, method: Method) -> None:
         assert self._parts is not None
-        part = self._parts[row.id]
+        part = self._parts[run.row.id]
         part = await self._keep(replace(part, asked=True))
-        work = TypeCall(type_, method, row.properties, snapshot=SnapshotFacts(part.object_name))
+        facts = SnapshotFacts(part.object_name)
         try:
-            row = await self._actions.run(row, work)
+            await run.call(TypeCall(type_, method, run.row.properties, snapshot=facts))
         except ActionFailedError:
-            limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
+            limits, sent = self._session.ports.limits, self._session.unanswered.get(run.row.id)
             if sent is None or sent + limits.landing <= self._session.ports.clock.now():
                 await self._keep(replace(part, asked=False))
             raise
-        await self._keep(replace(part, data=row.data, asked=False, complete=True))
-        return row
+        await self._keep(replace(part, data=run.row.data, asked=False, complete=True))
 
     async def _keep(self, part: SnapshotPart) -> SnapshotPart:
         await self._session.keep(parts=[part])

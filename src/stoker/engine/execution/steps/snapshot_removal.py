@@ -67,11 +67,11 @@ async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> st
         landing = session.ports.limits.landing if part.asked else 0.0
         facts = SnapshotFacts(part.object_name, session.ports.clock.now() + landing)
         work = TypeCall(type_, type_.delete_snapshot, properties={}, snapshot=facts)
-        calls, row = TypeCaller(session, waiting), _row_of(session, part)
+        caller = TypeCaller(session, waiting, _row_of(session, part))
         try:
             while True:
                 seen = waiting.round
-                outcome = await calls.ask(row, work)
+                outcome = await caller.ask(work)
                 if isinstance(outcome, Failed):
                     return f"{'.'.join(part.path)}: {outcome.reason}"
                 if not isinstance(outcome, Wait):

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stoker.engine.execution.calls.actions import (
-    ActionFailedError,
-    ResourceActions,
-    reason_of_resource,
-)
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.nested.nesting import Nesting
 from stoker.engine.execution.observe.observing import check_by
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.reasons import (
+    ActionFailedError,
+    not_installed,
+    reason_of_resource,
+)
 from stoker.engine.model.plans import Node
-from stoker.engine.model.records import Action, Operation, Resource, Status, is_nested
+from stoker.engine.model.records import Action, Resource, Status, is_nested
 from stoker.engine.planning.facts import exists
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -52,14 +53,11 @@ def is_beyond(action: Action, type_: ResourceType | None) -> bool:
 class VisitStep:
     """The visit steps of one operation."""
 
-    def __init__(
-        self, session: Session, operation: Operation, actions: ResourceActions, nesting: Nesting
-    ) -> None:
-        self._session = session
-        self._operation = operation
-        self._action = operation.action
-        self._actions = actions
-        self._nesting = nesting
+    def __init__(self, context: OperationContext) -> None:
+        self._context = context
+        self._session = context.session
+        self._operation = context.operation
+        self._action = context.operation.action
 
     async def visit(self, node: Node) -> None:
         """Do the action; nothing when an earlier run of this operation has done it."""
@@ -69,61 +67,66 @@ class VisitStep:
         if not _may(self._action, row):
             state = (row.action.value, row.status.value)
             raise self._refused(row, f"State {state} invalid for {self._action.lower()}")
+        run = ResourceRun(self._context, row)
         if is_nested(row):
-            row = await self._begin(row, None)
-            row = await self._nesting.pass_on(row, self._operation)
+            await self._begin(run, None)
+            await Nesting(self._context).pass_on(run)
         elif is_beyond(self._action, self._session.type_of(row)):
-            await self._pass_by(row)
+            await self._pass_by(run)
             return
         else:
-            row = await self._call(row)
-        await self._complete(row)
+            await self._call(run)
+        await self._complete(run)
 
-    async def _call(self, row: Resource) -> Resource:
-        """The row once its type has done what it does in the action, if anything."""
-        type_ = self._session.type_of(row)
+    async def _call(self, run: ResourceRun) -> None:
+        """Call the method of the type for the action, if it has one."""
+        type_ = self._session.type_of(run.row)
         if not isinstance(type_, ManagedType):
-            row = await self._begin(row, None)
-            reason = f"the resource type {row.type_name} is not installed here; install it again"
-            raise ActionFailedError(await self._actions.fail(row, reason), reason)
+            await self._begin(run, None)
+            await run.fail(not_installed(run.row))
         method = METHODS[self._action](type_)
-        if method is None or (row.external and self._action is not Action.CHECK):
-            return await self._begin(row, None)
-        if self._action is Action.CHECK and not row.external:
+        if method is None or (run.row.external and self._action is not Action.CHECK):
+            await self._begin(run, None)
+            return
+        if self._action is Action.CHECK and not run.row.external:
             method = check_by(self._session, type_, method)
-        row = await self._begin(row, type_)
-        return await self._run(row, type_, method)
+        await self._begin(run, type_)
+        await self._run(run, type_, method)
 
-    async def _run(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
-        return await self._actions.run(row, TypeCall(type_, method, row.properties))
+    async def _run(self, run: ResourceRun, type_: ManagedType, method: Method) -> None:
+        await run.call(TypeCall(type_, method, run.row.properties))
 
-    async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
-        if (row.action, row.status) == (self._action, Status.IN_PROGRESS):
-            return row  # an engine that died has begun it
+    async def _begin(self, run: ResourceRun, calls: ResourceType | None) -> None:
+        if (run.row.action, run.row.status) == (self._action, Status.IN_PROGRESS):
+            return  # an engine that died has begun it
         if calls is None or self._action is Action.CHECK:
-            return await self._actions.begin(row, self._action, calls=calls)
-        return await self._actions.begin_change(row, self._action, self._operation, calls)
+            await run.begin(self._action, calls)
+        else:
+            await run.begin_change(self._action, calls)
 
-    async def _complete(self, row: Resource) -> None:
+    async def _complete(self, run: ResourceRun) -> None:
         marks = {"unhealthy": False} if self._action is Action.CHECK else {}
-        done, told = self._session.transitions.resource_to(
-            row, self._action, Status.COMPLETE, row.reason, operation_id=self._operation.id, **marks
+        event = run.transition(
+            self._action,
+            Status.COMPLETE,
+            run.row.reason,
+            operation_id=self._operation.id,
+            **marks,
         )
-        await self._session.commit(resources=[done], events=[told])
+        await run.record(event)
 
-    async def _pass_by(self, row: Resource) -> None:
-        """Say of a resource that nobody can do this to it; a second time it is no news.
+    async def _pass_by(self, run: ResourceRun) -> None:
+        """Record that a resource does not support the action, with an event the first time.
 
-        One that has failed stays so: nobody knows better.
+        One that has failed stays failed: nothing is known that speaks against it.
         """
+        row = run.row
         if row.status is Status.FAILED:
             raise self._refused(row, f"{self._action} not supported, and has failed: {row.reason}")
         reason = f"{self._action} not supported for {row.type_name}"
-        transitions = self._session.transitions
-        begun, _ = transitions.resource_to(row, self._action, Status.IN_PROGRESS, reason)
-        done, told = transitions.resource_to(begun, self._action, Status.COMPLETE, reason)
-        events = [told] if row.action is not self._action else []
-        await self._session.commit(resources=[done], events=events)
+        run.transition(self._action, Status.IN_PROGRESS, reason)
+        event = run.transition(self._action, Status.COMPLETE, reason)
+        await run.record(*([event] if row.action is not self._action else []))
 
     def _refused(self, row: Resource, reason: str) -> ActionFailedError:
         """The failure of an action that was not begun: the row stays as it is."""

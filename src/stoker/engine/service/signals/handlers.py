@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from stoker.engine.execution.calls.build import build_call
-from stoker.engine.execution.steps.hooks import release_details, releases_of, stands_at
+from stoker.engine.execution.calls.hooks import release_details, releases_of, stands_at
 from stoker.engine.model.interfaces import PublicChange, TransactionReader
 from stoker.engine.model.kinds import ReactRequest, Request, RestartRequest, ScaleRequest
 from stoker.engine.model.records import UNSET_HOOK, Action, Resource, Stack, StoredSignal

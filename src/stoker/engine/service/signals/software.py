@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from stoker.engine.execution.calls.publish import publish
-from stoker.engine.execution.calls.server_metadata import deployments_of
+from stoker.engine.execution.calls.server_metadata import deployments_of, publish
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller, Page
 from stoker.engine.service.signals.reports import MOST_TRIES, ConcurrentUpdateError

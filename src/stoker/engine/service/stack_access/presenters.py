@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.calls.build import physical_name
-from stoker.engine.execution.steps.hooks import hook_of, pause_reason
+from stoker.engine.execution.calls.hooks import hook_of, pause_reason
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status

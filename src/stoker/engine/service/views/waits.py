@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from stoker.engine.execution.calls.build import build_call
+from stoker.engine.execution.calls.hooks import hook_of, pause_reason
 from stoker.engine.execution.calls.type_caller import TRIED_AGAIN
 from stoker.engine.execution.session import StackRows
-from stoker.engine.execution.steps.hooks import hook_of, pause_reason
 from stoker.engine.model.plans import Change, Node, Phase, Plan, Step
 from stoker.engine.model.records import Operation, Resource, Status
 from stoker.engine.model.views import CauseKind

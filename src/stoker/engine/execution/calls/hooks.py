@@ -12,8 +12,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from stoker.engine.execution.calls.type_caller import TypeCaller
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.plans import Definitions
@@ -81,74 +81,68 @@ def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
 class Hooks:
     """The hooks of one operation."""
 
-    def __init__(
-        self, session: Session, operation: Operation, wanted: Definitions, waiting: Waiting
-    ) -> None:
+    def __init__(self, session: Session, operation: Operation, wanted: Definitions | None) -> None:
         self._session = session
         self._operation = operation
         self._wanted = wanted
-        self._waiting = waiting
         self._marks: Marks | None = None
         self._loading = asyncio.Lock()
 
-    async def before(self, row: Resource, action: Action) -> Resource:
-        """Stop at the hook before an action; returns the row once nothing holds it any more.
-
-        Raises :class:`StoppedError`.
-        """
-        row, events = await self.reached(row, f"pre-{action.lower()}")
+    async def stop_before(self, caller: TypeCaller, action: Action) -> None:
+        """Stop at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
+        events = await self.reach(caller, f"pre-{action.lower()}")
         if events:
-            await self._session.commit(resources=[row], events=events)
-        return await self.passed(row)
+            await caller.record(*events)
+        if caller.row.hook:
+            await self.wait_until_cleared(caller)
 
-    async def reached(self, row: Resource, hook: str) -> tuple[Resource, list[Event]]:
-        """Return the row at the hook, and its event, to be committed together.
+    async def reach(self, caller: TypeCaller, hook: str) -> list[Event]:
+        """Note in the row that it is at a hook; return the event of that, to be committed with it.
 
         Without such a hook in the environment, or if this operation has reached it before, the row
         is unchanged and there is no event.
         """
-        if row.external or hook not in await self._hooks_of(row.name):
-            return row, []
+        row = caller.row
+        if row.external:
+            return []
+        marks = self._marks if self._marks is not None else await self._load()
+        if hook not in marks.of(row.name):
+            return []
         state = row.hook
         if state.get(_OPERATION) != self._operation.id:
             state = {_OPERATION: self._operation.id, _AT: None, _PASSED: []}
         if hook == state[_AT] or hook in state[_PASSED]:
-            return row, []
-        event = self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))
-        return replace(row, hook={**state, _AT: hook}), [event]
+            return []
+        caller.row = replace(row, hook={**state, _AT: hook})
+        return [self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))]
 
-    async def passed(self, row: Resource) -> Resource:
-        """Wait until the hook of the row, if any, is cleared; return the row.
+    async def wait_until_cleared(self, caller: TypeCaller) -> None:
+        """Wait until the hook of the row, if any, is cleared.
 
-        Raises :class:`StoppedError`; the row stays what it was.
+        Raises :class:`StoppedError`; the row stays at its hook then.
         """
-        hook = hook_of(row)
+        hook, session = hook_of(caller.row), self._session
         if hook is None:
-            return row
+            return
         while True:
-            seen = self._waiting.round
-            heard = releases_of(self._session.hook_releases, row)
-            if heard:
+            seen = caller.waiting.round
+            releases = releases_of(session.hook_releases, caller.row)
+            if releases:
                 break
-            await self._waiting.wait(_UNTIL_CLEARED, seen)
-        row = replace(row, hook={**row.hook, _AT: None, _PASSED: [*row.hook[_PASSED], hook]})
-        told = replace(row, reason=f"Hook {hook} is cleared")
-        event = self._session.transitions.event_of(told)
-        await self._session.commit(resources=[row], events=[event], dropped_signals=heard)
-        return row
-
-    async def _hooks_of(self, name: str) -> frozenset[str]:
-        if self._marks is None:
-            async with self._loading:  # once, however many resources ask at the same time
-                if self._marks is None:
-                    self._marks = await self._load()
-        return self._marks.of(name)
+            await caller.waiting.wait(_UNTIL_CLEARED, seen)
+        passed = [*caller.row.hook[_PASSED], hook]
+        row = caller.row = replace(caller.row, hook={**caller.row.hook, _AT: None, _PASSED: passed})
+        event = session.transitions.event_of(replace(row, reason=f"Hook {hook} is cleared"))
+        await session.commit(resources=[row], events=[event], dropped_signals=releases)
 
     async def _load(self) -> Marks:
         """Return the hooks in the environment of the stack, or of the service."""
-        marks = await self._named()
-        # Rollbacks and cancelled operations ignore hooks: no user would clear them.
-        return Marks() if marks and await self._needs_nobody() else marks
+        async with self._loading:  # once, however many resources ask at the same time
+            if self._marks is None:
+                marks = await self._named()
+                # Rollbacks and cancelled operations ignore hooks: no user would clear them.
+                self._marks = Marks() if marks and await self._needs_nobody() else marks
+        return self._marks
 
     async def _named(self) -> Marks:
         if isinstance(self._wanted, Evaluation):

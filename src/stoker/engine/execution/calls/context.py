@@ -1,0 +1,27 @@
+"""The parts of one operation that all of its steps share."""
+
+from __future__ import annotations
+
+from stoker.engine.execution.calls.hooks import Hooks
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.value_sizes import ValueSizes
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.plans import Definitions
+from stoker.engine.model.records import Operation
+
+
+class OperationContext:
+    """An operation under way, with the rows of its stack, its waits, its hooks and its limits."""
+
+    def __init__(
+        self,
+        session: Session,
+        operation: Operation,
+        waiting: Waiting,
+        wanted: Definitions | None,
+    ) -> None:
+        self.session = session
+        self.operation = operation
+        self.waiting = waiting
+        self.hooks = Hooks(session, operation, wanted)
+        self.values = ValueSizes(session)

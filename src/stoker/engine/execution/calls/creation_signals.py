@@ -1,0 +1,48 @@
+"""Waits for the success signals that the creation policy of a resource asks for.
+
+The time counts from the start of the create, also across a restart. Tested by
+tests/operations/test_creation_policies.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.engine.execution.calls.type_caller import TypeCaller
+from stoker.engine.execution.waiting import StoppedError
+from stoker.kernel.values import replace
+from stoker.schema.creation_policy import signals_wanted
+from stoker.schema.resource_type import Wait
+
+
+async def failure_of_signals(caller: TypeCaller, policy: Mapping[str, Any]) -> str | None:
+    """Return None once enough signals report success, or the reason why the wait failed.
+
+    Raises :class:`StoppedError` when the operation is no longer wanted.
+    """
+    wanted = signals_wanted(policy)
+    session, waiting = caller.session, caller.waiting
+    while wanted is not None:
+        seen, now = waiting.round, session.ports.clock.now()
+        signals = session.creation_signals.get(caller.row.id, {})
+        came, failures = len(signals), sum(not success for success in signals.values())
+        if failures > wanted.count - wanted.needed:
+            received = f"Received {failures} FAILURE signal(s) out of {wanted.count}"
+            return f"{received}. {wanted.needed} have to tell of success"
+        if came - failures >= wanted.needed:
+            break
+        left = (caller.row.action_started_at or now) + wanted.seconds - now
+        received = f"{came} of {wanted.count} resource signals received"
+        if left <= 0:
+            return f"{received} within the specified duration of {wanted.seconds:.0f} seconds"
+        caller.row = replace(caller.row, reason=received)
+        if caller.row != session.rows.get(caller.row.id):
+            await caller.record()
+        try:
+            await waiting.wait(Wait(after=left, on_signal=True), seen)
+        except StoppedError:
+            if waiting.stopped:
+                raise
+            return f"{caller.row.action} aborted: {waiting.failed}"
+    return None
