@@ -67,7 +67,7 @@ def output(stack: str, name: str) -> str:
 
 
 def show_page(url: str) -> None:
-    """Fetch a page from the server, through its floating IP, and print how it begins."""
+    """Fetch a page from the server, through its floating IP, and print its first lines."""
     print(f"\n$ curl {url}")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + ADDRESS_SECONDS

@@ -1,8 +1,8 @@
 #!/opt/agents/bin/python
-"""A deployment with the signal transport ZAQAR_SIGNAL that reports to its queue by itself.
+"""A deployment with the signal transport ZAQAR_SIGNAL that sends its own report to its queue.
 
-The published hooks would, but for zaqarclient, which no longer has the API that they ask for.
-Which queue, and whose, are inputs of the deployment.
+The published hooks cannot, because zaqarclient no longer has the API that they use. The queue and
+its project are inputs of the deployment.
 """
 
 import os

@@ -44,22 +44,21 @@ default policies; a test fails when behaviour and page differ. To change who may
 
 The columns:
 
-- **no token**: nothing proves who sends the request.
-- **other project**: a member of another project, who names this project in the address, or this
-  stack in a parameter.
-- **reader**, **member**: somebody with this role in the project. (With `enforce_new_defaults =
-  false`, anybody in the project who is no user of a stack is treated as a member.)
-- **stack user**: the user that was made for the resource that the address names. Users of a stack
-  live in a project of their own, and name it in addresses.
+- **no token**: the request has no proof of its sender.
+- **other project**: a member of another project. The request names this project in the address, or
+  this stack in a parameter.
+- **reader**, **member**: a user with this role in the project. (With `enforce_new_defaults =
+  false`, every user of the project is treated as a member, except users of stacks.)
+- **stack user**: the user that was created for the resource in the address. Users of a stack belong
+  to a project of their own, and name it in addresses.
 - **user of another stack** of the same project.
-- **admin**: somebody with the role admin, in another project.
+- **admin**: a user with the role admin in another project.
 
-`yes` is allowed. Otherwise the status of the answer: 401 and 403 say that the sender may not, 404
-that there is no such thing for the sender, who is not told whether there is one for others.
+`yes` is allowed. Otherwise the table has the status of the answer: 401 and 403 mean that the
+sender has no right, 404 that the sender does not see the object. It may exist for other users.
 
-Types of resources have policies of their own (`resource_types:...`): by default those that change
-the cloud for everybody, such as flavors and users, are for admins alone, at whatever depth of a
-template, and whenever a resource is made.
+Types of resources have policies of their own (`resource_types:...`). By default, only admins may
+use types that change the whole cloud, such as flavors and users, also in nested templates.
 """
 
 

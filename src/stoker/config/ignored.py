@@ -20,8 +20,8 @@ _PIPELINE = "there is no pipeline of middleware"
 _OWN_SERVER = "the web server is part of the service"
 _POOL = "the connections to the database need no tuning"
 _GIVEN_UP = "Heat itself has given it up"
-_BY_CATALOG = "servers are told the public endpoints of the catalog"
-_BOTO = "it follows from the address that servers are told"
+_BY_CATALOG = "servers get the public endpoints of the catalog"
+_BOTO = "it follows from the address that servers get"
 _BACKUPS = "volumes are backed up wherever the cloud does so"
 
 _IN_DEFAULT: Mapping[str, str] = {
@@ -48,7 +48,7 @@ _IN_DEFAULT: Mapping[str, str] = {
     _PIPELINE: "api_paste_config",
     _UNTIL_TIMEOUT: "action_retry_limit client_retry_limit max_interface_check_attempts",
     "what is stored is always encrypted": "encrypt_parameters_and_properties",
-    "every stack has an engine that goes on after a crash": "convergence_engine",
+    "every stack has an engine that continues after a crash": "convergence_engine",
     "there are no built-in templates": "template_dir loadbalancer_template",
     "stacks act by trusts or passwords from the beginning": "reauthentication_auth_method",
     _CLASSES: "cloud_backend keystone_backend resource_plugin_dirs stack_lifecycle_plugins",
@@ -123,7 +123,7 @@ _IN_GROUPS: Mapping[str, Mapping[str, str]] = {
     "auth_password": {_ONE_CLOUD: "multi_cloud allowed_auth_uris"},
     "paste_deploy": {_PIPELINE: "api_paste_config"},
     "healthcheck": {
-        "whoever may read metrics sees details": "detailed",
+        "clients that may read metrics see details": "detailed",
         "the check is built in": """path backends disable_by_file_paths allowed_source_ranges
             ignore_proxied_requests enable_by_file_paths""",
     },

@@ -205,7 +205,7 @@ _NOTIFICATIONS = (
     cfg.StrOpt(
         "default_notification_level",
         default="INFO",
-        help="Level of notifications that tell of no error; the topic ends in it.",
+        help="Level of notifications without an error; the topic ends in it.",
     ),
     cfg.StrOpt(
         "default_publisher_id", help="Publisher of notifications. Empty: orchestration.HOST."
@@ -339,7 +339,7 @@ _IDENTITY = (
     cfg.ListOpt(
         "service_token_roles",
         default=["service"],
-        help="Roles of services that may go on with expired tokens of users.",
+        help="Roles of services that may continue with expired tokens of users.",
     ),
     cfg.BoolOpt(
         "service_token_roles_required",
