@@ -22,17 +22,14 @@ from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.keys import add_key, drop_earlier_keys, keys_in
 
 Answer = TypeVar("Answer")
-RESET = "Stack status manually reset"
-"""The reason of what an operator has set to failed."""
+RESET = "Stack status manually reset"  # the reason of rows that an operator has set to failed
 
 
 class Keys(Struct, frozen=True):
     """The keys of encryption, with the number of texts of each."""
 
-    newest: str
-    """The id of the key that encrypts."""
-    texts: Mapping[str, int]
-    """How many texts each key has encrypted, by its id."""
+    newest: str  # id of the key that encrypts
+    texts: Mapping[str, int]  # number of texts that each key has encrypted, by its id
 
     @property
     def earlier(self) -> Mapping[str, int]:

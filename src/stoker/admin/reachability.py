@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import httpx
 
 _TIMEOUT_SECONDS = 10.0
+# Service types of our own APIs, with the option that replaces the catalog's entry.
 _ENDPOINTS = {
     "orchestration": "[clients_heat] url",
     "cloudformation": "[DEFAULT] heat_metadata_server_url",
 }
-"""Service types of our own APIs, with the option that replaces the catalog's entry."""
 
 
 def problems_of(conf: Any, transport: httpx.AsyncBaseTransport | None = None) -> list[str]:

@@ -34,10 +34,11 @@ from stoker.kernel.errors import (
 )
 
 XML = "application/xml; charset=UTF-8"
+# The header in which AWS clients find the id of their request, to show it with errors.
 REQUEST_ID = "x-amzn-RequestId"
-"""The header in which clients of AWS look for the id of their request, to show it with errors."""
 _NO_TEXT = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+# AWS's codes for errors that it has under another name.
 _CODES: Mapping[ErrorType, ErrorType] = {
     ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),
     FORBIDDEN: ACCESS_DENIED,
@@ -46,7 +47,6 @@ _CODES: Mapping[ErrorType, ErrorType] = {
     STACK_EXISTS: ErrorType("AlreadyExists", 400),
     WATCH_NOT_FOUND: ErrorType("ResourceNotFound", 404),
 }
-"""AWS's codes for errors that it has under another name."""
 _OF_AWS = (
     ACCESS_DENIED, INCOMPLETE_SIGNATURE, INVALID_ACTION, INVALID_COMBINATION, INVALID_NEXT_TOKEN,
     INVALID_OPERATION, LIMIT_EXCEEDED, MISSING_PARAMETER, NOT_IMPLEMENTED, NOT_SIGNED, UNAVAILABLE,

@@ -27,35 +27,29 @@ from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SWEEP_SECONDS = 1.0
+# The extension of the scope in which an application announces the project of a request.
 OWNER = "stoker.owner"
-"""The extension of the scope in which an application announces the project of a request."""
 _CROWDED = "There are as many connections as the service takes; try again later."
 _FULL = "The unfinished requests are too large together; try again later."
-_DRAINED = 1024 * 1024
-"""Bytes of a body that are still read once the request is answered."""
-_FRAMING = 8
-"""Bytes that a client may spend on the framing of each byte of a body sent in chunks."""
+_DRAINED = 1024 * 1024  # bytes of a body that are still read once the request is answered
+_FRAMING = 8  # bytes of framing that a client may spend per byte of a chunked body
 
 
 class ConnectionLimits(Struct, frozen=True):
     """Limits of clients; sizes in bytes, times in seconds."""
 
     connections: int = 1000
-    connections_per_address: int = 250
-    """Of one IPv4 address, or of one IPv6 network of 64 bits."""
-    header_size: int = 65536
-    """The request line and all headers of a request."""
+    connections_per_address: int = 250  # per IPv4 address, or per IPv6 network of 64 bits
+    header_size: int = 65536  # bytes of the request line and all headers
     header_count: int = 128
+    # Seconds from the first byte of a request, or from the start of the connection.
     header_time: float = 20.0
-    """From the first byte of a request, or from the start of the connection."""
+    # Seconds for a body, and one second more for each ``slowest_rate`` bytes of it.
     body_time: float = 30.0
-    """For a body, and one second more for each ``slowest_rate`` bytes of it."""
-    slowest_rate: int = 4096
-    """Bytes per second; also the rate at which an answer must be read."""
-    body_bytes: int = 128 * 1024 * 1024
-    """Of one owner, in requests that are not answered yet."""
+    slowest_rate: int = 4096  # bytes per second; also the rate at which an answer must be read
+    body_bytes: int = 128 * 1024 * 1024  # bytes of one owner in unanswered requests
+    # Seconds after which an answer must have been read at the slowest rate.
     unread_time: float = 30.0
-    """After which an answer must have been read at the slowest rate."""
 
 
 def limits_from(listener: Any) -> ConnectionLimits:
@@ -72,8 +66,7 @@ def limits_from(listener: Any) -> ConnectionLimits:
 class _Phase(enum.Enum):
     HEADERS = enum.auto()
     BODY = enum.auto()
-    NOTHING = enum.auto()
-    """The request is complete; the client owes nothing."""
+    NOTHING = enum.auto()  # the request is complete; the client owes nothing
 
 
 class _LimitError(Exception):
@@ -92,8 +85,8 @@ class ConnectionGate:
         self._now = now
         self._open: set[GuardedProtocol] = set()
         self._by_network: Counter[str] = Counter()
+        # Bytes of the bodies of unanswered requests, by owner.
         self._bodies: Counter[str] = Counter()
-        """Bytes of the bodies of unanswered requests by owner."""
         self._sweeping: asyncio.TimerHandle | None = None
 
     @property
@@ -189,8 +182,7 @@ class HeldBody:
 
     def __init__(self, gate: ConnectionGate) -> None:
         self._gate = gate
-        self.owner = ""
-        """The project of the request; empty while it is not known."""
+        self.owner = ""  # project of the request; empty while it is not known
         self.size = 0
 
     def add(self, size: int) -> None:
@@ -215,8 +207,7 @@ class _Unread(Struct, frozen=True):
     """An answer that its client does not read as fast as it is sent."""
 
     since: float
-    size: int
-    """Bytes to read then."""
+    size: int  # bytes to read then
 
     def is_too_slow(self, now: float, left: int, limits: ConnectionLimits) -> bool:
         """Return whether the client reads too slowly: ``left`` bytes are not sent yet."""
@@ -226,8 +217,7 @@ class _Unread(Struct, frozen=True):
 class GuardedProtocol(HttpToolsProtocol):
     """One connection within the limits of a gate."""
 
-    network = ""
-    """The address that connections are counted by."""
+    network = ""  # the address that connections are counted by
     since = 0.0  # start of the current phase of the client
 
     def __init__(self, gate: ConnectionGate, **options: Any) -> None:
@@ -236,8 +226,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._limits = gate.limits
         self._phase = _Phase.HEADERS
         self._heard = False
-        self._overhead = 0
-        """Bytes of the request that are no body: how much the parser may have collected."""
+        self._overhead = 0  # bytes of the request outside the body: a bound for the parser's memory
         self._body = 0
         self._header_size = 0
         self._drained = 0

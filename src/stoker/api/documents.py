@@ -11,8 +11,7 @@ from stoker.kernel.diagnostics import Path, format_path
 from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.json_faults import fault_of
 
-_FEW_BYTES = 16 * 1024
-"""That are read on the event loop, within a millisecond."""
+_FEW_BYTES = 16 * 1024  # bytes that are parsed on the event loop, within a millisecond
 _HALF = "has half of a character (one of two surrogates): send texts that UTF-8 can hold."
 
 

@@ -28,14 +28,12 @@ from stoker.kernel.request_scope import request_scope
 from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500
-RETRY_AFTER = 5
-"""Seconds after which a request may succeed that could not be answered."""
+RETRY_AFTER = 5  # seconds after which a failed request may succeed
 _HEADER = "x-openstack-request-id"
 _TRACE = re.compile("00-([0-9a-f]{32})-[0-9a-f]{16}-")
-_HIGH = re.compile(rb"%[89a-fA-F]|[\x80-\xff]")
-"""What is not ASCII in an address."""
+_HIGH = re.compile(rb"%[89a-fA-F]|[\x80-\xff]")  # characters outside ASCII in an address
+# Ids of requests in the form of OpenStack services: such an id of a client is kept.
 _REQUEST_ID = re.compile("req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""As services name requests: one that a client names so is known by that name elsewhere, too."""
 
 log = Log(__name__)
 

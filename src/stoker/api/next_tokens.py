@@ -10,8 +10,7 @@ import base64
 import binascii
 import hashlib
 
-_DIGEST = 12
-"""Bytes."""
+_DIGEST = 12  # bytes
 
 
 def token_of(place: str, *of: str) -> str:

@@ -18,8 +18,8 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+# The sender of a request with one of these headers is not the connected client.
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
-"""Who has sent such a request is not the one who is connected."""
 
 
 class Readers:

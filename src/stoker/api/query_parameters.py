@@ -12,8 +12,7 @@ from stoker.kernel.errors import BAD_REQUEST, ValidationError
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST = 1000
-_FEW_BYTES = 16 * 1024
-"""That are read on the event loop, within a millisecond."""
+_FEW_BYTES = 16 * 1024  # bytes that are parsed on the event loop, within a millisecond
 
 
 async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict[str, str]:

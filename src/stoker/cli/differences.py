@@ -17,16 +17,12 @@ from typing import Any
 import click
 
 _MOST_LINES = 20
-_WIDEST = 50
-"""Characters of a value that are shown beside another."""
-_WIDEST_LINE = 140
-"""Characters of an item or a line that are shown below the name."""
-_BEFORE = 12
-"""Of these, those before the first difference."""
+_WIDEST = 50  # characters of a value that are shown beside another
+_WIDEST_LINE = 140  # characters of an item or a line that are shown below the name
+_BEFORE = 12  # of these, those before the first difference
 _ONLY_SECRETS = "changes only in secrets, which are masked"
 
-Words = Callable[[str, str], str]
-"""Joins the texts of both versions to a phrase."""
+Words = Callable[[str, str], str]  # joins the texts of both versions to a phrase
 
 
 def changed_to(old: str, new: str) -> str:

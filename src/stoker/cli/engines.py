@@ -16,6 +16,7 @@ from msgspec import Struct
 from stoker.admin.database import Administration
 from stoker.cli.arguments.data_dir import Running, running_in
 
+# Columns that scripts know from Heat, in their order, and the process.
 _COLUMNS = (
     "Hostname",
     "Binary",
@@ -26,7 +27,6 @@ _COLUMNS = (
     "Updated At",
     "Status",
 )
-"""Those that scripts know from Heat, in their order, and which process it is."""
 _PATIENCE = 5.0
 
 
@@ -35,8 +35,7 @@ class Engine(Struct, frozen=True):
 
     id: str
     machine: str
-    place: str
-    """Where it answers, or else the name that it goes by."""
+    place: str  # its address, or else its name
     process: int
     reported_at: float
     up: bool

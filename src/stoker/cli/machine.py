@@ -30,8 +30,7 @@ class Check(Struct, frozen=True):
 
     name: str
     good: bool
-    needed: bool
-    """Whether servers cannot run without it."""
+    needed: bool  # whether servers cannot run without it
     detail: str = ""
     remedy: str = ""
 

@@ -15,6 +15,7 @@ import click
 
 from stoker.cli.console.failures import CommandError
 
+# Commands in the order of the help, and their lines there. Each has a module in ``commands``.
 COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
     "deploy": "Create or update a stack from a template, and show its progress.",
@@ -38,7 +39,6 @@ COMMANDS: Mapping[str, str] = {
     "stop": "Stop the background service.",
     "completion": "Print a shell completion script.",
 }
-"""Commands in the order of the help, and their lines there. Each has a module in ``commands``."""
 
 
 class _Commands(click.Group):

@@ -12,12 +12,12 @@ from typing import Any
 
 from stoker.kernel.lazy import lazy
 
+# Networks whose addresses carry an IPv4 address in their last bits.
 _CARRIERS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
-"""Networks whose addresses carry an IPv4 address in their last bits."""
+# Networks whose addresses lead to hidden IPv4 addresses.
 _TUNNELS = (IPv6Network("64:ff9b:1::/48"), IPv6Network("2002::/16"), IPv6Network("2001::/32"))
-"""Networks whose addresses lead to IPv4 addresses that one cannot see."""
+# Networks for protocols, which older versions of Python consider public.
 _SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
-"""Networks for protocols, which older versions of Python take for public."""
 
 Address = IPv4Address | IPv6Address
 

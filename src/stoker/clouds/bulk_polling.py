@@ -14,23 +14,19 @@ from weakref import WeakKeyDictionary
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudError
 
-_MANY = 5
-"""Waits for fewer objects use a request for each."""
+_MANY = 5  # for fewer waits, each object has its own request
+# Seconds after a poll for which its caller counts as waiting; longer than any pause.
 _REMEMBERED = 10.0
-"""Seconds after a poll for which its caller counts as waiting; longer than any pause."""
-_MOST = 500
-"""Entries of a list: newest first, as callers wait for those."""
+_MOST = 500  # limit on entries of a list: newest first, as callers wait for those
 
 
 @dataclass(slots=True)
 class _Shared:
     """Facts about one collection, as one user sees it."""
 
-    waiting: dict[str, float] = field(default_factory=dict)
-    """The time of the last poll of each object."""
+    waiting: dict[str, float] = field(default_factory=dict)  # time of the last poll of each object
     listed: dict[str, Object] = field(default_factory=dict)
-    taken: float = float("-inf")
-    """The list was asked for at this time, or later."""
+    taken: float = float("-inf")  # the list was requested at this time, or later
     turn: Lock = field(default_factory=Lock)
 
 

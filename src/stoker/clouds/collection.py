@@ -64,37 +64,29 @@ def send(
 class Collection(Struct, frozen=True):
     """Path of the objects of one kind, and their wrapping by the service."""
 
-    proxy: str
-    """Attribute of the connection that speaks to the service."""
+    proxy: str  # attribute of the connection for the service
     path: str
-    key: str
-    """Name around one object in a body; empty when the service uses none."""
-    plural: str
-    """Name around a list."""
+    key: str  # key of one object in a body; empty when the service uses none
+    plural: str  # key of a list
     id_field: str = "id"
     name_field: str = "name"
     update_method: str = "PUT"
-    patches: str = ""
-    """An update is a JSON patch, which sets a field by this operation."""
+    patches: str = ""  # an update is a JSON patch with this operation for fields
     microversion: str | None = None
-    item_key: str = ""
-    """Name around each entry of a list, where the service wraps even those."""
-    words: str = ""
-    """What users call an object."""
-    beside: tuple[str, ...] = ()
-    """Fields beside the object in the body of a create."""
-    headers: tuple[tuple[str, str], ...] = ()
-    """What every request says of its sender."""
+    item_key: str = ""  # key of each entry of a list, if the service has one
+    words: str = ""  # name of an object for users
+    beside: tuple[str, ...] = ()  # fields beside the object in the body of a create
+    headers: tuple[tuple[str, str], ...] = ()  # headers of every request
+    # Path of a list, newest objects first, with the same fields as a request for one object, if the
+    # service has such a list.
     detailed: str = ""
-    """Path of a list, newest objects first, with the same fields as a request for one object, if
-    the service has such a list."""
+    # A request for one object creates it, so existing objects are only found in the list.
     makes_missing: bool = False
-    """A request for one object creates it, so existing objects are only found in the list."""
+    # A name is unique in its domain only, and may be written as ``name{domain}``.
     in_domains: bool = False
-    """A name is unique in its domain only, and may be written as ``name{domain}``."""
     lower_names: bool = False  # the service stores names in lower case
+    # The service filters its list by a field; otherwise, or if it refuses, the whole list is read.
     filters: bool = True
-    """The service narrows its list by a field; where it cannot, or refuses, the whole is read."""
 
     def at(self, object_id: str, suffix: str = "") -> str:
         """Return the path of one object, whose id may be its address."""

@@ -6,18 +6,18 @@ from typing import Any
 
 from stoker.clouds.collection import Collection
 
+# Services that take changes as JSON patches, with the operation for a field. A cluster has all
+# fields from the start; a port only those with values.
 _JSON_PATCHED = {"baremetal": "add", "container_infrastructure_management": "replace"}
-"""Services that take changes as JSON patches, and how a field is set: all fields of a cluster are
-there, of a port those that have values."""
+# Services that take changes as PATCH.
 _PATCHED = frozenset({*_JSON_PATCHED, "application_container", "dns", "identity", "image"})
-"""Services that take changes as PATCH."""
+# Services that use no key around an object.
 _BARE = frozenset((
     "alarm", "application_container", "baremetal", "container_infrastructure_management", "dns",
     "image", "key_manager", "message", "workflow",
 ))  # fmt: skip
-"""Services that put no name around an object."""
+# Headers without which a service accepts no request. The messaging service wants a UUID.
 _CLIENT = {"message": (("Client-ID", "5f0c1d1e-9a0e-4c7a-8f5e-2b3c0a6d7e91"),)}
-"""Headers without which a service takes no request. The messaging service wants a UUID."""
 _BELOW = {"load_balancer": "/lbaas"}  # prefixes of the paths of services
 
 

@@ -23,12 +23,11 @@ _ERRORS = 400
 _DECREASE = 0.5
 _SLOW = 4.0
 _ALWAYS_FAST = 0.25
-_RECENT = 0.1
-"""Weight of an answer in the mean of the latest."""
+_RECENT = 0.1  # weight of a response in the recent mean
+# Weights of a faster and of a slower response in the usual duration. It falls quickly to the
+# possible speed and rises slowly, so that a permanently slow service is not held to its former
+# speed.
 _FALL, _RISE = 0.1, 0.0125
-"""Weights of a faster and of a slower answer in what is usual: that follows quickly to what is
-possible, and slowly to what has become of it, so that a service that is slow for good is not held
-to what it once was."""
 _KINDS = 256
 
 
@@ -37,11 +36,11 @@ class Bounds(Struct, frozen=True):
 
     start: float = 8.0
     floor: float = 1.0
+    # The lower bound for slowness without errors, which may not be due to the number of calls.
     slow_floor: float = 4.0
-    """The lower bound for slowness without errors, which may not be due to the number of calls."""
     ceiling: float = 64.0
+    # Seconds after a cut without a second one, because the responses belong to one overload.
     hold: float = 1.0
-    """Seconds after a cut in which there is no second one: the answers belong to one overload."""
 
 
 @dataclass(slots=True)

@@ -16,12 +16,10 @@ class Password:
 
     username: str
     password: str = field(repr=False)
-    user_domain: str = "Default"
-    """Name of the user's domain."""
+    user_domain: str = "Default"  # name of the user's domain
     project_name: str | None = None
     project_domain: str = "Default"
-    user_domain_id: str | None = None
-    """The user's domain by id; wins over the name."""
+    user_domain_id: str | None = None  # the user's domain by id; takes precedence over the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,8 @@ class ServiceAccess(Struct, frozen=True):
     region: str | None = None
     interface: str | None = None
     verify: bool | str | None = None
+    # A file with our own certificate and its key, or one for each.
     certificate: str | tuple[str, str] | None = None
-    """A file with a certificate of our own and its key, or one for each."""
 
 
 class Endpoints(Struct, frozen=True):
@@ -66,23 +64,17 @@ class Endpoints(Struct, frozen=True):
     auth_url: str
     region: str | None = None
     interface: str = "public"
-    verify: bool | str = True
-    """Whether certificates are checked, or the file to check them against."""
-    certificate: str | tuple[str, str] | None = None
-    """As that of a service."""
+    verify: bool | str = True  # whether certificates are checked, or the file to check them against
+    certificate: str | tuple[str, str] | None = None  # as that of a service
+    # By the official type of the service, as ``block-storage``.
     services: Mapping[str, ServiceAccess] = {}
-    """By the official type of the service, as ``block-storage``."""
-    timeout: float = 60.0
-    """Seconds for one HTTP request."""
-    service_user: Password | None = None
-    """The service's own user, who acts by trusts."""
+    timeout: float = 60.0  # seconds for one HTTP request
+    service_user: Password | None = None  # the service's own user, who acts with trusts
+    # Returns the current replacement of a trust.
     current_trust: Callable[[str], str] = lambda trust_id: trust_id
-    """From the id of a trust to that of the one which stands for it by now."""
+    # Creates a replacement for a refused trust, or returns None; it blocks.
     renew_trust: Callable[[str], str | None] = lambda trust_id: None
-    """Blocks; makes a trust in the place of one that is refused, or gives None."""
+    # Raises if this process may not change objects any more.
     may_change: Callable[[], None] = lambda: None
-    """Raises where this process may not change anything by now."""
-    others: AllowedHosts = AllowedHosts()
-    """Besides public addresses: where services of other clouds may be."""
-    connections: int = 64
-    """HTTP connections kept open to each host."""
+    others: AllowedHosts = AllowedHosts()  # allowed hosts of other clouds, besides public addresses
+    connections: int = 64  # HTTP connections kept open to each host

@@ -21,21 +21,21 @@ NOT_FOUND = 404
 CONFLICT = 409
 _BROKEN = 500
 _TOO_LARGE = 413
+# Statuses that pass, however long it takes: such calls are repeated until the operation ends.
 _BUSY = frozenset({408, 429, 502, 503, 504})
-"""What passes, however long it takes: such calls are repeated until the operation ends."""
 _OUT_OF_SIGHT = frozenset({403, NOT_FOUND})
+# Statuses that may pass or be permanent: such calls are repeated for five minutes.
 _DOUBTFUL = frozenset({CONFLICT, _BROKEN})
-"""What may pass, or may be so for ever: such calls are repeated for five minutes."""
 _DOUBTFUL_ATTEMPTS = 19
+# Seconds within which a request with such a response may still take effect. A service that answers
+# 500 has finished with it; a gateway without a response knows nothing.
 _LANDS = {_BROKEN: 2.0, 408: 15.0, 502: 15.0, 504: 60.0}
-"""Seconds within which a request with such an answer may still be carried out: a service that
-says 500 is done with it, a gateway that has no answer knows nothing."""
 _LANDS_CUT = 15.0
 _LANDS_LATE = 60.0
+# Errors of urllib3 and httpx before a request is sent.
 _NEVER_SENT = frozenset(
     {"NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ConnectError"}
 )
-"""What urllib3 and httpx raise before a request is on its way."""
 _LIBRARIES = frozenset({"openstack", "keystoneauth1", "requests"})
 _FIRST_PAUSE = 0.5
 _LONGEST_BACKOFF = 20.0
@@ -46,8 +46,8 @@ _FINAL_CONFLICTS = re.compile(
     r"|required by one or more|already (in use|allocated)|is required by",
     re.IGNORECASE,
 )
+# Words of load balancers: the object is changing, and will accept requests again.
 _BUSY_CONFLICTS = re.compile(r"immutable and cannot be updated", re.IGNORECASE)
-"""Words of load balancers: the object is being changed, and will be open to requests again."""
 _RATE_LIMITS = re.compile(r"\brate\b|rate-limit|too many requests", re.IGNORECASE)
 _TAGS = re.compile(r"<[^>]+>")
 

@@ -31,6 +31,7 @@ _ALIASES = {
     "volumev3": "block-storage",
     "zaqar": "message",
 }
+# Constraints whose name is not service and kind of the object.
 _SYNONYMS = {
     "blazar.reservation": "blazar.lease",
     "cinder.vtype": "cinder.type",
@@ -42,7 +43,6 @@ _SYNONYMS = {
     "neutron.taas.tap_service": "neutron.tap_service",
     "nova.network": "neutron.network",
 }
-"""Constraints that do not name their service and the kind of the object."""
 _WHOLE = {"filters": False}
 
 

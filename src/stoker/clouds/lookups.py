@@ -25,17 +25,17 @@ from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
-_IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")
-"""A name with its domain, as in ``demo{Default}``."""
+_IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")  # a name with its domain, as in ``demo{Default}``
 _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
+# The constraint that an empty text satisfies: a server without a key pair.
 _OPTIONAL = "nova.keypair"
-"""The constraint that an empty text meets: a server without a key pair."""
 
 _MOST_NAMES = 500
 _MOST_LISTED = 8
 _ALIKE = 0.7
+# Kinds that users name in templates: an error about a wrong name lists the existing ones.
 _WITH_CANDIDATES = frozenset(
     {
         ("block-storage", "type"),
@@ -50,7 +50,6 @@ _WITH_CANDIDATES = frozenset(
         ("shared-file-system", "share_type"),
     }
 )
-"""Kinds whose objects users name in templates: a wrong name is answered with those that exist."""
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

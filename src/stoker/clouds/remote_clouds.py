@@ -20,8 +20,8 @@ from stoker.clouds.payloads import payload_of
 from stoker.kernel.errors import NotFoundError
 from stoker.schema.unknown import unknown_in
 
+# Custom constraint: the place has a reachable orchestration service.
 CONSTRAINT = "stoker.orchestration"
-"""The custom constraint that a place has an orchestration service that can be reached."""
 AUTH_TYPES = ("password", "token", "v3applicationcredential", "v3password", "v3token")
 _LONGEST_SECRET = 65536
 
@@ -35,12 +35,10 @@ class Place:
     """Place of an orchestration service. None is as for the cloud of the stack."""
 
     region: str | None = None
+    # Contents of a secret: credentials for another cloud.
     access: str | None = field(default=None, repr=False)
-    """What a secret holds: how to log in to another cloud."""
-    ca_cert: str | None = None
-    """Certificates to check those of the services against, as PEM."""
+    ca_cert: str | None = None  # certificates to check those of the services against, as PEM
     insecure: bool = False
-    """Do not check certificates."""
 
 
 def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:

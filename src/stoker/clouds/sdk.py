@@ -42,18 +42,16 @@ from stoker.kernel.tracing import span
 
 _WORD = re.compile(r"[a-z_-]{2,30}")
 _MOST_WORDS = 6
-REQUEST_ID = "X-Openstack-Request-Id"
-"""The header with the id of the request that causes a call."""
+REQUEST_ID = "X-Openstack-Request-Id"  # header with the id of the request that causes a call
 _USUAL: tuple[tuple[str, Any], ...] = ()
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_OTHER_CLOUD = "other-cloud"
-"""The service that calls to other clouds count for, whatever they are to."""
+_OTHER_CLOUD = "other-cloud"  # service name for calls to other clouds, whatever they are to
 _MOST_PLACES = 32
+# Seconds during which a service missing in the catalog is not searched for again.
 _CATALOG_STANDS = 60.0
-"""Seconds within which a service that the catalog lacks is not looked for in a new one again."""
+# Called with service type, HTTP status (0 if no answer came), seconds, the pause that the answer
+# asks for, and the kind of the call: its method and the collection.
 Observer = Callable[[str, int, float, float | None, str], None]
-"""Called with service type, HTTP status (0 if no answer came), seconds, the pause that the answer
-asks for, and the kind of the call: its method and the collection."""
 
 # openstacksdk 4.x warns, at each request, of a parameter that it passes itself
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")

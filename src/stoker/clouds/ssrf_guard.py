@@ -29,10 +29,9 @@ from urllib3.exceptions import NameResolutionError
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.remote_clouds import NoSuchCloudError
 
+# Bytes of an unpacked response: a large stack with its template has less.
 _LONGEST = 16 * 1024 * 1024
-"""Bytes of an answer, unpacked: a large stack with its template has less."""
-_SECONDS = 60.0
-"""For an answer, from the first line of its head to the end of its body."""
+_SECONDS = 60.0  # for a response, from the first line of its head to the end of its body
 _PIECE = 65536
 _PACKING = ("content-encoding", "content-length", "transfer-encoding")
 

@@ -19,13 +19,13 @@ from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
 _SERVICE = "object-store"
+# Interfaces whose addresses count; None for the one that this service uses.
 _INTERFACES = ("public", None)
-"""Interfaces whose addresses count; None for the one that this service uses."""
 _VERSION = "v1"
 _OBJECT_PARTS = 3  # account, container, and at least one part of the object's name
 _KNOWN_FOR_SECONDS = 60.0
+# Hosts that all parsers of URLs read in the same way; without a user name.
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
-"""Hosts that all parsers of URLs read in the same way; without the name of a user."""
 _PORTS = {"http": 80, "https": 443}
 
 log = Log(__name__)

@@ -30,10 +30,9 @@ else:
 
 _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""From a host's name and a port to its addresses, as texts."""
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]  # resolves host name and port to addresses
+# Whether a URL of the cloud's own object store may be read from any address.
 IsOwn = Callable[[str], Awaitable[bool]]
-"""Whether a URL may be read wherever it leads, as it is one of the cloud's own object store."""
 
 log = Log(__name__)
 
@@ -41,14 +40,10 @@ log = Log(__name__)
 class WebLimits(Struct, frozen=True):
     """Settings of the operator for templates by URL."""
 
-    allowed: bool = True
-    """Whether anything is fetched at all."""
-    seconds: float = 10.0
-    """For each template."""
-    size: int = 524288
-    """Bytes of a template."""
-    hosts: AllowedHosts = field(default_factory=AllowedHosts)
-    """Besides public addresses."""
+    allowed: bool = True  # whether any URL is fetched
+    seconds: float = 10.0  # for each template
+    size: int = 524288  # bytes of a template
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)  # besides public addresses
 
 
 class _UnusableAnswerError(Exception):

@@ -27,20 +27,17 @@ Answer = TypeVar("Answer")
 
 THREADS = 8
 OF_ONE_PROJECT = 2
+# Computing time for one piece of work. The largest stacks that are measured take a tenth.
 MAX_SECONDS = 60.0
-"""Of computing that one piece of work may take. The largest stacks that are measured take a
-tenth."""
 
-LONG = 0.1
-"""Seconds after which work counts as long."""
+LONG = 0.1  # seconds after which work counts as long
+# Seconds after which a thread lets another run while there is long work. The system chooses the
+# next one: with Python's own 5 ms, the loop came last too often behind three threads, for 0.1 s.
 GIVE_WAY = 0.001
-"""Seconds after which a thread lets another run while there is long work. Which one is up to the
-system: with Python's own 5 ms, the loop came last too often behind three threads, for 0.1 s."""
-RETRY_SECONDS = 1.0
-"""Between attempts to start a thread on a machine that is short of them."""
+RETRY_SECONDS = 1.0  # between attempts to start a thread on a machine that is short of them
 _USUAL = sys.getswitchinterval()
+# Threads with long work: the switch interval is one for all threads of the process.
 _LONG: set[int] = set()
-"""Those that have long work now: the interval is one for all threads of the process."""
 
 _Job = tuple[Callable[[], Any], asyncio.Future[Any]]
 
@@ -57,19 +54,14 @@ class FairThreads:
         self._threads = threads
         self._of_one = of_one_project
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        # By project, as long as it has threads, which take jobs from it, too.
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
-        """By project, as long as it has threads. These take from it, too."""
-        self._running: Counter[str] = Counter()
-        """Threads by project."""
-        self._scarce = False
-        """A project waits for a thread that another one has."""
-        self._begun: dict[object, float] = {}
-        """Start time of the current job, by thread."""
+        self._running: Counter[str] = Counter()  # threads by project
+        self._scarce = False  # whether a project waits for a thread that another one has
+        self._begun: dict[object, float] = {}  # start time of the current job, by thread
         self._looking = False
-        self._done: deque[Callable[[], None]] = deque()
-        """What threads have for the loop to do."""
-        self._told = False
-        """The loop knows that there is something."""
+        self._done: deque[Callable[[], None]] = deque()  # callbacks of threads for the loop
+        self._told = False  # whether the loop was notified of them
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Run ``call`` when it is the turn of its project; return its result."""

@@ -45,10 +45,8 @@ class Finding(Struct, frozen=True):
     kind: Kind
     file: Path
     line: int
-    option: str
-    """As ``[group] name``."""
-    message: str
-    """What is wrong and what to do, or why there is no effect."""
+    option: str  # as ``[group] name``
+    message: str  # the fault and the remedy, or why the option has no effect
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else str(self.file)
@@ -89,8 +87,8 @@ def said_of(message: str, files: Sequence[Path]) -> Finding:
     return _finding(Kind.WRONG, at[-1], said)
 
 
+# Types of authentication for which a file has user and password.
 _PASSWORDS = ("password", "v3password")
-"""What a file that names user and password says of them."""
 
 
 def _remark(setting: Setting) -> Finding | None:
@@ -124,8 +122,8 @@ def _old_names() -> Iterator[tuple[tuple[str, str], tuple[str, Any]]]:
                 yield (old.group or group, old.name or option.dest), (group, option)
 
 
+# If several options have one old name, the first of them takes its value.
 _OLD_NAMES: Mapping[tuple[str, str], tuple[str, Any]] = dict(reversed(list(_old_names())))
-"""Of several options with one old name, the first one counts as what it is called by now."""
 
 
 def _advice(group: str, name: str) -> str:

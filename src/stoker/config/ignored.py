@@ -161,16 +161,16 @@ def _by_name() -> Iterator[tuple[str, str, str]]:
                 yield group, name, reason
 
 
-IGNORED: dict[str, dict[str, str]] = {}
-"""The reasons, by section and option."""
+IGNORED: dict[str, dict[str, str]] = {}  # reasons by section and option
 for _group, _name, _reason in _by_name():
     IGNORED.setdefault(_group, {})[_name] = _reason
 
+# Reasons for sections without any effective option.
 IGNORED_GROUPS = {
     group: reason for reason, groups in _WHOLE_GROUPS.items() for group in groups.split()
 }
-"""The reasons for sections of which no option has an effect."""
 
+# Options that a library registers when it is loaded.
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "oslo_policy": (
         "enforce_scope",
@@ -186,7 +186,6 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "remote_timeout",
     ),
 }
-"""Options that a library registers when it is loaded."""
 
+# Sections that oslo.messaging reads for notifications.
 OF_THE_BUS = frozenset(("oslo_messaging_amqp", "oslo_messaging_kafka", "oslo_messaging_rabbit"))
-"""Sections that oslo.messaging reads for notifications."""

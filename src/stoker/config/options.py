@@ -357,6 +357,8 @@ _CLIENT = (
     cfg.BoolOpt("insecure", help="Do not check certificates."),
 )
 
+# Groups about one service each, and its type. The group ``clients`` has the defaults for their
+# options.
 SERVICES = {
     "clients_aodh": "alarm",
     "clients_barbican": "key-manager",
@@ -381,7 +383,6 @@ SERVICES = {
     "clients_zaqar": "message",
     "clients_zun": "application-container",
 }
-"""Groups about one service each, and its type. What they leave open, ``clients`` says."""
 
 _OF_SERVICE = {
     "clients_keystone": (
@@ -390,6 +391,7 @@ _OF_SERVICE = {
 }
 
 
+# All options, by section.
 GROUPS: dict[str, tuple[Any, ...]] = {
     "DEFAULT": (*_SERVICE, *_LOG, *_LIMITS, *_BEHAVIOUR, *_DEFERRED, *_NOTIFICATIONS),
     "heat_api": _listener(8004),
@@ -494,4 +496,3 @@ GROUPS: dict[str, tuple[Any, ...]] = {
     ),
     "revision": (cfg.StrOpt("heat_revision", default="unknown", help="Shown by build_info."),),
 }
-"""All options, by section."""

@@ -15,8 +15,7 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 SPARING_SECONDS = 2.0  # a process that ends does not wait longer for a database that is slow
-LONGEST_PAUSE = 5.0
-"""Seconds at most before a driver that fails again and again is restarted."""
+LONGEST_PAUSE = 5.0  # seconds at most before a repeatedly failing driver is restarted
 
 
 async def spare_all(ports: Ports, drivers: Iterable[Driver]) -> None:

@@ -24,8 +24,7 @@ from stoker.schema.software import NO_SOFTWARE
 log = Log(__name__)
 
 
-LOOK_AGAIN = 30.0
-"""Seconds until a stack is checked again that another engine has taken over."""
+LOOK_AGAIN = 30.0  # seconds until a stack that another engine has acquired is checked again
 
 
 class InProcess(Dispatcher, Observer):

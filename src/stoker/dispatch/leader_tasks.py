@@ -12,8 +12,7 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-LOOK = 2.0
-"""Seconds between two checks of the lock."""
+LOOK = 2.0  # seconds between two checks of the lock
 
 
 class LeaderLock(Protocol):

@@ -17,17 +17,15 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
+# Events have their own channel: they are the most frequent notifications, and engines do not use
+# them.
 CHANNEL, EVENTS = "stoker_news", "stoker_events"
-"""Events have a channel of their own, as they are the most, and engines have no use for them."""
-AGAIN_AFTER = 1.0
-"""Seconds after which it is listened again where that has failed."""
-CHECK = 5.0
-"""Seconds of silence after which it is asked whether the database is still there."""
-ANSWERS = 10.0
-"""Seconds within which it must answer."""
+AGAIN_AFTER = 1.0  # seconds after a failure until this process listens again
+CHECK = 5.0  # seconds of silence after which the database is pinged
+ANSWERS = 10.0  # seconds within which it must answer
 
+# Handles the ids of notifications; the flag says whether this process has sent them.
 NotificationHandler = Callable[[Sequence[str], bool], None]
-"""Handles the ids of notifications; the flag says whether this process has sent them."""
 
 
 def words_of(fault: Exception) -> str:

@@ -32,32 +32,23 @@ from stoker.kernel.time_limit import project
 
 log = Log(__name__)
 
-BEAT = 1.0
-"""Seconds between heartbeats."""
-TAKEN_OVER_AFTER = 6.0
-"""Seconds without one after which others take over what an engine drives."""
-LEASE_S = 4.0
-"""Seconds after its last heartbeat for which an engine still starts calls."""
-SWEEP = 1.0
-"""Seconds between looks for what dead engines have left."""
-CHECK = 15.0
-"""Seconds between checks for operations that no engine drives."""
-AT_ONCE = 256
-"""Turns that one engine takes at the same time."""
-TOGETHER = 16
-"""Turns that are fetched together, at most: other engines need some, too."""
+BEAT = 1.0  # seconds between heartbeats
+TAKEN_OVER_AFTER = 6.0  # seconds without a heartbeat after which other engines acquire the stacks
+LEASE_S = 4.0  # seconds after its last heartbeat for which an engine still starts calls
+SWEEP = 1.0  # seconds between searches for stacks of dead engines
+CHECK = 15.0  # seconds between checks for operations that no engine drives
+AT_ONCE = 256  # limit on turns that one engine has running
+TOGETHER = 16  # limit on turns fetched together, because other engines need some, too
+# Minimal seconds between fetches: each turn is announced to all engines, and one gets it.
 FETCH_EVERY = 0.01
-"""Seconds between fetches, at least: each turn is announced to all engines; one gets it."""
-FEW = 32
-"""Turns that an engine takes even when it is busy."""
+FEW = 32  # turns that even a busy engine takes
+# Seconds until a change is written that make an engine a busy one. More turns would slow down all
+# others, including those of low-volume projects.
 BUSY = 0.1
-"""Seconds until a change is written that make an engine a busy one. More turns would slow down all
-the others, those of projects that ask for few included."""
-SPARE = 8
-"""Further turns that such an engine takes, of projects that have asked for few."""
+SPARE = 8  # further turns of low-volume projects that a busy engine takes
+# Seconds for which an engine leaves turns to each older engine, up to MOST_PATIENCE. Work that one
+# engine does together costs the database least, so the others help only when it lags.
 PATIENCE = 0.25
-"""Seconds for which an engine leaves turns to each one that is older than it, up to MOST_PATIENCE:
-what one engine does together costs the database least, so the others help where it lags."""
 MOST_PATIENCE = 1.0
 _FETCH = """
     SELECT (fetched.job).*,
@@ -78,18 +69,17 @@ _OLDER = """
     SELECT count(*) AS number FROM procrastinate_workers
     WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
 """
+# A queue that is mostly empty fills suddenly, and plans are cached. A plan for two jobs reads and
+# sorts all jobs for each fetched one: 1,000 stacks then took 2 to 6 s longer.
 _PLANS = """
     SELECT set_config(name, 'off', false)
     FROM unnest(ARRAY['enable_seqscan', 'enable_bitmapscan', 'enable_sort']) AS plans(name)
 """
-"""A queue that is mostly empty fills suddenly, and plans are cached. A plan for two jobs reads and
-sorts all jobs for each that is fetched: 1,000 stacks then took 2 to 6 s longer."""
 _FINISH = """
     DELETE FROM procrastinate_jobs
     WHERE id = ANY(%(job_ids)s::bigint[]) AND status = 'doing' AND worker_id = %(worker_id)s
 """
-_ANY, _FIRST = -(2**31), 0
-"""Priorities: of all turns, and of those whose projects are not behind."""
+_ANY, _FIRST = -(2**31), 0  # lowest priorities: of all turns, and of those of low-volume projects
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 _FAULTS = (exceptions.ConnectorException, exceptions.RunTaskError, OSError, TimeoutError)
 
@@ -141,26 +131,21 @@ class Jobs(manager.JobManager):
         self._lease = lease
         self._latency = latency
         self.worker_id: int | None = None
-        self.lost = asyncio.Event()
-        """Others may have taken over what the worker drives."""
-        self.in_doubt = False
-        """The answer to fetching a job, or to recording its end, was lost."""
+        self.lost = asyncio.Event()  # set when other engines may have acquired the worker's stacks
+        self.in_doubt = False  # whether the response to a fetch, or to the end of a job, was lost
         self._doing: set[int] = set()
-        self._spared: set[int] = set()
-        """Those of them for which there was no room."""
+        self._spared: set[int] = set()  # those of them without a free regular slot
+        # A turn has ended, or there may be a new one: an engine without a free slot may fetch now.
         self._look_again = asyncio.Event()
-        """A turn has ended, or there may be one: an engine without room may take it now."""
         self._fetching = asyncio.Lock()
-        self._want = 1
-        """How many are fetched next."""
+        self._want = 1  # number of jobs in the next fetch
         self._fetched_at = 0.0
-        self._told_at = 0.0
-        """When this engine last heard that there is a turn."""
+        self._told_at = 0.0  # when this engine was last notified of a turn
         self._told = asyncio.Event()
         self._patience = 0.0
         self._finished: list[int] = []
+        # Records the ends of turns that ended together.
         self._recording: asyncio.Task[None] | None = None
-        """Records the ends of turns that came together."""
 
     async def register_worker(self) -> int:
         """A new worker is alive."""
@@ -342,8 +327,7 @@ class Procrastinate:
         self._turns: Turns | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._working: asyncio.Task[None] | None = None
-        self._suspected: dict[str, float] = {}
-        """Stacks without a driver, with the time since when."""
+        self._suspected: dict[str, float] = {}  # stacks without a driver, with the time since when
 
     async def start(self, turns: Turns) -> None:
         """Start to take turns."""

@@ -13,8 +13,7 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-LONGEST = 30.0
-"""Seconds after which it is asked again when something is due: others may have written."""
+LONGEST = 30.0  # seconds until the next check, because other processes may have written
 
 
 class WatchTimer(Observer):

@@ -28,14 +28,10 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-STAYS = 2.0
-"""Seconds for which a driver stays with a stack that does nothing but pause."""
-GATHERS = 0.02
-"""Seconds for which notifications are gathered before they are processed."""
-AGAIN_AFTER = 1.0
-"""Seconds after which a turn is tried again that cannot continue now."""
-LETS_GO = 2.0
-"""Seconds that drivers have for the release of their stacks."""
+STAYS = 2.0  # seconds for which a driver keeps a stack that only pauses
+GATHERS = 0.02  # seconds for which notifications are gathered before they are processed
+AGAIN_AFTER = 1.0  # seconds after which a turn that cannot continue now is tried again
+LETS_GO = 2.0  # seconds that drivers have for the release of their stacks
 
 
 class Turns(Dispatcher, Observer):
@@ -48,9 +44,9 @@ class Turns(Dispatcher, Observer):
         self._drivers: dict[str, Driver] = {}
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._failures = Failures()
+        # Unprocessed notifications about stacks that are driven here: ids of ended nested stacks,
+        # or None for other changes.
         self._told: dict[str, set[str | None]] = {}
-        """Unprocessed notifications about stacks that are driven here: the nested stacks that have
-        ended, or None for other changes."""
         self._background: set[asyncio.Task[None]] = set()
         self._closed = False
         ports.store.observe(self)

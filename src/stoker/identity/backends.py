@@ -8,16 +8,13 @@ from typing import Any
 
 from stoker.engine.model.requests import Caller
 
+# The group of entry points. An entry point is called as ``factory(conf, keystone)``: the options of
+# the service, and its own way to authenticate. It returns an :data:`Authentication`.
 GROUP = "stoker.authentication"
-"""The group of entry points. What one names is called as ``factory(conf, keystone)``: the options
-of the service, and its own way to authenticate. It returns an :data:`Authentication`.
-"""
 
+# Called with the headers of a request, their names in lower case, and the project in its address.
+# Returns the caller, or None if the request does not prove its sender.
 Authentication = Callable[[Mapping[str, str], str | None], Awaitable[Caller | None]]
-"""Called with the headers of a request, their names in lower case, and the project in its address.
-
-Returns the caller, or None when the request does not prove who sends it.
-"""
 
 
 def authentication(conf: Any, keystone: Authentication) -> Authentication:

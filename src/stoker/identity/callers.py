@@ -9,8 +9,8 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant
 from stoker.identity.settings import IdentitySettings
 
+# Whether the credentials of a caller (in the terms of policies) are those of an admin.
 IsAdmin = Callable[[Mapping[str, Any]], Awaitable[bool]]
-"""Whether the credentials of a caller (in the terms of policies) are those of an admin."""
 
 
 async def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:

@@ -21,8 +21,7 @@ class Grant:
 
     token: str = field(repr=False)
     body: Mapping[str, Any] = field(repr=False)
-    expires_at: float
-    """Seconds since the epoch."""
+    expires_at: float  # seconds since the epoch
 
     @property
     def user_id(self) -> str:

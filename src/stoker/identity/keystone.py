@@ -24,8 +24,8 @@ else:
 
 Answer = TypeVar("Answer")
 
+# Called after each request with service, status or 0 without an answer, seconds, and kind.
 Called = Callable[[str, int, float, str], None]
-"""Called after each request with service, status or 0 without an answer, seconds, and kind."""
 
 _SERVICE = "identity"
 _REQUESTS = "requests"

@@ -12,8 +12,7 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-EVERY = 600.0
-"""Seconds between two looks."""
+EVERY = 600.0  # seconds between two checks
 
 
 class LeftTrusts:

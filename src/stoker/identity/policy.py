@@ -16,8 +16,7 @@ from stoker.identity.rules import DEFAULTS
 _TYPE_PREFIX = "resource_types:"
 _ANY_TYPE = "resource_types:OS::default"
 _NAMES = frozenset(rule.name for rule in DEFAULTS)
-_KEPT = 1.0
-"""Seconds for which rules and decisions are kept."""
+_KEPT = 1.0  # seconds for which rules and decisions are cached
 
 
 class Policies:

@@ -113,5 +113,5 @@ DEFAULTS: tuple[Rule, ...] = (
     Rule("resource_types:OS::default", _EVERYBODY),
     *(Rule(f"resource_types:{name}", _ADMIN) for name in _ADMIN_TYPES),
 )
+# Rules that requests are checked against; the others are only referred to.
 ASKED = tuple(rule for rule in DEFAULTS if rule not in BASE)
-"""The rules that requests are checked against; the others are there to be referred to."""

@@ -15,13 +15,11 @@ class User:
     name: str
     password: str = field(repr=False)
     domain_name: str | None = "Default"
-    domain_id: str | None = None
-    """Wins over the name."""
+    domain_id: str | None = None  # takes precedence over the name
     project_name: str | None = None
     project_domain_name: str | None = "Default"
     project_domain_id: str | None = None
-    scope_domain_id: str | None = None
-    """The domain that tokens are for, instead of a project."""
+    scope_domain_id: str | None = None  # the domain of the tokens, in place of a project
     scope_domain_name: str | None = None
 
 
@@ -29,39 +27,33 @@ class IdentitySettings(Struct, frozen=True):
     """Options of this package; times in seconds."""
 
     auth_url: str
-    service_user: User
-    """Validates tokens; the trustee unless another one is named."""
+    service_user: User  # validates tokens; also the trustee unless another one is named
     trustee: User | None = None
     region: str | None = None
     interface: str = "public"
-    verify: bool | str = True
-    """Whether certificates are checked, or the file to check them against."""
+    verify: bool | str = True  # whether certificates are checked, or the file to check them against
     timeout: float = 30.0
-    token_cache_time: float = 30.0
-    """How long a token counts that was revoked meanwhile, at most."""
+    token_cache_time: float = 30.0  # seconds for which a revoked token may still be accepted
     token_cache_size: int = 4096
-    passwords: bool = False
-    """Accept ``X-Auth-User`` and ``X-Auth-Key`` in place of a token."""
+    passwords: bool = False  # accept ``X-Auth-User`` and ``X-Auth-Key`` in place of a token
+    # Roles of services that may use expired tokens of users.
     service_token_roles: frozenset[str] = frozenset({"service"})
-    """Roles of the services for which the tokens of users count after they have expired."""
+    # Refuse requests whose service token has none of these roles.
     service_token_roles_required: bool = False
-    """Refuse requests whose service token has none of these roles."""
-    defers_by_password: bool = False
-    """Stacks act with the password that comes with the request, not by a trust."""
-    delegated_roles: tuple[str, ...] = ()
-    """Roles that trusts give; empty: all roles of the user."""
+    defers_by_password: bool = False  # stacks act with the password of the request, not by a trust
+    delegated_roles: tuple[str, ...] = ()  # roles in trusts; empty: all roles of the user
     allow_redelegation: bool = False
     stack_user_role: str = "heat_stack_user"
+    # Scoped to the domain of stack users; None: there are no stack users.
     stack_domain_admin: User | None = None
-    """Scoped to the domain of stack users; None: there are no stack users."""
+    # Root of the REST API (without version) as servers reach it; None: from the catalog.
     orchestration_url: str | None = None
-    """Root of the REST API (without version) as servers reach it; None: from the catalog."""
+    # Root of the CloudFormation API as servers reach it; None: from the catalog.
     metadata_url: str | None = None
-    """Root of the CloudFormation API as servers reach it; None: from the catalog."""
+    # Root of the CloudWatch API as servers reach it; None: from the catalog.
     watch_url: str | None = None
-    """Root of the CloudWatch API as servers reach it; None: from the catalog."""
+    # URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog.
     waitcondition_url: str | None = None
-    """URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog."""
 
     @property
     def users(self) -> list[User]:

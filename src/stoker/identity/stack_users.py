@@ -58,10 +58,9 @@ class StackDomain:
         self.keystone = keystone
         self._alone = alone
         self._role_id: str | None = None
+        # Names of projects that this process has created, or is about to create.
         self._made: set[str] = set()
-        """Names of projects that this process has made, or is about to make."""
-        self._found: set[str] | None = None
-        """Names of those that there were before."""
+        self._found: set[str] | None = None  # names of projects that existed before
 
     @property
     def settings(self) -> IdentitySettings:

@@ -36,13 +36,12 @@ if TYPE_CHECKING:
     import httpx
 
 _MOST_RECENT = 4096
+# Seconds between the end of a stack and checks whether it was the last one: its row may end later.
 LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
-"""Seconds between a stack's end and looks whether it was the last: its row may end later."""
 RENEWAL_PAUSE = 30.0  # seconds between two renewals of a trust, at least
-ASK_PAUSE = 10.0
-"""Seconds in which other processes are asked for one at most once."""
+ASK_PAUSE = 10.0  # seconds between two requests to other processes for the same trust
+# Seconds between checks whether another process has created one.
 ANSWERS = (0.1, 0.2, 0.4, 0.8, 1.5)
-"""Seconds between looks whether another process has made one."""
 
 log = Log(__name__)
 
@@ -93,10 +92,10 @@ class Trusts:
         self._looks = looks
         self._settings = keystone.settings
         self._records = records
+        # Trusts that were usable at their last check.
         self._usable: OrderedDict[tuple[Any, ...], str] = OrderedDict()
-        """Trusts that were usable at their last check."""
+        # Replacement of each trust, as far as this process knows.
         self._replaced: dict[str, str] = {}
-        """By trust, the one that stands for it, as far as this process has heard."""
         self._recent: OrderedDict[tuple[str, str], Caller] = OrderedDict()
         self._renewed: dict[tuple[str, str], float] = {}
         self._asked: dict[tuple[str, str], float] = {}

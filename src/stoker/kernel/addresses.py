@@ -12,9 +12,8 @@ _ARN = re.compile(
     r"(?:/resources/(?P<resource>[^/]+))?(?:/events/(?P<event>[^/]+))?"
 )
 STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
-"""What a stack may be called."""
+# The id of any object of this service.
 OWN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""The id of anything that this service has made."""
 
 
 class StackAddress(Struct, frozen=True):

@@ -20,13 +20,10 @@ from msgspec.structs import force_setattr
 from stoker.kernel.errors import VALIDATION_FAILED, ErrorType, RequestError
 from stoker.kernel.values import replace
 
-Path = tuple[str | int, ...]
-"""Keys and list indexes from the root of a document."""
+Path = tuple[str | int, ...]  # keys and list indexes from the root of a document
 
-MAX_MESSAGE = 2000
-"""Characters of a message, and of a suggestion: they may quote names and texts of any length."""
-_MAX_PART = 260
-"""Characters of a key that are shown in a path."""
+MAX_MESSAGE = 2000  # characters of a message or suggestion, which may quote texts of any length
+_MAX_PART = 260  # characters of a key in a path
 
 
 class Severity(StrEnum):
@@ -51,19 +48,17 @@ class Position(Struct, frozen=True):
 class Diagnostic(Struct, frozen=True):
     """One diagnostic."""
 
-    code: str
-    """A stable, short, hyphenated name, as ``unknown-function``."""
+    code: str  # a stable, short, hyphenated name, as ``unknown-function``
     message: str
     path: Path = ()
     severity: Severity = Severity.ERROR
     error_type: ErrorType = VALIDATION_FAILED
-    file: str | None = None
-    """The document that ``path`` leads into; None for the main template."""
+    file: str | None = None  # the document that ``path`` leads into; None for the main template
     position: Position | None = None
     suggestion: str | None = None
+    # In a nested document: the resources above it, the outermost first, each with its
+    # implementation, as ``group<nested_stack>``.
     above: tuple[str, ...] = ()
-    """Of a document that nested stacks are made from: the resources that lead to it, the outermost
-    first, each with what it stands for, as ``group<nested_stack>``."""
 
     def __post_init__(self) -> None:
         if len(self.message) > MAX_MESSAGE:
@@ -146,10 +141,8 @@ def refusal(
     return DiagnosticError([found])
 
 
-MORE_DIAGNOSTICS = "more-findings"
-"""Code of the diagnostic that says how many there are."""
-MAX_DIAGNOSTICS = 1000
-"""The most diagnostics reported for one document."""
+MORE_DIAGNOSTICS = "more-findings"  # code of the diagnostic with the total number
+MAX_DIAGNOSTICS = 1000  # limit on diagnostics for one document
 
 
 def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -194,10 +187,8 @@ class Diagnostics(list[Diagnostic]):
             raise DiagnosticError(first_of(self))
 
 
-MAX_COMPARED = 20_000
-"""Words that are compared for the suggestions of one document: some 0.3 s of computing."""
-FAR = 0.6
-"""How like a word another is at least that may have been meant; 1 is the same."""
+MAX_COMPARED = 20_000  # word comparisons for suggestions in one document: about 0.3 s of computing
+FAR = 0.6  # minimal similarity of a suggested word; 1 is equal
 
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100

@@ -116,8 +116,7 @@ NOT_SIGNED = ErrorType("MissingAuthenticationToken", 403)
 WRONG_SIGNATURE = ErrorType("SignatureDoesNotMatch", 403)
 
 
-MAX_REFUSAL = 10_000
-"""Characters of the message of a refusal: it may quote values of any length."""
+MAX_REFUSAL = 10_000  # characters of the message of a refusal, which may quote values of any length
 
 
 class RequestError(Exception):
@@ -230,12 +229,12 @@ _BY_NUMBER = {
     errno.ENFILE: _DESCRIPTORS,
     errno.ENOMEM: _MEMORY,
 }
+# Errors without a number: those of threads, and of modules that cannot be loaded.
 _BY_WORDS = {
     "can't start new thread": _THREADS,
     "can't allocate lock": _MEMORY,
     **{os.strerror(number): lack for number, lack in _BY_NUMBER.items()},
 }
-"""Of errors without a number: those of threads, and of modules that cannot be loaded."""
 
 
 class MachineError(Exception):

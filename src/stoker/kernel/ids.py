@@ -6,11 +6,11 @@ from collections import deque
 from typing import Protocol
 
 TOKEN_LENGTH = 12
+# The letter for each byte.
 _BASE_32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in range(256))
-"""The letter for each byte."""
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+# Bytes of an id at most, and the number of such pieces that are drawn together.
 _PIECE, _AT_ONCE = 16, 256
-"""Bytes that an id takes at most, and how many such pieces are drawn together."""
 
 
 class Ids(Protocol):

@@ -14,11 +14,9 @@ from contextvars import ContextVar
 
 from stoker.kernel.redaction import HIDDEN, names_secret, redacted
 
+# The ids of the current request: that of this service, and the one shared by all services. The
+# latter is the id of the client's own request if it has one, or else the same.
 _request: ContextVar[tuple[str, str] | None] = ContextVar("request", default=None)
-"""The ids of the current request: that of this service, and the one shared by all services.
-
-The latter is the id of the client's own request if it names one, or else the same.
-"""
 _mask: ContextVar[Callable[[str], str] | None] = ContextVar("mask", default=None)
 
 

@@ -15,32 +15,26 @@ from typing import Any
 from stoker.kernel import time_limit
 from stoker.kernel.json_tree import weigh
 
-MOST_VALUES = 1_000_000
-"""In a document that is read, as in a template; to give them back takes 40 ms."""
-WINDOW = 64 * 1024
-"""Characters that are read in one go."""
-PIECE = 5_000
-"""Values that are written in one go; a text counts one more for every 64 characters."""
+MOST_VALUES = 1_000_000  # limit on values of a document, as in a template; to free them takes 40 ms
+WINDOW = 64 * 1024  # characters read without a pause
+PIECE = 5_000  # values written without a pause; a text counts one more per 64 characters
 _TEXT = 64
 _PLAIN = 50
 _SHORT = 1000
 _FEW = 4
-_TOGETHER = 100
-"""Members of a list or map that are written in one go if they are short."""
-_MARGIN = 16
-"""Of a window's last characters, which may be half a number or half a word."""
+_TOGETHER = 100  # members of a list or map written without a pause if they are short
+_MARGIN = 16  # last characters of a window, which may be half a number or half a word
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+# The safe points for a cut: no escape of several characters is left open.
 _RUN = re.compile(
     r"""(?: [^"\\]++ | \\[^u]
         | \\u [dD][89abAB] [0-9a-fA-F]{2} \\u [0-9a-fA-F]{4}
         | \\u (?![dD][89abAB]) [0-9a-fA-F]{4} )*+""",
     re.DOTALL | re.VERBOSE,
 )
-"""What a text can be cut after: nothing that is written as several characters stays open."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SCALARS = frozenset({int, float, bool, type(None)})
-_DEEPEST = 200
-"""Levels of what is longer than a window."""
+_DEEPEST = 200  # limit on levels of values that are longer than a window
 
 
 def read(text: str, constant: Callable[[str], Any], most: float = MOST_VALUES) -> Any:

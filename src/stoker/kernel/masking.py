@@ -12,8 +12,8 @@ from urllib.parse import quote
 from stoker.kernel.json_tree import levels, replaced
 
 MASK = "******"
+# Shorter values are masked only as whole words, because they occur inside too many others.
 _WORDS = 4
-"""Shorter values are masked only where they stand as words: they are parts of too many others."""
 _SHORTEST = 2
 
 

@@ -24,8 +24,8 @@ _ASSIGNED = (
 _FERNET = r"gAAAA[\w-]{20,}={0,2}"
 _BEARER = r"(?P<begin>\b(?:Bearer|Basic)\s{1,8})[\w.~+/-]{6,}=*"
 _IN_URL = r"(?P<begin>\b[a-z][a-z0-9+.-]{0,20}://[^\s:/@]{0,200}:)[^\s@/]{1,200}(?=@)"
+# In a URL with several hosts, each with a password.
 _FURTHER = r"(?P<begin>,[^\s:/@,]{1,200}:)[^\s@/,]{1,200}(?=@)"
-"""Of a URL that names several hosts, each with a password."""
 _PEM = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)"
 
 

@@ -14,8 +14,8 @@ from contextvars import ContextVar
 
 from stoker.kernel.errors import LimitExceededError
 
+# Id of the project that the current task works for.
 project: ContextVar[str] = ContextVar("project", default="")
-"""The id of the project that the task at work works for."""
 _here = threading.local()
 
 

@@ -17,8 +17,8 @@ with warnings.catch_warnings():
     import oslo_messaging
     from oslo_messaging.notify.messaging import MessagingDriver
 
+# A connection that was idle for long may be closed: the first message detects that.
 _TRIES_AGAIN = 1
-"""A connection that has been idle for long may be closed: the first message finds that out."""
 
 
 class Publisher:

@@ -21,20 +21,18 @@ from stoker.messaging.sender import MessageSink
 
 log = Log(__name__)
 
-MOST_WAITING = 100_000
-"""Events of all stacks."""
+MOST_WAITING = 100_000  # events of all stacks
 SERVICE = "message"
-_AT_ONCE = 20
-"""Messages in one request."""
+_AT_ONCE = 20  # messages in one request
+# Characters in one request; the messaging service accepts 256 KiB by default.
 _MOST_CHARACTERS = 200_000
-"""In one request; the messaging service takes 256 KiB unless it is told otherwise."""
 _ERRORS = 400
+# Statuses of messages that will never be accepted.
 _NEVER = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 )
-"""Statuses of what is not going to be accepted, whenever it is sent."""
 
 
 class _Post(Struct, frozen=True):

@@ -19,14 +19,12 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-AT_ONCE = 100
-"""Messages in one bite."""
+AT_ONCE = 100  # messages in one batch
+# Seconds for which a lane pauses after a failure; longer after each further one.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds for which a lane rests after a failure; longer with every further one."""
+# Seconds until the next check without a notification: another process may have died before it sent.
 LOOK_AGAIN = 30.0
-"""Seconds after which it is looked anyway: another process may have died before it sent."""
-MOST_RESTING = 200
-"""Lanes; while so many rest, all do."""
+MOST_RESTING = 200  # lanes; while this many are paused, all are
 
 
 class MessageSink(Protocol):
@@ -53,8 +51,8 @@ class Sender:
         self._carrier = carrier
         self._most = most
         self._news = asyncio.Event()
+        # By lane: the end of its pause, on the loop's clock, and the pause after the next failure.
         self._resting: dict[str, tuple[float, float]] = {}
-        """By lane: until when, on the loop's clock, and the pause after the next failure."""
         self._background = Background(self._run)
         outbox.listen(self._news.set)
 

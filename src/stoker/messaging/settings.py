@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-NO_BUS = frozenset({"noop"})
-"""Drivers that send nothing."""
+NO_BUS = frozenset({"noop"})  # drivers that send nothing
 LEVELS = ("AUDIT", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")
 
 
@@ -19,17 +18,13 @@ class BusSettings(Struct, frozen=True):
 
     drivers: tuple[str, ...] = ()
     topics: tuple[str, ...] = ("notifications",)
-    transport_url: str | None = None
-    """None: that of a broker on this machine."""
+    transport_url: str | None = None  # None: a broker on this machine
     publisher_id: str = "orchestration.localhost"
-    level: str = "INFO"
-    """Of notifications that tell of no error."""
-    exchange: str = "heat"
-    """Where consumers of orchestration's notifications listen."""
-    most_waiting: int = 50_000
-    """Notifications that are kept while the bus is away."""
+    level: str = "INFO"  # level of notifications that report no error
+    exchange: str = "heat"  # exchange that consumers of orchestration's notifications read
+    most_waiting: int = 50_000  # notifications that are kept while the bus is unavailable
+    # Configuration files and directories, for the options of oslo.messaging itself.
     files: tuple[Path, ...] = ()
-    """Configuration files, for the options of oslo.messaging itself, and directories of such."""
     directories: tuple[Path, ...] = ()
 
     @property

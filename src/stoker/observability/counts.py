@@ -34,8 +34,8 @@ class Histogram:
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds = bounds
+        # By the first bound that is not exceeded; the last is for values above all.
         self.counts = [0] * (len(bounds) + 1)
-        """By the first bound that is not exceeded, the last for what exceeds all."""
         self.sum = 0.0
 
     def add(self, seconds: float) -> None:
@@ -50,27 +50,21 @@ class Counts(Observer):
     def __init__(self, clock: Clock, knows_type: Callable[[str], bool]) -> None:
         self._clock = clock
         self._knows_type = knows_type
-        self._lock = Lock()
-        """For what worker threads count."""
-        self.operations: Counter[Labels] = Counter()
-        """By action and outcome."""
+        self._lock = Lock()  # for counts from worker threads
+        self.operations: Counter[Labels] = Counter()  # by action and outcome
+        # By action.
         self.operation_times: dict[Labels, Histogram] = defaultdict(
             lambda: Histogram(OF_OPERATIONS)
         )
-        """By action."""
-        self.resources: Counter[Labels] = Counter()
-        """By type, action and outcome."""
+        self.resources: Counter[Labels] = Counter()  # by type, action and outcome
         self.changes = 0
-        self.lost_changes = 0
-        """Of which it is not known whether they were written."""
-        self.cloud_calls: Counter[Labels] = Counter()
-        """By service, method and status."""
+        self.lost_changes = 0  # changes with an unknown outcome
+        self.cloud_calls: Counter[Labels] = Counter()  # by service, method and status
+        # By service.
         self.cloud_times: dict[Labels, Histogram] = defaultdict(lambda: Histogram(OF_CALLS))
-        """By service."""
-        self.requests: Counter[Labels] = Counter()
-        """By interface, method and status."""
+        self.requests: Counter[Labels] = Counter()  # by interface, method and status
+        # By interface.
         self.request_times: dict[Labels, Histogram] = defaultdict(lambda: Histogram(OF_CALLS))
-        """By interface."""
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Count what a change tells of: operations that have ended, actions on resources."""

@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from stoker.kernel.log import Log
 
-LONG = 0.05
-"""Pauses of at least this many seconds are logged."""
+LONG = 0.05  # pauses of at least this many seconds are logged
 _TICK = 0.02
 _LOOK = 0.03
 _REMEMBERED = 20
@@ -31,13 +30,11 @@ log = Log(__name__)
 class Pause(Struct, frozen=True):
     """A time in which the loop did not turn."""
 
-    ended_at: float
-    """Seconds since the epoch."""
+    ended_at: float  # seconds since the epoch
     seconds: float
+    # CPU time of this process in the pause: much less than the pause on a busy machine.
     cpu_seconds: float
-    """That this process has computed meanwhile: much less than the pause on a busy machine."""
-    running: str
-    """What the loop was doing, innermost first; empty if it was over too soon to be seen."""
+    running: str  # stack of the loop, innermost first; empty if the pause was too short to be seen
 
 
 class EventLoopMonitor:
@@ -45,8 +42,7 @@ class EventLoopMonitor:
 
     def __init__(self) -> None:
         self._longest = 0.0
-        self._lag = 0.0
-        """How late the timer is, on average of about the last second."""
+        self._lag = 0.0  # mean lag of the timer over about the last second
         self._count = 0
         self._latest: deque[Pause] = deque(maxlen=_REMEMBERED)
         self._due = 0.0

@@ -23,21 +23,16 @@ from stoker.observability.counts import Counts, Histogram, Labels
 class Snapshot(Struct, frozen=True):
     """What is so at the moment, and what others have counted."""
 
+    # By status: number of operations, and age of the oldest one in seconds.
     open_operations: Mapping[str, tuple[int, float]]
-    """By status: how many operations, and the age of the oldest one in seconds."""
     database_bytes: int
     transactions: int
     transaction_seconds: float
-    loads: Mapping[str, Load]
-    """By service of the cloud."""
-    connections: Mapping[str, int]
-    """By interface."""
-    pauses: Mapping[str, Any]
-    """Of the event loop."""
-    work: Any
-    """What this process drives, and how the work is shared."""
-    texts_left: bool
-    """Whether something is still being encrypted with a newer key."""
+    loads: Mapping[str, Load]  # by service of the cloud
+    connections: Mapping[str, int]  # by interface
+    pauses: Mapping[str, Any]  # of the event loop
+    work: Any  # the stacks that this process drives, and the distribution of the work
+    texts_left: bool  # whether re-encryption with a newer key is still running
 
 
 def exposition(counts: Counts, snapshot: Snapshot) -> str:

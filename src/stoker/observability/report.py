@@ -18,20 +18,16 @@ from stoker.kernel.clock import Clock
 from stoker.kernel.load import Load
 from stoker.observability.counts import Counts
 
-_PATIENCE = 5.0
-"""Seconds after which a database that says nothing counts as out of reach."""
+_PATIENCE = 5.0  # seconds after which an unresponsive database counts as unreachable
 
 
 class Work(Struct, frozen=True):
     """What a process drives, and how the work is shared."""
 
-    driven: int
-    """Stacks that this process drives at the moment."""
-    due: int
-    """Stacks that could be driven now, and wait for an engine."""
+    driven: int  # stacks that this process drives at the moment
+    due: int  # stacks that could be driven now, and wait for an engine
     engines_up: int
-    engines_down: int
-    """Those of the last day that report no more."""
+    engines_down: int  # engines of the last day without reports
 
 
 class StoreState(Protocol):
@@ -51,15 +47,12 @@ class Report:
     counts: Counts
     clock: Clock
     store: StoreState
-    commits: Callable[[], tuple[int, float]]
-    """How many transactions there were, and how many seconds they took."""
-    loads: Callable[[], Mapping[str, Load]]
-    """By service of the cloud."""
+    commits: Callable[[], tuple[int, float]]  # number of transactions, and seconds that they took
+    loads: Callable[[], Mapping[str, Load]]  # by service of the cloud
     pauses: Callable[[], Mapping[str, Any]]
     reencrypting: Callable[[], bool]
     work: Callable[[], Awaitable[Work]]
-    connections: dict[str, Callable[[], int]] = field(default_factory=dict)
-    """By interface."""
+    connections: dict[str, Callable[[], int]] = field(default_factory=dict)  # by interface
 
     async def metrics(self) -> str:
         """The text that Prometheus reads. Raises StoreError, or TimeoutError."""

@@ -17,8 +17,7 @@ from stoker.kernel import tracing
 
 _REQUEST = re.compile(r"req-([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})")
 _SAMPLED = 1
-_RANDOM_BITS = 48
-"""At the beginning of a UUID; those after them are not all random."""
+_RANDOM_BITS = 48  # at the start of a UUID; not all bits after them are random
 
 
 class Traces:

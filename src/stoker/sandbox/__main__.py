@@ -24,12 +24,9 @@ from stoker.sandbox.expressions import Expressions
 from stoker.sandbox.jobs import HEADER, Answer, JobError, answer_frame, check_size, read_job
 
 MEBIBYTE = 1024 * 1024
-MEMORY = 256 * MEBIBYTE
-"""That a helper may reserve beyond what it has at the start."""
-_GROWN = 64 * MEBIBYTE
-"""A helper that uses so much more than at the start ends after its job."""
-_GRACE = 0.3
-"""Seconds of computing after which the kernel ends who cannot be interrupted."""
+MEMORY = 256 * MEBIBYTE  # bytes that a helper may reserve beyond those at its start
+_GROWN = 64 * MEBIBYTE  # a helper that has grown by this much ends after its job
+_GRACE = 0.3  # seconds of computing after which the kernel ends a helper that cannot be interrupted
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
@@ -74,12 +71,12 @@ def _memory(field: int) -> int:
 
 
 _STATM = "/proc/self/statm"
+# Expressions whose parts load modules, codecs and time zones.
 _LOADING = (
     'regex("a").matches($.data.a) and [1].len() > 0',
     r'"\n\N{DIGIT ONE}"',
     'datetime("1", "%d").format("%c") != datetime("1 May 2000").replace(offset => localtz()).year',
 )
-"""Expressions whose parts load modules, codecs and time zones."""
 
 
 def _start_clocks(seconds: float) -> None:

@@ -15,12 +15,9 @@ from yaql.language import specs, yaqltypes
 
 from stoker.sandbox.jobs import JobError
 
-MAX_CHARACTERS = 1024 * 1024
-"""Length of a result."""
-_MAX_WIDTH = 1000
-"""Width and precision of a field."""
-_MAX_SPECIFICATION = 80
-"""Characters behind the colon of a field."""
+MAX_CHARACTERS = 1024 * 1024  # length of a result
+_MAX_WIDTH = 1000  # width and precision of a field
+_MAX_SPECIFICATION = 80  # characters behind the colon of a field
 _FIELD = re.compile(r"\w*")
 _NUMBER = re.compile(r"\d+")
 _PLAIN = (str, int, float, bool, type(None))

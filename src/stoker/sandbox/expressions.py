@@ -12,10 +12,8 @@ from stoker.kernel.json_tree import levels
 from stoker.sandbox import expression_formats, expression_patterns
 from stoker.sandbox.jobs import JobError
 
-_MAX_BITS = 4096
-"""Of a number."""
-_MAX_REASON = 500
-"""Characters of what the library says."""
+_MAX_BITS = 4096  # per number
+_MAX_REASON = 500  # characters of the library's message
 
 
 class Expressions:

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 from stoker.kernel.json_tree import TooLargeError, levels
 
+# Values in the data and the result of an expression, each as often as it occurs.
 MAX_VALUES = 200_000
-"""Values in the data of an expression, and in its result, each as often as it occurs."""
+# Characters of all texts in the data and the result of an expression.
 MAX_CHARACTERS = 8 * 1024 * 1024
-"""Of all texts in the data of an expression, and in its result."""
 MAX_DEPTH = 100
-MAX_ANSWER = 64 * 1024 * 1024
-"""Bytes of an answer; within the bounds above it is never so long."""
+MAX_ANSWER = 64 * 1024 * 1024  # bytes of an answer; the bounds above keep it shorter
 HEADER = struct.Struct("!I")
 
 _PAIRS = "\0pairs"
@@ -39,8 +38,7 @@ class Job(NamedTuple):
     """What a helper is to do."""
 
     kind: str
-    seconds: float
-    """Of computing that it may take."""
+    seconds: float  # seconds of computing for the job
     arguments: tuple[Any, ...]
 
 
@@ -50,8 +48,7 @@ class Answer(NamedTuple):
     value: Any
     refused: tuple[str, str] | None
     seconds: float
-    last: bool
-    """The helper ends: it has run into a limit, or it has grown."""
+    last: bool  # whether the helper ends: it has run into a limit, or it has grown
 
 
 def check_size(value: Any) -> None:

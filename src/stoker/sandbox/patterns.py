@@ -7,8 +7,7 @@ import regex
 
 from stoker.sandbox.jobs import JobError
 
-_MAX_PATTERN = 4096
-"""Characters of a pattern."""
+_MAX_PATTERN = 4096  # characters of a pattern
 
 
 @lru_cache(maxsize=256)

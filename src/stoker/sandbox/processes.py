@@ -14,12 +14,10 @@ from threading import BoundedSemaphore, Lock
 
 from stoker.sandbox.jobs import HEADER, MAX_ANSWER
 
-START_SECONDS = 30.0
-"""That a helper may need until it is ready."""
+START_SECONDS = 30.0  # seconds for a helper to get ready
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 _PIECE = 1024 * 1024
-_WARM = 2
-"""Helpers that are kept when there is nothing to do."""
+_WARM = 2  # helpers that are kept when there is no work
 
 
 class HelperDiedError(Exception):
@@ -27,8 +25,7 @@ class HelperDiedError(Exception):
 
     def __init__(self, signal_number: int | None) -> None:
         super().__init__(signal_number)
-        self.signal_number = signal_number
-        """None if it was no signal."""
+        self.signal_number = signal_number  # None if it was no signal
 
 
 class Process:
@@ -120,8 +117,7 @@ class Pool:
         # the pool.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
         self._next: Future[Process] | None = None
-        self.ended = 0
-        """Helpers that had to be replaced so far."""
+        self.ended = 0  # helpers that had to be replaced so far
 
     def run(self, frame: bytes, seconds: float) -> tuple[bytes, Process]:
         """The answer to a job, and the helper, to be given back or to be dropped.

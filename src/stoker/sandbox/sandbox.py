@@ -24,12 +24,9 @@ from stoker.sandbox.processes import HelperDiedError, Pool
 from stoker.schema.helpers import ComputationError, MalformedExpressionError
 
 MEMORY = "256 MiB"
-PATIENCE = 20.0
-"""Seconds more than those of computing that a job may last on a busy machine."""
-_LEAST = 0.00005
-"""Seconds that every job counts: the clock is coarse on some machines."""
-_SHORT = 600
-"""Characters of a job that is remembered."""
+PATIENCE = 20.0  # seconds beyond those of computing that a job may last on a busy machine
+_LEAST = 0.00005  # seconds that every job counts: the clock is coarse on some machines
+_SHORT = 600  # characters of a job that is cached
 _REMEMBERED = 4096
 _TOO_LARGE = f"has more than {MAX_VALUES} values, {MAX_CHARACTERS} characters or {MAX_DEPTH} levels"
 _TIME = frozenset({signal.SIGVTALRM, signal.SIGXCPU, signal.SIGPROF})

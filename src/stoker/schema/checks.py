@@ -18,8 +18,7 @@ from typing import Any
 from stoker.kernel.json_faults import fault_of
 from stoker.schema.cron import cron_fault
 
-Check = Callable[[Any], str | None]
-"""Returns what is wrong with the value, or None."""
+Check = Callable[[Any], str | None]  # returns the fault of the value, or None
 
 _MAC = re.compile(
     r"[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}",
@@ -159,6 +158,7 @@ def test_constr(value: Any) -> str | None:
     return None
 
 
+# Custom constraints that are checked here, by name.
 PURE: Mapping[str, Check] = {
     "cron_expression": cron_expression,
     "dns_domain": dns_domain,
@@ -174,8 +174,8 @@ PURE: Mapping[str, Check] = {
     "test_constr": test_constr,
     "timezone": timezone,
 }
-"""The custom constraints that are checked here, by name."""
 
+# Custom constraints that only a cloud can check.
 CLOUD = frozenset(
     {
         "barbican.container", "barbican.secret", "blazar.reservation", "cinder.backup",
@@ -194,4 +194,3 @@ CLOUD = frozenset(
         "octavia.loadbalancer", "octavia.pool", "trove.flavor", "zaqar.queue",
     }
 )  # fmt: skip
-"""The custom constraints that only a cloud can answer."""

@@ -119,8 +119,8 @@ class AllowedPattern:
 
     pattern: str
     description: str | None = None
+    # Shared with the other patterns of the document.
     budget: PatternBudget = field(default_factory=PatternBudget, compare=False, repr=False)
-    """Shared with the other patterns of the document."""
 
     def fault(self, value: Any) -> str | None:
         """Return a fault if a text does not match, or if the match takes too long."""
@@ -168,8 +168,7 @@ class CustomCheck(Struct, frozen=True):
     constraint: str
     value: Any
     path: Path
-    description: str = ""
-    """What the template says about the constraint."""
+    description: str = ""  # description of the constraint in the template
 
 
 Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom

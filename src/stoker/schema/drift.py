@@ -36,12 +36,10 @@ class Comparison(Struct, frozen=True):
     """Differences, and properties that could not be compared."""
 
     differences: tuple[Difference, ...] = ()
-    untold: tuple[str, ...] = ()
-    """Properties with a given value that the object does not show."""
+    untold: tuple[str, ...] = ()  # properties with a given value that the object does not show
 
 
 SAME = Comparison()
-"""Nothing differs."""
 
 
 def compare(

@@ -20,8 +20,7 @@ class ComputationError(Exception):
     def __init__(self, message: str, seconds: float = 0.0) -> None:
         super().__init__(message)
         self.message = message
-        self.seconds = seconds
-        """Computing time that was spent nevertheless."""
+        self.seconds = seconds  # computing time that was spent nevertheless
 
 
 class MalformedExpressionError(ComputationError):
@@ -71,15 +70,11 @@ class OwnPatterns(NoHelpers):
         return [len(text) <= _LONGEST and matches(text) is not None for text in texts], 0.0
 
 
-_LONGEST = 1000
-"""Characters of a text that is compared with a pattern of a resource type."""
+_LONGEST = 1000  # characters of a text that is matched with a pattern of a resource type
 
-MAX_SECONDS = 0.5
-"""Of one match."""
-MAX_TOGETHER = 1.0
-"""Seconds of all patterns of a document."""
-_FREE = 0.0001
-"""Seconds of each use of a pattern that do not count."""
+MAX_SECONDS = 0.5  # per match
+MAX_TOGETHER = 1.0  # seconds for all patterns of a document
+_FREE = 0.0001  # seconds of each use of a pattern that do not count
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ from typing import Any
 from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown
 
-Neighbour = tuple[str, Mapping[str, Any]]
-"""Type name and properties of a resource."""
+Neighbour = tuple[str, Mapping[str, Any]]  # type name and properties of a resource
 
 
 class Neighbours(Mapping[str, Neighbour]):

@@ -44,17 +44,15 @@ class NameLookup(Struct, frozen=True):
 
     finder: Finder
     value: str
-    path: Path
-    """Path inside the resource's properties."""
+    path: Path  # path inside the resource's properties
 
 
 class Interruption(Struct, frozen=True):
     """What a change of a property in place does to an object that is in use."""
 
-    effect: str
-    """In words, with the object as "it": "it restarts"."""
+    effect: str  # in words, with the object as "it": "it restarts"
+    # Another property, and its value that avoids the interruption.
     unless: tuple[str, Any] | None = None
-    """Another property, and the value with which nothing is interrupted."""
 
 
 class Property(Struct, frozen=True):
@@ -67,23 +65,20 @@ class Property(Struct, frozen=True):
     update_allowed: bool = False
     immutable: bool = False
     constraints: tuple[Constraint, ...] = ()
-    entries: Mapping[str, Property] | None = None
-    """The keys of a map."""
-    items: Property | None = None
-    """The entries of a list."""
+    entries: Mapping[str, Property] | None = None  # keys of a map
+    items: Property | None = None  # entries of a list
     finder: Finder | None = None
+    # As for parameters: a map may be a list or JSON text, a list may be comma-separated text.
     convert: bool = False
-    """As for parameters: a map may be a list or JSON text, a list may be comma-separated text."""
     implemented: bool = True
     support: SupportStatus = SUPPORTED
+    # A deprecated alias: its value moves to the sibling property of that name.
     renamed_to: str | None = None
-    """A deprecated alias: its value moves to the sibling property of that name."""
-    sensitive: bool = False
-    """Masked in every view, log and event."""
+    sensitive: bool = False  # masked in every view, log and event
+    # For plans: the effect of a change on users of the object.
     interruption: Interruption | None = None
-    """For plans: what it means for users of the object that the property is changed."""
+    # The service refuses a smaller number for an existing object; plans refuse it first.
     only_grows: bool = False
-    """The service refuses a smaller number for an existing object; plans refuse it first."""
 
 
 class Attribute(Struct, frozen=True):
@@ -91,10 +86,8 @@ class Attribute(Struct, frozen=True):
 
     description: str = ""
     type: Type | None = None
-    cached: bool = True
-    """False: read again whenever it is used."""
-    of_members: bool = False
-    """It is followed by the name of an attribute of the members of a group."""
+    cached: bool = True  # False: read again whenever it is used
+    of_members: bool = False  # it is followed by the name of an attribute of the members of a group
     support: SupportStatus = SUPPORTED
 
 

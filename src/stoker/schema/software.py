@@ -26,10 +26,8 @@ from stoker.schema.conversion import (
 from stoker.schema.properties import Property, Type
 from stoker.schema.values import check_properties
 
-TOLD = "told"
-"""Key of a server's data: what its metadata says besides what the template does."""
-Entry = Mapping[str, Any]
-"""An input or an output, as it is declared."""
+TOLD = "told"  # key of a server's data: the metadata beside that of the template
+Entry = Mapping[str, Any]  # a declared input or output
 
 _TYPE = Property(
     Type.STRING,
@@ -37,6 +35,7 @@ _TYPE = Property(
     default="String",
     constraints=(AllowedValues(["String", "Number", "CommaDelimitedList", "Json", "Boolean"]),),
 )
+# Fields of an input of a config.
 INPUT: Mapping[str, Property] = {
     "name": Property(Type.STRING, "Name of the input.", required=True),
     "description": Property(Type.STRING, "What the input is for."),
@@ -48,7 +47,7 @@ INPUT: Mapping[str, Property] = {
         default=False,
     ),
 }
-"""What a config says of an input."""
+# Fields of an output of a config.
 OUTPUT: Mapping[str, Property] = {
     "name": Property(Type.STRING, "Name of the output.", required=True),
     "description": Property(Type.STRING, "What the output tells."),
@@ -59,15 +58,14 @@ OUTPUT: Mapping[str, Property] = {
         default=False,
     ),
 }
-"""What a config says of an output."""
 _INPUT_WITH_VALUE = {**INPUT, "value": Property(Type.ANY, "Value that the server gets.")}
+# Conversions of values of a type; those of type String may be anything.
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "Number": to_number,
     "CommaDelimitedList": to_list_parameter,
     "Json": to_json_parameter,
     "Boolean": to_boolean,
 }
-"""What reads values of a type; those of type String may be anything."""
 
 
 class SoftwareConfig(Struct, frozen=True):
@@ -110,8 +108,7 @@ class Deployment(Struct, frozen=True):
     created_at: float
     config_id: str
     server_id: str
-    stack_id: str | None = None
-    """The stack of the resource that has made it."""
+    stack_id: str | None = None  # the stack of the resource that created it
     action: Any = None
     status: Any = None
     reason: Any = None
@@ -135,10 +132,8 @@ class SoftwareChange(Struct, frozen=True):
 
     configs: tuple[SoftwareConfig, ...] = ()
     deployments: tuple[Deployment, ...] = ()
-    dropped: tuple[str, ...] = ()
-    """Ids. A config that a deployment still refers to stays."""
-    servers: tuple[str, ...] = ()
-    """Ids of the servers whose deployments change by this."""
+    dropped: tuple[str, ...] = ()  # Ids. A config that a deployment still refers to is kept.
+    servers: tuple[str, ...] = ()  # ids of the servers whose deployments this changes
 
 
 NO_SOFTWARE = SoftwareChange()

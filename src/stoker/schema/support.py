@@ -23,8 +23,7 @@ class SupportStatus(Struct, frozen=True):
     version: str | None = None
     message: str | None = None
     previous: SupportStatus | None = None
-    substitute: str | None = None
-    """Name of the property or type to use instead."""
+    substitute: str | None = None  # name of the replacing property or type
 
 
 SUPPORTED = SupportStatus()

@@ -29,21 +29,20 @@ from stoker.schema.shapes import advice_on
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in
 
-MISSING = "missing-property"
-"""Code of the finding about a required property that is not given."""
+MISSING = "missing-property"  # code of the finding about a missing required property
 
 
 @dataclass(slots=True)
 class Checked:
     """Properties after checking."""
 
+    # A value for every declared property; absent ones are None. Only valid without errors.
     values: dict[str, Any] = field(default_factory=dict)
-    """A value for every declared property; absent ones are None. Only good without errors."""
     findings: list[Diagnostic] = field(default_factory=list)
+    # Constraints for a cloud to check; paths start with the given path.
     custom_checks: list[CustomCheck] = field(default_factory=list)
-    """Constraints for a cloud to answer; paths begin with the path that was handed in."""
+    # Values that may be names of cloud objects; paths start at the property.
     lookups: list[NameLookup] = field(default_factory=list)
-    """Values that may be names of cloud objects; paths begin at the property."""
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -64,6 +63,7 @@ def check_properties(
 
 
 _PLAIN = frozenset({bool, int, float})
+# Value of a required property that is given as null.
 _EMPTY: Mapping[Type, Any] = {
     Type.STRING: "",
     Type.INTEGER: 0,
@@ -73,7 +73,6 @@ _EMPTY: Mapping[Type, Any] = {
     Type.MAP: {},
     Type.ANY: None,
 }
-"""What null stands for when it is given for a required property."""
 
 
 class _Checker:

@@ -27,22 +27,18 @@ COMPARISONS: Mapping[str, Compare] = {
     "LessThanThreshold": operator.lt,
     "LessThanOrEqualToThreshold": operator.le,
 }
-_OF_NOTHING = frozenset({"SampleCount", "Sum"})
-"""Statistics that have a value where nothing was measured: nought."""
-_SLACK = 0.5
-"""Seconds that sums of times may be wrong by."""
+_OF_NOTHING = frozenset({"SampleCount", "Sum"})  # statistics that are zero without measurements
+_SLACK = 0.5  # tolerated error of sums of times, in seconds
 
 
 class Measurement(Struct, frozen=True):
     """A value of a metric, or what is known of several of them together."""
 
     at: float
-    total: float
-    """The value; of several, their sum."""
+    total: float  # the value, or the sum of several
     unit: str | None = None
     count: float = 1.0
-    least: float | None = None
-    """None where all values are the same."""
+    least: float | None = None  # None if all values are the same
     most: float | None = None
 
 
@@ -76,17 +72,14 @@ class WatchRule(Struct, frozen=True):
 
     namespace: str
     metric: str
-    dimensions: Mapping[str, str]
-    """A measurement counts that has all of these."""
-    period: int
-    """Seconds that one value of the statistic is about, and between two looks."""
-    periods: int
-    """How many values in a row must be beyond the threshold."""
+    dimensions: Mapping[str, str]  # a measurement counts if it has all of these
+    period: int  # seconds of one value of the statistic, and between two evaluations
+    periods: int  # number of consecutive values beyond the threshold
     statistic: str
     comparison: str
     threshold: float
+    # References of the resources that are signalled when the state becomes this one.
     actions: Mapping[WatchState, Sequence[Any]]
-    """References of the resources that are signalled when the state becomes this one."""
     description: str = ""
     unit: str | None = None
 

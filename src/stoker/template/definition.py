@@ -29,28 +29,25 @@ class Definition(Struct, frozen=True):
     """One resource as the template wants it."""
 
     name: str
-    type_name: str
-    """As the template spells it."""
-    type: ResourceType
-    """As the environment resolves it."""
+    type_name: str  # as written in the template
+    type: ResourceType  # as the environment resolves it
+    # Checked and converted, with defaults; may contain :class:`stoker.schema.unknown.Unknown`.
     properties: Mapping[str, Any]
-    """Checked and coerced, defaults filled in; may hold :class:`stoker.schema.unknown.Unknown`."""
+    # Names of the enabled resources that must be complete before: references and ``depends_on``.
     dependencies: frozenset[str]
-    """Names of the enabled resources that must come first: references and ``depends_on``."""
     explicit_dependencies: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deletion_policy: DeletionPolicy = DeletionPolicy.DELETE
     update_policy: Mapping[str, Any] = field(default_factory=dict)
     creation_policy: Mapping[str, Any] = field(default_factory=dict)
+    # For an object that is replaced; None: as when it is removed.
     update_replace_policy: DeletionPolicy | None = None
-    """What happens to an object that another takes the place of; None: as when it is removed."""
     description: str = ""
-    external_id: str | None = None
-    """The object exists already and is only referred to."""
+    external_id: str | None = None  # id of an existing object that is only referred to
+    # Actions that the environment forbids: ``update``, ``replace``.
     restricted: frozenset[str] = frozenset()
-    """What the environment forbids to do to the object: ``update``, ``replace``."""
+    # Data of the snapshot from which the object is to be restored.
     snapshot: Mapping[str, Any] | None = None
-    """What a snapshot holds of the object, which is to get that back."""
 
 
 class Facts(Protocol):
@@ -72,14 +69,10 @@ class Output(Struct, frozen=True):
     name: str
     value: Any
     description: str = ""
-    error: str | None = None
-    """Why the value could not be computed."""
-    note: str | None = None
-    """Why the value may be old."""
-    export: str | None = None
-    """The name under which other stacks find it."""
-    known: bool = True
-    """Whether what it refers to is known; its value is None otherwise."""
+    error: str | None = None  # why the value could not be computed
+    note: str | None = None  # why the value may be outdated
+    export: str | None = None  # name under which other stacks import it
+    known: bool = True  # whether its references are known; otherwise the value is None
 
 
 class TypeRegistry(Protocol):

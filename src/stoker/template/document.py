@@ -44,16 +44,15 @@ from stoker.template.versions import (
     version_of,
 )
 
+# The condition of unconditional resources. None may be written in a template, and is refused.
 NO_CONDITION = object()
-"""The condition of what is unconditional; None may be written in a template, and is refused."""
 
 
 LONGEST_NAME = 255
 _NOT_IN_NAMES = frozenset("/\0")
-LOOP = "Fn::ForEach::"
-"""Prefix of the keys of loops."""
+LOOP = "Fn::ForEach::"  # prefix of the keys of loops
+# Characters of all cached nested templates, because many stacks nest the same few.
 MAX_CACHED = 1024 * 1024
-"""Characters of all nested templates that are kept: many stacks nest the same few."""
 
 
 class ResourceBody(Struct, frozen=True):
@@ -82,8 +81,7 @@ class OutputBody(Struct, frozen=True):
     path: Path
     description: Any = ""
     condition: Any = NO_CONDITION
-    export: Any = None
-    """The name under which other stacks of the project find it."""
+    export: Any = None  # name under which other stacks of the project import it
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,8 @@ class Template:
     source: Source
     version: Version
     description: Any = "No description"
+    # Declarations as written; :mod:`stoker.template.parameters.declarations` reads them.
     parameters: Any = None
-    """Declarations as written; :mod:`stoker.template.parameters.declarations` reads them."""
     parameter_groups: Any = None
     mappings: Any = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)
@@ -319,8 +317,8 @@ def _by_name(section: Any) -> str | None:
     return 'leave out the "- " before each name'
 
 
+# Transforms whose functions every CloudFormation template has.
 _TRANSFORMS = ("AWS::LanguageExtensions",)
-"""Whose functions every CloudFormation template has."""
 
 
 def _transforms(reader: _Reader) -> tuple[str, ...]:
@@ -411,6 +409,7 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
     ]
 
 
+# Part of a resource, its allowed Python types (maps call functions), in words.
 _SHAPES: tuple[tuple[str, Any, str], ...] = (
     ("properties", dict, "a map"),
     ("metadata", dict, "a map"),
@@ -422,7 +421,6 @@ _SHAPES: tuple[tuple[str, Any, str], ...] = (
     ("external_id", (str, dict), "text"),
     ("description", str, "text"),
 )
-"""Part of a resource, the Python types that it may have (maps call functions), in words."""
 
 
 def _outputs(reader: _Reader) -> dict[str, OutputBody]:

@@ -79,20 +79,17 @@ CFN = Dialect(
 class Version(Struct, frozen=True):
     """One version of the template language."""
 
-    key: str
-    """The section that names the version, as ``heat_template_version``."""
+    key: str  # the section that names the version, as ``heat_template_version``
     name: str
     dialect: Dialect
     functions: frozenset[str]
     condition_functions: frozenset[str]
     sections: frozenset[str]
     aliases: tuple[str, ...] = ()
+    # Functions of older versions, which this one refuses by name.
     removed: frozenset[str] = frozenset()
-    """Functions of older versions, which this one refuses by name."""
-    extensions: frozenset[str] = frozenset()
-    """Functions beyond those that this version is known for elsewhere."""
-    condition_extensions: frozenset[str] = frozenset()
-    """The same in conditions."""
+    extensions: frozenset[str] = frozenset()  # functions beyond those that Heat has in this version
+    condition_extensions: frozenset[str] = frozenset()  # the same in conditions
     resource_keys: frozenset[str] = frozenset()
 
     @property
@@ -128,8 +125,8 @@ _CFN_SECTIONS = frozenset(
         "Parameters", "Resources", "Outputs",
     }
 )  # fmt: skip
+# Sections that Heat's dialect lacks.
 _CFN_EXTRA_SECTIONS = frozenset({"Metadata", "Rules", "Transform"})
-"""Sections that Heat's dialect lacks."""
 _CFN_CONDITIONS = frozenset({"Fn::And", "Fn::Equals", "Fn::FindInMap", "Fn::Not", "Fn::Or", "Ref"})
 _CFN_CONDITION_EXTENSIONS = frozenset(
     {"Fn::Join", "Fn::Length", "Fn::Select", "Fn::Split", "Fn::Sub", "Fn::ToJsonString"}
@@ -150,6 +147,7 @@ _HOT_FIRST = frozenset(
 _PIKE = frozenset(
     {"contains", "list_concat", "list_concat_unique", "make_url", "str_replace_vstrict"}
 )
+# Name and aliases of each version, the functions that it adds, and those that it removes.
 _HOT_CHANGES: tuple[tuple[str, tuple[str, ...], frozenset[str], frozenset[str]], ...] = (
     ("2013-05-23", (), _HOT_FIRST | _CFN_IN_HOT, frozenset()),
     ("2014-10-16", (), frozenset(), _CFN_IN_HOT - {"Fn::Select"}),
@@ -163,7 +161,6 @@ _HOT_CHANGES: tuple[tuple[str, tuple[str, ...], frozenset[str], frozenset[str]],
     ("2018-08-31", ("rocky",), frozenset(), frozenset()),
     ("2021-04-16", ("wallaby",), frozenset(), frozenset()),
 )
-"""Name and aliases of each version, the functions that it adds, and those that it removes."""
 _CONDITIONAL_SINCE = "2016-10-14"
 _RICH_CONDITIONS_SINCE = "2017-09-01"
 
@@ -200,6 +197,7 @@ def _hot_versions() -> list[Version]:
     return versions
 
 
+# All versions, the CloudFormation ones first, then by date.
 VERSIONS: tuple[Version, ...] = (
     Version(
         key="AWSTemplateFormatVersion",
@@ -224,20 +222,18 @@ VERSIONS: tuple[Version, ...] = (
     ),
     *_hot_versions(),
 )
-"""All versions, the CloudFormation ones first, then by date."""
-CFN_VERSION = VERSIONS[0]
-"""The version of AWS's own templates, in which it is optional."""
+CFN_VERSION = VERSIONS[0]  # the version of AWS's own templates, in which it is optional
 
+# Start of refusals of texts that are no template, which clients search for.
 NOT_VALID = "Template not in valid format"
-"""How refusals of what is no template begin: clients look for it."""
 VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
 
+# Names in the API, those of HOT with their aliases.
 BY_NAME: Mapping[str, Version] = {
     f"{version.key}.{name}": version
     for version in VERSIONS
     for name in (version.name, *version.aliases)
 }
-"""As the API names them, those of HOT by their aliases too."""
 
 
 def version_of(data: Mapping[Any, Any]) -> Version:
@@ -274,6 +270,7 @@ def advice_on(
 
 
 _NEWEST = f"{VERSION_KEYS[0]}: 2021-04-16"
+# Other documents that users send by mistake: description and remedy by their keys.
 _MISTAKEN: Mapping[str, Sequence[str]] = {
     "these are the sections of an environment: give it with -e": (
         "resource_registry", "parameter_defaults",
@@ -292,7 +289,6 @@ _MISTAKEN: Mapping[str, Sequence[str]] = {
         "runcmd", "bootcmd", "write_files", "packages", "package_update", "package_upgrade",
     ),
 }  # fmt: skip
-"""What else people hand in: what it is and what to do, by the keys that say so."""
 
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:

@@ -37,8 +37,7 @@ from stoker.kernel.errors import (
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 
-PATHS = ("/v1", "/v1/")
-"""Where the API is served; clients send either."""
+PATHS = ("/v1", "/v1/")  # paths of the API; clients send either
 _ROOT = ("", "/")
 
 

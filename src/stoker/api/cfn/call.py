@@ -19,10 +19,8 @@ class CfnSettings(Struct, frozen=True):
     """Settings of the operator for the API."""
 
     max_body_size: int  # bytes
-    hidden_tags: tuple[str, ...] = ()
-    """Stacks with one of these tags are not listed."""
-    most_stacks: int = -1
-    """Of a project; -1 for any number."""
+    hidden_tags: tuple[str, ...] = ()  # stacks with one of these tags are not listed
+    most_stacks: int = -1  # per project; -1 for any number
 
 
 class Api(Struct, frozen=True):

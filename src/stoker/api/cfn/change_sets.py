@@ -20,8 +20,8 @@ from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import CHANGE_SET_NOT_FOUND, VALUE_ERROR, NotFoundError, ValidationError
 
 _NAME = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,127}", re.ASCII)
+# Project, id of the stack, name and id of the change set.
 _ARN = re.compile(r"arn:openstack:heat::[^:/]+:changeSets/([^/]+)/([^/]+)/([^/]+)")
-"""Project, id of the stack, name and id of the change set."""
 _KINDS = ("UPDATE", "CREATE")
 _LONGEST_DESCRIPTION = 1024
 _ACTIONS = {"added": "Add", "updated": "Modify", "replaced": "Modify", "deleted": "Remove"}

@@ -15,10 +15,10 @@ from stoker.kernel.errors import VALUE_ERROR, RequestError, ValidationError
 
 _NAMES = ("ClientRequestToken", "ClientToken")
 _TOKEN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,127}", re.ASCII)
+# Parameters that differ in each signed request; also those with the following prefix.
 _OF_THIS_TIME = frozenset(
     {"AWSAccessKeyId", "Signature", "SignatureMethod", "SignatureVersion", "Timestamp"}
 )
-"""Parameters that differ each time that a request is signed; with those with this prefix:"""
 _SIGNED = "X-Amz-"
 
 

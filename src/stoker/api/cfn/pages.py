@@ -11,11 +11,9 @@ from stoker.engine.model.requests import Page
 from stoker.kernel.errors import VALUE_ERROR, ValidationError
 
 Item = TypeVar("Item")
-PAGE = 100
-"""Entries of one answer."""
+PAGE = 100  # entries of one answer
 _NEXT = "NextToken"
-_WHICH = ("Action", "StackName", "ChangeSetName", "ExportName")
-"""Parameters that say which list it is."""
+_WHICH = ("Action", "StackName", "ChangeSetName", "ExportName")  # parameters that identify the list
 
 
 def asked(call: Call, *, descending: bool | None = None) -> Page:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from stoker.kernel.errors import NOT_SUPPORTED, ValidationError
 
-_EMPTY = frozenset({"", "0", "false", "STANDARD"})
-"""Values that ask for nothing."""
+_EMPTY = frozenset({"", "0", "false", "STANDARD"})  # values without an effect
 _REASONS: Mapping[str, str] = {
     "CallAs": "there are no organizations of accounts",
     "DeletionMode": "delete the stack again, or abandon it, to leave objects behind",

@@ -29,11 +29,11 @@ from stoker.kernel.values import replace
 from stoker.template.definition import Output
 
 _DELETE = "DELETE"
+# Reactions to a failure, and whether rollback is disabled.
 _ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, _DELETE: False}
-"""What a stack does after a failure, and whether that means that it stays as it is."""
 _PSEUDO = ("AWS::", "OS::")  # prefixes of pseudo parameters
+# Capabilities that a client acknowledges; no type here requires one.
 _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
-"""What a client acknowledges; nothing here asks for it."""
 
 
 async def create(call: Call) -> dict[str, Any]:

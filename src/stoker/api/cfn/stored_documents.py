@@ -26,8 +26,7 @@ class StoredDocument(Struct, frozen=True):
 
     container: str
     name: str
-    alone: bool
-    """There is no other place where it may be: the address is none of the web."""
+    alone: bool  # whether this is its only possible place: the address is none of the web
 
 
 def stored_document(url: str) -> StoredDocument | None:

@@ -68,6 +68,7 @@ def _refusal(error: Exception) -> _Answer:
     return answer
 
 
+# Answer by action.
 UNAVAILABLE: Mapping[str, _Answer] = {
     **{action: _empty(key) for action, key in _LISTS.items()},
     **{
@@ -80,4 +81,3 @@ UNAVAILABLE: Mapping[str, _Answer] = {
         for action in actions
     },
 }
-"""By action, with what answers it."""

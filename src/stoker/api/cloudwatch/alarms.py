@@ -22,11 +22,10 @@ _STATES = {
     "INSUFFICIENT_DATA": WatchState.NODATA,
 }
 _WORDS = {state: word for word, state in _STATES.items()}
-_MOST = 100
-"""Alarms that one request names or gets, as at AWS."""
+_MOST = 100  # alarms in one request or answer, as at AWS
 _ORDERS = {"TimestampDescending": True, "TimestampAscending": False}
+# Kinds of history items, with the actions of their events.
 _ITEMS = {"StateUpdate": ("SIGNAL",), "ConfigurationUpdate": ("CREATE", "UPDATE"), "Action": ()}
-"""Kinds of history items, with the actions of their events."""
 
 
 async def describe(call: Call) -> dict[str, Any]:

@@ -33,8 +33,8 @@ from stoker.kernel.errors import (
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 
+# Per request, compressed or not, as at AWS, whatever the limit of the REST API is.
 MOST_BYTES = 1024 * 1024
-"""Of one request, packed or not, as at AWS, whatever the limit of the REST API is."""
 
 
 class Api(Struct, frozen=True):

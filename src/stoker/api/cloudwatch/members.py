@@ -21,8 +21,7 @@ class Members(Struct, frozen=True):
     """The members of a structure."""
 
     values: Mapping[str, Any]
-    path: str = ""
-    """The path of the structure in the request, with a dot at the end."""
+    path: str = ""  # the path of the structure in the request, with a dot at the end
 
     def has(self, name: str) -> bool:
         """Return whether it is given."""

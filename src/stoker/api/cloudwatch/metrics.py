@@ -20,8 +20,7 @@ from stoker.kernel.errors import (
 )
 from stoker.schema.watching import STATISTICS, Measurement
 
-_MOST_DATA = 1000
-"""Of one request, as at AWS; so the bounds below."""
+_MOST_DATA = 1000  # data per request, as at AWS, like the limits below
 _MOST_VALUES = 150
 _MOST_LISTED = 500
 _MOST_POINTS = 1440

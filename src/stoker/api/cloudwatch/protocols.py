@@ -27,8 +27,8 @@ from stoker.api.query_parameters import parameters_of
 from stoker.kernel.errors import BAD_REQUEST, HTTP_NOT_FOUND, NotFoundError, ValidationError
 
 _ROOTS = ("", "/", "/v1", "/v1/")
+# The service name in the address contains its version.
 _OPERATION = re.compile(r"(?:/v1)?/service/GraniteServiceVersion20100801/operation/(\w+)")
-"""The service is called by a name that has its version."""
 _LIST = re.compile(r"[1-9][0-9]{0,3}")
 _DEEPEST = 20
 _KNOWN_TAGS = (0, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258, 260, 261, 1004,
@@ -40,8 +40,7 @@ class Asked(Struct, frozen=True):
 
     action: str
     input: Mapping[str, Any]
-    parameters: Mapping[str, str]
-    """Those of the address and of a form."""
+    parameters: Mapping[str, str]  # parameters of the address and of a form
 
 
 class WireProtocol(Protocol):

@@ -22,10 +22,10 @@ from stoker.kernel.errors import ForbiddenError
 from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
+# Starts of bodies that are meant to be objects; some clients send a byte order mark first.
 _JSON_OBJECT_PREFIXES = (
     b"{", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE,
 )  # fmt: skip
-"""Of what is meant to be an object; some clients put a mark of the encoding before it."""
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
 
@@ -46,10 +46,8 @@ class Call(Struct, frozen=True):
 
     api: Api
     caller: Caller
-    project_id: str
-    """As the path names it."""
-    path: Mapping[str, str]
-    """The variable parts of the path, unquoted."""
+    project_id: str  # as in the path
+    path: Mapping[str, str]  # variable parts of the path, unquoted
     query: QueryParams
     content_type: str
     body: bytes

@@ -34,6 +34,7 @@ from stoker.kernel.errors import (
 from stoker.kernel.values import replace
 from stoker.template.functions.registry import NAMES
 
+# Explanation in every fault, by status.
 EXPLANATIONS: Mapping[int, str] = {
     400: "The request is malformed or asks for something that cannot be done.",
     403: "The request is not allowed with these credentials.",
@@ -43,7 +44,6 @@ EXPLANATIONS: Mapping[int, str] = {
     500: "The service failed to handle the request; the fault is not in the request.",
     503: "The service, or one that it depends on, does not answer at present.",
 }
-"""What every fault says of its status."""
 
 
 class Finding(TypedDict):
@@ -99,13 +99,11 @@ def method_not_allowed(method: str, allowed: str) -> RequestError:
 
 _RESOURCES = ("resources", "Resources")
 _PROPERTIES = ("properties", "Properties")
-_PROPERTY = 3
-"""Parts of the shortest path to the properties of a resource."""
+_PROPERTY = 3  # parts of the shortest path to the properties of a resource
+# Findings on an undeclared name; their paths end with it.
 _UNKNOWN = ("unknown-property", "unknown-key")
-"""Findings on a name that is not declared; their paths end with it."""
 
-_MOST_FINDINGS = 100
-"""The most findings in one answer."""
+_MOST_FINDINGS = 100  # limit on findings in one answer
 
 
 def answer(error: Exception, *, debug: bool = False) -> Response:

@@ -26,8 +26,7 @@ _SIMPLE: Mapping[Any, Mapping[str, Any]] = {
     NoneType: {"type": "null"},
 }
 
-Components = dict[str, dict[str, Any]]
-"""Schemas by name."""
+Components = dict[str, dict[str, Any]]  # schemas by name
 
 
 def schema_of(kind: Any, components: Components) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from stoker.api.rest.operation import Operation
 from stoker.api.rest.router import POST_BELOW, READ_BELOW
 from stoker.api.rest.routes import ROUTES
 
-PATH = "/openapi.json"
-"""Where the document is served, below the version."""
+PATH = "/openapi.json"  # path of the document, below the version
 
 _BELOW: Mapping[str, Sequence[str]] = {"{below:read}": READ_BELOW, "{below:post}": POST_BELOW}
 _ANOTHER_SPELLING = "{stack_name:arn}"

@@ -21,21 +21,16 @@ class Operation(Struct, frozen=True):
     """A method at an address, with its handler."""
 
     method: str
-    path: str
-    """Below ``/v1/{project_id}``."""
+    path: str  # below ``/v1/{project_id}``
     handler: Handler
-    rule: str | None
-    """The policy; None: one of ``further``."""
+    rule: str | None  # the policy; None: one of ``further``
+    # Type of the JSON in the answer; None for ``null``, and for an answer without JSON.
     answer: Any = None
-    """The type of the JSON in the answer; None for ``null``, and where an answer has no JSON."""
     status: int = 200
     query: tuple[Parameter, ...] = ()
-    body: Any = None
-    """The type of the JSON in the request; None for a request that needs none."""
-    further: tuple[str, ...] = ()
-    """Policies that the handler asks for, depending on what the request says."""
-    is_signal: bool = False
-    """The body is a signal, which has a limit of its own."""
+    body: Any = None  # type of the JSON in the request; None for a request that needs none
+    further: tuple[str, ...] = ()  # policies that the handler checks, depending on the request
+    is_signal: bool = False  # whether the body is a signal, which has its own limit
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from stoker.api.rest.operation import Operation
 from stoker.kernel.lazy import lazy
 
 POST_BELOW = ("resources", "events", "template", "actions")
+# The parts of a stack that a redirect by its name reaches as well.
 READ_BELOW = (*POST_BELOW, "environment", "files")
-"""The parts of a stack to which its name leads as well."""
 
 
 class _Text(Convertor[str]):
@@ -52,8 +52,7 @@ for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
 class Match(Struct, frozen=True):
     """An address that a path fits, with its operations and variable parts."""
 
-    operations: Mapping[str, Operation]
-    """By method."""
+    operations: Mapping[str, Operation]  # by method
     parts: Mapping[str, str]
 
 

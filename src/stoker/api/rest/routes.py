@@ -357,6 +357,7 @@ _SOFTWARE: tuple[Operation, ...] = (
     ),
 )
 
+# In the order in which they are tried: more specific ones first.
 ROUTES: tuple[Operation, ...] = (
     Operation(
         "POST",
@@ -382,4 +383,3 @@ ROUTES: tuple[Operation, ...] = (
     *_RESOURCES,
     *_SOFTWARE,
 )
-"""In the order in which they are tried: what is more specific comes first."""

@@ -14,25 +14,17 @@ class RestSettings(Struct, frozen=True):
 
     max_json_body_size: int = MEBIBYTE
     max_signal_size: int = MEBIBYTE
-    behind_proxy: bool = False
-    """Believe ``X-Forwarded-*`` headers."""
+    behind_proxy: bool = False  # trust ``X-Forwarded-*`` headers
+    # Address of the identity service in ``WWW-Authenticate``.
     identity_uri: str = "http://127.0.0.1:5000"
-    """Where ``WWW-Authenticate`` sends clients."""
-    passwords: bool = False
-    """User names and passwords are taken in place of tokens."""
-    hidden_tags: tuple[str, ...] = ()
-    """Stacks with one of these tags are listed on demand only."""
-    cors_origins: tuple[str, ...] = ()
-    """Web sites whose scripts may use the API."""
+    passwords: bool = False  # accept user names and passwords in place of tokens
+    hidden_tags: tuple[str, ...] = ()  # stacks with one of these tags are listed on demand only
+    cors_origins: tuple[str, ...] = ()  # web sites whose scripts may use the API
     revision: str = "unknown"
-    debug: bool = False
-    """Send tracebacks to clients."""
-    abandons: bool = False
-    """Stacks can be exported and abandoned."""
-    adopts: bool = False
-    """Stacks can be adopted."""
-    converges: bool = False
-    """Updates read the live objects unless the request says otherwise."""
+    debug: bool = False  # send tracebacks to clients
+    abandons: bool = False  # stacks can be exported and abandoned
+    adopts: bool = False  # stacks can be adopted
+    converges: bool = False  # updates read the live objects unless the request says otherwise
 
 
 def settings_from(conf: Any) -> RestSettings:

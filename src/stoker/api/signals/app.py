@@ -39,8 +39,8 @@ from stoker.kernel.values import replace
 
 _METHODS = {"waitcondition": "PUT", "signal": "POST"}
 _ADDRESS = re.compile(r"/v1/(waitcondition|signal)/(.+)", re.DOTALL)
+# Bytes that are read of an unknown sender, for a signature that covers them.
 _UNVERIFIED = 64 * 1024
-"""Bytes that are read for a signature that covers them, of a sender who is not known yet."""
 
 
 def application(

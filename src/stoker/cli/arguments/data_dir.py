@@ -21,8 +21,8 @@ from stoker.cli.console.failures import CommandError, InputError
 from stoker.kernel.values import replace
 
 _LOCK = "serve.lock"
+# A concurrent check whether a service runs holds the lock for a moment, too.
 _PATIENCE_SECONDS = 1.0
-"""A check whether a service runs holds the lock for a moment, too."""
 
 
 class Running(Struct, frozen=True):
@@ -35,8 +35,8 @@ class Running(Struct, frozen=True):
     cloud_port: int | None = None
     cfn_port: int | None = None
     cloudwatch_port: int | None = None
+    # URL of the database whose engines drive the stacks; None if this process drives them itself.
     shares: str | None = None
-    """The URL of the database whose engines drive its stacks; None where it does so itself."""
 
 
 def default_data_dir() -> Path:

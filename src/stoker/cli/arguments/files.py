@@ -38,13 +38,11 @@ class Bundle(Struct, frozen=True):
 
     template: str
     path: Path
-    environment_files: tuple[str, ...] = ()
-    """Names in ``files``, in the order in which they are merged."""
+    environment_files: tuple[str, ...] = ()  # names in ``files``, in the order of merging
     files: Mapping[str, str] = field(default_factory=dict)
+    # Source of each of ``files``: a path as the user would write it, or a URL.
     places: Mapping[str, str] = field(default_factory=dict)
-    """Where each of ``files`` came from: a path as the user would write it, or an address."""
-    missing: tuple[Finding, ...] = ()
-    """Names of files that are not there."""
+    missing: tuple[Finding, ...] = ()  # missing files
 
     def place(self, file: str | None) -> str:
         """Return the user's name for a finding's ``file``; None is the template itself."""

@@ -17,8 +17,7 @@ from stoker.template.source.source import read
 
 _UNDECLARED = "unknown-parameter"
 _CODES = OF_VALUES | {_UNDECLARED, "not-in-cloud"}
-_DECLARED = ("parameters", "Parameters")
-"""Where templates declare parameters."""
+_DECLARED = ("parameters", "Parameters")  # sections with parameter declarations
 
 
 def diagnostic_where_given(

@@ -24,8 +24,8 @@ class RefusedError(CommandError):
     def __init__(self, status: int, message: str, diagnostics: tuple[Any, ...] = ()) -> None:
         super().__init__(message)
         self.status = status
+        # Findings of the orchestration service, each a map as its API returns it.
         self.diagnostics = diagnostics
-        """What the orchestration service found, each a map as its API gives it."""
 
 
 class UnreachableError(CommandError):
@@ -79,8 +79,8 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._credentials = credentials
+        # Cloud and user, if they come from the environment.
         self.foreign_cloud = str(credentials) if credentials.source else ""
-        """The cloud and the user, where the environment names them."""
         self._orchestration = orchestration
         self._http = httpx.Client(
             timeout=_TIMEOUT,

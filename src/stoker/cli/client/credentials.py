@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 else:
     yaml = LazyModule("yaml")
 
-CLOUD = "stoker"
-"""The cloud in the ``clouds.yaml`` of a data directory."""
+CLOUD = "stoker"  # the cloud in the ``clouds.yaml`` of a data directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,7 @@ class Credentials:
     project_domain: str = "Default"
     region: str | None = None
     verify: bool | str = True
-    source: str = ""
-    """Where they were found, as ``OS_CLOUD=prod``; empty for a data directory."""
+    source: str = ""  # source of the credentials, as ``OS_CLOUD=prod``; empty for a data directory
 
     def __str__(self) -> str:
         """Return the cloud and the project, without secrets."""

@@ -12,10 +12,9 @@ from stoker.cli.client.client import NoServiceError, is_passing
 from stoker.cli.console.failures import CommandError
 
 Value = TypeVar("Value")
+# Seconds for which an unavailable service is retried: it may restart, or its database may be down.
 SECONDS = 300.0
-"""In which a service has to answer again: it may be started anew, or its database may be away."""
-_SHORTEST, _LONGEST = 0.3, 5.0
-"""Seconds between two questions."""
+_SHORTEST, _LONGEST = 0.3, 5.0  # seconds between two requests
 
 
 class RetryPolicy:

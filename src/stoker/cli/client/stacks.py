@@ -16,8 +16,7 @@ Value = TypeVar("Value")
 ORCHESTRATION = "orchestration"
 _AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
 SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
-DEEP = 20
-"""Levels of nested stacks that are read: more than any service allows."""
+DEEP = 20  # levels of nested stacks that are read: more than any service allows
 
 
 class Output(Struct, frozen=True):
@@ -67,8 +66,7 @@ class Resource(Struct, frozen=True):
     required_by: tuple[str, ...]
     waiting_for: str | None
     updated: str
-    nested: bool = False
-    """Its stack is nested in another one, and known by its id alone."""
+    nested: bool = False  # whether its stack is nested in another one, and known by its id only
 
     @property
     def hook(self) -> str | None:
@@ -110,8 +108,8 @@ class Server(Struct, frozen=True):
     key_name: str | None = None
     floating: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    # In the local cloud: host address of each forwarded port. In other clouds None.
     forwarded: Mapping[int, tuple[str, int]] | None = None
-    """In the local cloud: where this machine reaches which of its ports. Elsewhere None."""
 
 
 def find_stack(client: Client, name: str) -> Stack | None:

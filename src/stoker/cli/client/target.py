@@ -15,8 +15,9 @@ class Target(Struct, frozen=True):
 
     data_dir: Path
     url: str | None = None
+    # Whether the data directory was given on the command line: it then takes precedence over
+    # ``OS_*``.
     own_data_dir: bool = False
-    """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
 
     def foreign(self) -> Credentials | None:
         """Return the credentials of a cloud that is not that of the data directory, if one is

@@ -25,8 +25,7 @@ from stoker.cli.local.service import connect
 
 _SIGNS = {"changed": ("~", "yellow"), "gone": ("-", "red"), "unknown": ("?", "cyan")}
 
-_MOST_NAMES = 3
-"""Names in a line about several resources that could not be compared for the same reason."""
+_MOST_NAMES = 3  # names in a line about resources that could not be compared for the same reason
 
 
 @click.command("drift")

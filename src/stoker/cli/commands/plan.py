@@ -23,8 +23,7 @@ from stoker.cli.deploy.request import DeployArguments, stack_arguments
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.local.service import connect
 
-CHANGES = 2
-"""Exit code where something would change."""
+CHANGES = 2  # exit code when there are changes
 
 
 class _Command(click.Command):

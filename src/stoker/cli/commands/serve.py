@@ -36,8 +36,8 @@ from stoker.kernel.freeing import loading
 from stoker.kernel.values import replace
 from stoker.server.roles import ProcessRole
 
-_FREED_WITHIN = 2.0
-"""Seconds for which a port that was asked for may be taken still."""
+_FREED_WITHIN = 2.0  # seconds for which a requested port may still be in use
+# Options that a configuration file may have as well.
 _CONFIGURABLE = (
     "host",
     "port",
@@ -48,7 +48,6 @@ _CONFIGURABLE = (
     "data_dir",
     "database",
 )
-"""Options that a configuration file may have as well."""
 
 
 def port_option(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:

@@ -23,10 +23,10 @@ from stoker.cli.servers import PassingOn, find_server, wanted_server
 
 _PORT = 22
 _LOCAL_USER = "stoker"
+# Floating addresses of a local cloud move between servers, each with its own host key.
 _FORGETFUL = (
     "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
 )  # fmt: skip
-"""Floating addresses of a local cloud pass from server to server, each with its own host key."""
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 _BOOT_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2

@@ -31,8 +31,7 @@ from stoker.cli.deploy.progress import event_line, follow_or_leave
 from stoker.cli.deploy.tree import Clocks, as_tree, print_tree
 from stoker.cli.local.service import connect
 
-_FULL = 4 * 1024 * 1024
-"""Free bytes below which the database may be unable to write."""
+_FULL = 4 * 1024 * 1024  # free bytes below which the database may be unable to write
 _TITLES = ("Stack", "State", "Created", "Updated", "Id")
 _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from stoker.kernel.json_tree import replaced
 
+# All except tabulators and line feeds.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""All but tabulators and line feeds."""
 
 
 def visible(text: str) -> str:

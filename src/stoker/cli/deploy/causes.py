@@ -24,13 +24,13 @@ from stoker.cli.deploy.remedies import (
 from stoker.cli.deploy.tree import clearing, elapsed
 from stoker.kernel.values import replace
 
+# Types that fail because of reports of servers, whose consoles then have the details.
 _WAITS = frozenset((
     "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
     "AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle",
     "OS::Heat::SoftwareDeployment", "OS::Heat::SoftwareDeploymentGroup",
     "OS::Heat::StructuredDeployment",
 ))  # fmt: skip
-"""Types that fail for what servers report: their consoles then say more."""
 _SIGNS = {
     "failed": ("✗", "red"),
     "aborted": ("✗", "red"),
@@ -42,28 +42,27 @@ _SIGNS = {
     "nothing": ("✓", "green"),
 }
 _OTHER = ("●", "yellow")
+# Words before the duration; all other causes are waits.
 _HEADS = {
     "failed": "failed",
     "aborted": "was aborted",
     "replaced": "was replaced",
     "marked": "was marked unhealthy",
 }
-"""What is said before the time; all others wait."""
 _ADVICE = {
     "gate": "it continues on its own",
     "signal": "check the servers' consoles: stoker logs {stack}",
     "marked": "stoker deploy TEMPLATE --name {stack}",
 }
 _NO_SERVERS = "the stack has no server that could send the signal"
+# A position in the text of a failure: a nested template that was refused.
 _NESTED_PLACE = re.compile(r"(?:^|\s)([^\s:]+\.(?:yaml|yml|json|template)):(\d+):\d+:")
-"""A place in the text of a failure: a nested template that was refused."""
-_MOST = 10
-"""Causes that are shown in full; one screen."""
+_MOST = 10  # causes that are shown in full; one screen
 _NOT_BEGUN = ("dependency", "order")
 
 
+# Returns the user's name of a file; None is the template itself.
 ShownAs = Callable[[str | None], str]
-"""What a file is called by the user; None is the template itself."""
 
 
 class Cause(Struct, frozen=True):
@@ -75,15 +74,13 @@ class Cause(Struct, frozen=True):
     text: str
     since: datetime | None
     waits_for: tuple[str, ...]
-    place: str | None
-    """File and line."""
+    place: str | None  # file and line
     request_id: str | None
     hook: str | None
     stack_name: str
     stack_id: str
     objects: tuple[KnownObject, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What the cloud says in addition, a line for each."""
+    notes: tuple[str, ...] = ()  # further messages of the cloud, one per line
 
     @property
     def name(self) -> str:

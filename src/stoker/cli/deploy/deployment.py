@@ -39,11 +39,9 @@ class StartedDeployment(Struct, frozen=True):
     """An operation that has been asked for."""
 
     stack: Stack
-    last: str | None = None
-    """The last event before it."""
+    last: str | None = None  # id of the last event before it
     planned: Sequence[Resource] = ()
-    shown_as: ShownAs | None = None
-    """What the files of the template are called by the user."""
+    shown_as: ShownAs | None = None  # returns the user's name of each template file
 
 
 class Deployment(Struct, frozen=True):

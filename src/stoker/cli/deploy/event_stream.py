@@ -11,14 +11,10 @@ from stoker.cli.client.client import Client, RefusedError, is_passing
 from stoker.cli.client.stacks import DEEP, ORCHESTRATION, Stack
 from stoker.cli.console.failures import CommandError
 
-LONGEST_SILENCE = 5.0
-"""Seconds after which the service is polled anyway."""
-SILENCE = 25.0
-"""Seconds after which a stream is dead: a sign of life comes every ten."""
-_TOGETHER = 0.05
-"""Seconds in which what happens is taken together."""
-_PAUSE = 1.0
-"""Seconds before a stream that has ended is opened again."""
+LONGEST_SILENCE = 5.0  # seconds after which the service is polled anyway
+SILENCE = 25.0  # seconds after which a stream is dead: a heartbeat arrives every ten
+_TOGETHER = 0.05  # seconds during which events are gathered
+_PAUSE = 1.0  # seconds before a closed stream is opened again
 
 
 class EventStreamClient:
@@ -30,8 +26,7 @@ class EventStreamClient:
         self._client = client
         self._path = f"{stack.path}/events"
         self._silence = silence
-        self._last = after or ""
-        """The last event that was heard of."""
+        self._last = after or ""  # id of the last received event
         self._told = Signal()
         self._closed = Signal()
         self._streams = False

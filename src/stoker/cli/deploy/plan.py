@@ -15,6 +15,8 @@ from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
+# Kinds of change in the order in which they are counted. The API counts a change that depends on an
+# unknown value as an update.
 _SIGNS = {
     "added": ("+", "green"),
     UPDATED: ("~", "yellow"),
@@ -23,10 +25,9 @@ _SIGNS = {
     PERHAPS_REPLACED: ("?", "magenta"),
     DELETED: ("-", "red"),
 }
-"""Kinds of change in the order in which they are counted. The API counts as updated what depends
-on a value that does not exist yet."""
+# Kinds of the API except the unchanged resources, which are not shown.
 _KINDS = ("added", UPDATED, REPLACED, DELETED)
-"""Those of the API but one: what stays is not shown."""
+# Reasons as the API names them; others say no more than the change itself.
 _BECAUSE = {
     "deleted": "its object no longer exists",
     "drift": "its object was changed outside the stack",
@@ -41,12 +42,11 @@ _BECAUSE = {
     "unhealthy": "it is marked unhealthy",
     "unknown": "something it refers to may change",
 }
-"""Reasons as the API names them; others say no more than the change itself."""
 _INDENT = "    "
 _FEW = 3  # more changes than this that look the same share one line
 
+# Returns the user's name of a file of the API; None is the template itself.
 Place = Callable[[str | None], str]
-"""What a file of the API is called by the user; None is the template itself."""
 
 
 class PropertyChange(Struct, frozen=True):
@@ -70,27 +70,19 @@ class Change(Struct, frozen=True):
     """The change of one resource."""
 
     kind: str
-    path: tuple[str, ...]
-    """The resources in whose nested stacks it is, from the outermost, and its own name."""
-    stack_name: str
-    """Of the stack that it is in."""
+    path: tuple[str, ...]  # the resources above it, from the outermost, and its own name
+    stack_name: str  # name of its stack
     type_name: str
-    properties: tuple[PropertyChange, ...] = ()
-    """Those that differ."""
-    reason: str | None = None
-    """Why, in a word of the API."""
-    forcing: tuple[str, ...] = ()
-    """The properties because of which a new object is needed, or may be."""
+    properties: tuple[PropertyChange, ...] = ()  # changed properties
+    reason: str | None = None  # reason code of the API
+    forcing: tuple[str, ...] = ()  # properties that require a new object, or may require one
+    # Properties whose change interrupts the use of the object, and how.
     interruptions: tuple[tuple[str, str], ...] = ()
-    """Properties whose change interrupts the use of the object, and how."""
     step: int = 0
-    after: tuple[str, ...] = ()
-    """The changes in its stack that come right before it."""
+    after: tuple[str, ...] = ()  # the changes in its stack that come right before it
     keeps_object: bool = False
-    holds_data: bool = False
-    """Without its object, data of its users is lost."""
-    place: str | None = None
-    """File and line."""
+    holds_data: bool = False  # whether user data is lost without its object
+    place: str | None = None  # file and line
 
     @property
     def name(self) -> str:
@@ -173,8 +165,8 @@ class Plan(Struct, frozen=True):
     """The changes, in their order."""
 
     changes: tuple[Change, ...]
+    # Identifies the plan for the service. None if the plan cannot be carried out unchanged.
     fingerprint: str | None = None
-    """The service recognises the plan by this. None if it cannot be carried out as it is."""
 
 
 def plan_of_create(answer: Any) -> Plan:

@@ -21,14 +21,12 @@ from stoker.cli.deploy.event_stream import EventStreamClient
 from stoker.cli.deploy.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 from stoker.kernel.values import replace
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
+INTERRUPTED = 130  # exit code after Ctrl-C
 _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
 _MOST_BUSY = 5
-_SETTLING_SECONDS = 2.0
-"""A failed stack that is to be rolled back may be seen before its rollback begins."""
+_SETTLING_SECONDS = 2.0  # seconds that a failed stack may be visible before its rollback starts
 
 
 class Display(Protocol):
@@ -134,8 +132,8 @@ class PlainDisplay:
         say(self._console, line)
 
 
+# For waits that no resource shows, as when a replaced object is being deleted.
 _ASK = '"stoker why {}" says what it waits for'
-"""Where no resource shows it: the object of one that was replaced, say, is being deleted."""
 
 
 def _busy(resources: Sequence[Resource]) -> list[Resource]:

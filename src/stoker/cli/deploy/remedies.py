@@ -27,16 +27,14 @@ class KnownObject(Struct, frozen=True):
     """Facts of the stack about an object that a text mentions."""
 
     id: str
-    name: str | None
-    """The path of the resource whose object it is."""
+    name: str | None  # path of the resource of this object
     used_by: tuple[str, ...]
 
 
 class Failure(Struct, frozen=True):
     """A failure, with all that its remedy depends on."""
 
-    name: str
-    """The path of the resource."""
+    name: str  # path of the resource
     text: str
     objects: tuple[KnownObject, ...] = ()
 

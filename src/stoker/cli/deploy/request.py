@@ -144,8 +144,7 @@ class DeployArguments(Struct, frozen=True):
     template: Path
     environments: tuple[Path, ...]
     values: Mapping[str, str]
-    files: Mapping[str, str]
-    """Files with values of parameters."""
+    files: Mapping[str, str]  # files with values of parameters
     name: str | None
     converge: bool
     existing: bool

@@ -27,13 +27,10 @@ class SavedPlan(Struct, frozen=True):
 
     action: str
     stack_name: str
-    stack_id: str | None
-    """None for a stack to be."""
+    stack_id: str | None  # None for a new stack
     fingerprint: str
-    body: Mapping[str, Any] = field(default_factory=dict)
-    """The request."""
-    changes: tuple[Any, ...] = ()
-    """What was shown, for programs."""
+    body: Mapping[str, Any] = field(default_factory=dict)  # body of the request
+    changes: tuple[Any, ...] = ()  # the shown changes, for programs
 
     @property
     def path(self) -> str:

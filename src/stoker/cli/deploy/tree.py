@@ -13,8 +13,7 @@ from rich.tree import Tree
 
 from stoker.cli.client.stacks import Resource, Stack
 
-PLAIN_REASONS = ("", "state changed")
-"""Reasons that say nothing."""
+PLAIN_REASONS = ("", "state changed")  # reasons without information
 _SIGNS = {
     "COMPLETE": ("✓", "green"),
     "FAILED": ("✗", "red"),
@@ -149,8 +148,7 @@ class _Look(Struct, frozen=True):
     action: str
     clocks: Clocks
     wanted: set[tuple[str, str]]
-    longest: int | None
-    """Characters of a reason that are shown; None for all."""
+    longest: int | None  # characters of a reason that are shown; None for all
 
 
 def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource]:

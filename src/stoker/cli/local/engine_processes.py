@@ -14,11 +14,10 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-AGAIN_AFTER = 1.0
-"""Seconds after which an engine that has died is restarted."""
+AGAIN_AFTER = 1.0  # seconds after which a dead engine is restarted
 _READY_WITHIN = 60.0
+# Seconds after which an engine that does not end is killed; others resume its stacks.
 ENDS_WITHIN = 15.0
-"""Seconds after which an engine that does not end is killed; others resume its stacks."""
 
 
 class EngineProcesses:
@@ -39,8 +38,7 @@ class EngineProcesses:
         self._running: set[asyncio.subprocess.Process] = set()
         self._closing = False
         self._not_ready = options.engines
-        self.ready = asyncio.Event()
-        """All have been ready."""
+        self.ready = asyncio.Event()  # set when all have been ready
         if not options.engines:
             self.ready.set()
 

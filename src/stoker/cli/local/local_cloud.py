@@ -22,10 +22,8 @@ from stoker.cli.console.failures import CommandError
 DEFAULT_PORT = 35357
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
-DYING_SECONDS = 10.0
-"""How long the cloud of a service that was killed is given to end."""
-_PF_EXITING = 0x4
-"""A flag of the kernel's for processes."""
+DYING_SECONDS = 10.0  # seconds for the cloud of a killed service to end
+_PF_EXITING = 0x4  # a flag of the kernel for processes that are ending
 
 
 class LocalCloud:
@@ -51,8 +49,8 @@ class LocalCloud:
             command.append("--without-isolation")
         for kind, url in services.items():
             command += ["--service", f"{kind}={url}"]
+        # No request to the cloud from before this time can still take effect.
         self.started_at = time.time()
-        """Nothing that was asked of the cloud before is done any more."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             command,
             stdin=subprocess.DEVNULL,

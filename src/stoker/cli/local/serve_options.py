@@ -36,21 +36,18 @@ class ServeOptions(Struct, frozen=True):
     host: str = "127.0.0.1"
     cfn_host: str = "127.0.0.1"
     cloudwatch_host: str = "127.0.0.1"
+    # None for the usual one, 0 for a free one; the same for the ports below.
     port: int | None = None
-    """None for the usual one, 0 for a free one; so the ports below."""
     cfn_port: int | None = None
     cloudwatch_port: int | None = None
     cloud_port: int | None = None
     local_cloud: bool = True
+    # User data runs even if servers of the local cloud cannot be isolated.
     without_isolation: bool = False
-    """User data runs even where servers of the local cloud cannot be isolated."""
-    engines: int = 0
-    """Processes that drive stacks beside this one; 0 where this one does so."""
+    engines: int = 0  # processes that drive stacks beside this one; 0 if this one does so
     part: ProcessRole = ProcessRole.WHOLE
-    parent: int | None = None
-    """The process that this one ends with."""
-    database: str | None = None
-    """Its URL; None for that which files name."""
+    parent: int | None = None  # id of the process that this one ends with
+    database: str | None = None  # URL; None for the one in the configuration files
     config: ConfigFiles = NO_FILES
 
 

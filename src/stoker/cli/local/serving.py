@@ -44,11 +44,10 @@ _SAYINGS = {
     "unknown": "there is no such option",
     "old name": "this option has another name",
 }
-_FILES = 65536
-"""Files and connections that the process may have open, where the system allows so many."""
+_FILES = 65536  # limit on open files and connections, if the system allows so many
+# Seconds until an idle connection is closed. That is later than clients close it themselves, so
+# that no request meets a connection that is just being closed.
 IDLE_SECONDS = 75
-"""Kept-alive connections are closed after so long: later than clients give them up by themselves,
-so that no request meets a connection that is just being closed."""
 
 
 def serve(

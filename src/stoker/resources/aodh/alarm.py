@@ -18,8 +18,7 @@ from stoker.resources.base import declare
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated
 
-_METADATA = "metadata."
-"""What the names of fields with metadata begin with."""
+_METADATA = "metadata."  # prefix of fields with metadata
 _CONDITIONS = ("query", "matching_metadata")
 
 

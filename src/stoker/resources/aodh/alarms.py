@@ -25,8 +25,8 @@ _STATES = {
     "ok": "when all is well",
 }
 _QUEUE = "trust+zaqar://?queue_name="
+# The service omits the slashes of an address without a host.
 _TOLD_QUEUE = re.compile(r"trust\+zaqar:(?://)?\?queue_name=(.*)")
-"""The service leaves the slashes out when it tells an address without a host."""
 COMPARISON = ["le", "ge", "eq", "lt", "gt", "ne"]
 
 
@@ -120,8 +120,7 @@ class Alarm(RestResource):
     collection = _ALARMS
     has_name = True
     marker_field = ""
-    kind: ClassVar[str]
-    """What the service calls alarms of this type."""
+    kind: ClassVar[str]  # the service's name for alarms of this type
 
     @property
     def rule_field(self) -> str:

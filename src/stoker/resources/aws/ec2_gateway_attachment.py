@@ -14,8 +14,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _TABLE = "AWS::EC2::RouteTable"
 _ATTACHED = "way out of a virtual private cloud"
-_BEFORE = "before"
-"""Key of the data: the route tables that had a gateway before the create."""
+_BEFORE = "before"  # key of the data: the route tables that had a gateway before the create
 
 
 def _has(table: Object) -> bool:

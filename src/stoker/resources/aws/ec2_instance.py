@@ -20,20 +20,20 @@ from stoker.schema.resource_type import Call, ManagedType, Outcome
 
 _SERVER = Server()
 _NO_ADDRESS = "0.0.0.0"  # noqa: S104 - what an instance without an address shows
+# Properties that can change in place, and those of the server that change with them.
 _WORDS: Mapping[str, frozenset[str]] = {
     "InstanceType": frozenset({"flavor"}),
     "NetworkInterfaces": frozenset({"networks"}),
     "SubnetId": frozenset({"networks"}),
     "Tags": frozenset({"metadata"}),
 }
-"""The properties that can change in place, and those of the server that change with them."""
+# Properties that the server returns unchanged.
 _TOLD = {
     "AvailabilityZone": "availability_zone",
     "ImageId": "image",
     "InstanceType": "flavor",
     "KeyName": "key_name",
 }
-"""Properties that the server tells as they are."""
 _UNAVAILABLE = (
     "DisableApiTermination", "PlacementGroupName", "PrivateIpAddress",
 )  # fmt: skip

@@ -29,10 +29,8 @@ from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 _LISTENERS = KINDS["load-balancer", "listener"]
 _TARGET = re.compile(r"(HTTP|HTTPS|SSL|TCP):(\d{1,5})(/.*)?")
-_MONITORS = {"SSL": "TLS-HELLO"}
-"""Kinds of health checks that have another name in the service."""
-_STEP = "step"
-"""Key of the progress: how many of the requests of an update have been sent."""
+_MONITORS = {"SSL": "TLS-HELLO"}  # kinds of health checks with another name in the service
+_STEP = "step"  # key of the progress: the number of requests of an update that were sent
 
 
 class Balancers(Collection, frozen=True):

@@ -33,8 +33,7 @@ class SecretContainer(RestResource):
     service = "key-manager"
     collection = KINDS["key-manager", "container"]
     marker_field = ""
-    kind: ClassVar[str]
-    """What the service calls containers of this type."""
+    kind: ClassVar[str]  # the service's name for containers of this type
     attributes = ATTRIBUTES
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

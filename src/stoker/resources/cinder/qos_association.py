@@ -11,10 +11,9 @@ from stoker.resources.base import declare
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
-_BEFORE = "before"
-"""Key of the data: those of the types that had the specs before the create."""
+_BEFORE = "before"  # key of the data: the types among them that had the specs before the create
+# Key of the data: ids of the types that the resource has associated, or is about to.
 _TYPES = "types"
-"""Key of the data: ids of the types that the resource has associated, or is about to."""
 _ASSOCIATED = "QoS association"
 
 

@@ -25,8 +25,7 @@ _TOLD_AS_TEXT = (
     "source_volid", "status", "volume_type",
 )  # fmt: skip
 _HINTS = "OS-SCH-HNT:scheduler_hints"
-_KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})
-"""Metadata that the service sets itself."""
+_KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})  # metadata that the service sets itself
 
 
 class CinderVolume(BlockVolume):

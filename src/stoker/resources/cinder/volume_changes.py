@@ -29,8 +29,8 @@ class Step(Struct, frozen=True):
 
     name: str
     properties: frozenset[str]
+    # Called with the current volume; None when the change is done.
     run: Callable[[Call, Object], Outcome | None]
-    """Called with the volume as it is; None when the change is done."""
 
 
 def apply_changes(call: Call) -> Outcome | None:

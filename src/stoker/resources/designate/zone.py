@@ -16,8 +16,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, since
 
-_TTL = 3600
-"""What the service gives a zone without one, unless it is configured otherwise."""
+_TTL = 3600  # the service's default for a zone, unless it is configured otherwise
 
 
 class Zone(RestResource):

@@ -18,10 +18,8 @@ from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 from stoker.schema.support import since
 
 _APART = frozenset({"active", "extra_properties", "location", "members"})
-_ASKED = "asked"
-"""Key of the progress: the service has been told where the image is."""
-_BLANKS: Object = {"tags": [], "owner": None}
-"""What stands for nothing in fields that every image has."""
+_ASKED = "asked"  # key of the progress: the service has got the address of the image
+_BLANKS: Object = {"tags": [], "owner": None}  # empty values of fields that every image has
 _ERRORS = 400
 
 

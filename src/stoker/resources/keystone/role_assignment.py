@@ -22,10 +22,8 @@ from stoker.resources.keystone.roles import (
 )
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
-_BEFORE = "before"
-"""Key of the data: those of the roles that were held before the create."""
-_GIVEN = "given"
-"""Key of the data: the roles that the resource has given, or is about to give."""
+_BEFORE = "before"  # key of the data: the roles among them that were held before the create
+_GIVEN = "given"  # key of the data: the roles that the resource has granted, or is about to grant
 _FIELDS = ("role", "project", "domain")
 
 
@@ -36,10 +34,8 @@ class RoleAssignment(ManagedType):
     unique = True
     finds_own = True
     shares = frozenset({HELD})
-    holders: ClassVar[collection.Collection]
-    """Users or groups."""
-    holder: ClassVar[str]
-    """Property with the user or group."""
+    holders: ClassVar[collection.Collection]  # users or groups
+    holder: ClassVar[str]  # property with the user or group
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:

@@ -12,8 +12,8 @@ from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 
+# An entry of the property: ``role``, and ``project`` or ``domain``, all of them ids.
 Role = Mapping[str, Any]
-"""An entry of the property: ``role``, and ``project`` or ``domain``, all of them ids."""
 
 ROLES = declare.records(
     "Roles, each in a project or a domain.",
@@ -26,8 +26,7 @@ ROLES = declare.records(
 )
 
 
-HELD = "role"
-"""The kind of parts that roles of users and groups are."""
+HELD = "role"  # the kind of parts that roles of users and groups are
 
 
 def role_parts(kind: str, holder: str | None, roles: Iterable[Role] | None) -> set[str]:

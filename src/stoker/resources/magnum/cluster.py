@@ -19,8 +19,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
 
-_BEFORE = "before"
-"""Key of the progress: when the cluster was last changed before."""
+_BEFORE = "before"  # key of the progress: time of the previous change of the cluster
 
 
 class Cluster(RestResource):

@@ -19,10 +19,9 @@ from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 _SHARES = collection("shared_file_system", "share", microversion="2.7")
-_WITH_STATES = "2.28"
-"""The first version that tells the state of each rule."""
+_WITH_STATES = "2.28"  # the first version that returns the state of each rule
+# States of rules that still exist for a while after their removal.
 _GOING = frozenset({"queued_to_deny", "denying", "deleting"})
-"""States of rules that are there for a while after they were taken away."""
 _IN_UPDATES = {"name": "display_name", "description": "display_description"}
 
 

@@ -10,10 +10,8 @@ import yaml
 from stoker.resources.mistral.tasks import DEFAULTS, TASK
 
 VERSION = "2.0"
-_SAME = ("type", "description", "tags", "output")
-"""Properties that are keys of the language."""
-_APART = frozenset({"name", "policies"})
-"""What a task says of itself that is no key of the language."""
+_SAME = ("type", "description", "tags", "output")  # properties that are keys of the language
+_APART = frozenset({"name", "policies"})  # fields of a task that are no keys of the language
 
 
 def definition_of(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from stoker.clouds.collections import collection
 EXECUTIONS = collection("workflow", "execution", path="/executions")
 GOES_ON = frozenset({"IDLE", "RUNNING", "PAUSED", "DELAYED"})
 SUCCESS = "SUCCESS"
-_TEXTS = ("input", "output", "params")
-"""Fields that hold JSON."""
+_TEXTS = ("input", "output", "params")  # fields that hold JSON
 
 
 def start(

@@ -14,12 +14,9 @@ from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 ACTIONS = ("CREATE", "DELETE", "RESUME", "SUSPEND", "UPDATE")
-OUTPUT = "output"
-"""Key of the data: what the last workflow has shown."""
-_RUN = "execution"
-"""Key of the progress: the id of the run."""
-_IDS = uuid.UUID("7d2f4c86-31c9-4c0a-9a55-5a1a3f0c6d9e")
-"""The name space of the ids of runs."""
+OUTPUT = "output"  # key of the data: the output of the last workflow
+_RUN = "execution"  # key of the progress: the id of the run
+_IDS = uuid.UUID("7d2f4c86-31c9-4c0a-9a55-5a1a3f0c6d9e")  # the name space of the ids of runs
 
 
 def _action(action: str) -> Property:

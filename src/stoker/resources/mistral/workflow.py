@@ -25,12 +25,11 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
 
+# Key of the data: the ids of the runs that signals have started, oldest first.
 EXECUTIONS = "executions"
-"""Key of the data: the ids of the runs that signals have started, oldest first."""
 MOST_EXECUTIONS = 100
 WHOLE_BODY = "use_request_body_as_input"
-_UNDEFINED = frozenset({"params", WHOLE_BODY})
-"""Properties of which the service knows nothing."""
+_UNDEFINED = frozenset({"params", WHOLE_BODY})  # properties that the service does not know
 
 
 class Workflows(Collection, frozen=True):

@@ -50,8 +50,7 @@ QOS_POLICY_ID = Attribute(
     "Id of the quality of service policy.", type=Type.STRING, support=since("6.0.0")
 )
 
-GATEWAY = "router gateway"
-"""The kind of parts that gateways of routers are."""
+GATEWAY = "router gateway"  # the kind of parts that gateways of routers are
 
 
 def gateway_part(router: str) -> str:
@@ -59,8 +58,7 @@ def gateway_part(router: str) -> str:
     return f"{GATEWAY} {router}"
 
 
-ROUTES = "route"
-"""The kind of parts that routes of routers are."""
+ROUTES = "route"  # the kind of parts that routes of routers are
 
 
 def route_part(router: str, route: Mapping[str, Any]) -> str:

@@ -18,8 +18,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
-_BEFORE = "before"
-"""Key of the data: those of the routes that the router had before the create."""
+_BEFORE = "before"  # key of the data: the routes among them that the router had before the create
 
 
 class ExtraRouteSet(ManagedType):

@@ -24,8 +24,8 @@ from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
+# Key of the data: the addresses of the port before it was released for a replacement.
 _RELEASED = "released"
-"""Key of the data: the addresses that the port had before it made way for a replacement."""
 
 
 class Port(RestResource):

@@ -18,11 +18,11 @@ from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 _DSCP_MARKS = [0, *range(8, 40, 2), 40, 46, 48, 56]
+# Properties of all rules.
 _COMMON = {
     "policy": declare.by_name("neutron.qos_policy", "Quality of service policy", required=True),
     "tenant_id": declare.TENANT_ID,
 }
-"""The properties of all rules."""
 
 
 def _direction(*others: str, **more: Any) -> Property:

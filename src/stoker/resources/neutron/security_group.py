@@ -49,8 +49,8 @@ def _describe(call: Call) -> None:
     SECURITY_GROUPS.update(call.cloud, call.object_id, {"description": description})
 
 
+# Protocols whose range is one of ports, not of a type and a code.
 _WITH_PORTS = frozenset({"tcp", "udp", "sctp", "dccp", "udplite"})
-"""Protocols whose range is one of ports, not of a type and a code."""
 
 
 class SecurityGroup(RestResource):

@@ -15,8 +15,7 @@ from stoker.schema.resource_type import Call
 
 RBAC_POLICIES = Collection("network", "/rbac-policies", "rbac_policy", "rbac_policies")
 _GRANT = ("action", "object_id", "target_tenant")
-GRANTED = "sharing"
-"""The kind of parts that policies are."""
+GRANTED = "sharing"  # the kind of parts that policies are
 
 
 def policy_part(policy: Mapping[str, Any]) -> str:

@@ -13,8 +13,7 @@ from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 INSTANCES = collection("database", "instance")
-_STEP = "step"
-"""Key of the progress: how many steps have been sent."""
+_STEP = "step"  # key of the progress: the number of sent steps
 
 
 def updated(type_: RestResource, call: Call) -> Outcome:

@@ -32,10 +32,8 @@ class Signal(Struct, frozen=True):
 class Update(Struct, frozen=True):
     """What an update changes."""
 
-    previous: Mapping[str, Any] = field(default_factory=dict)
-    """The properties before it."""
-    changed: frozenset[str] = frozenset()
-    """The names of the properties that differ."""
+    previous: Mapping[str, Any] = field(default_factory=dict)  # properties before the update
+    changed: frozenset[str] = frozenset()  # names of the properties that differ
 
 
 class Inherited(Struct, frozen=True):
@@ -48,10 +46,9 @@ class Inherited(Struct, frozen=True):
 class SnapshotFacts(Struct, frozen=True):
     """The snapshot of the object that is taken or removed."""
 
-    name: str = ""
-    """Unique, for what the snapshot makes: an intent token is part of it."""
+    name: str = ""  # unique name for the snapshot's object, with the intent token as a part
+    # An earlier request may take effect until this time, so a missing object may still appear.
     lands_until: float = 0.0
-    """Until then an earlier request may still be carried out: what is not there yet may come."""
 
 
 NO_SNAPSHOT = SnapshotFacts()
@@ -64,15 +61,12 @@ class Call(Struct, frozen=True):
 
     stack: StackFacts
     name: str
-    """Logical name."""
-    resource_id: str
-    """Our own id of the resource, a UUID."""
+    resource_id: str  # our own id of the resource, a UUID
+    # Intent token: 12 characters, part of ``physical_name``; it identifies a lost create.
     token: str
-    """Intent token: 12 characters, part of ``physical_name``; a lost create is found by it."""
-    physical_name: str
-    """``stack-resource-token``, shortened to the type's limit."""
+    physical_name: str  # ``stack-resource-token``, shortened to the type's limit
+    # Checked and converted, with defaults, and with ids for names. Absent values are None.
     properties: Mapping[str, Any]
-    """Checked, coerced, defaults filled in, names turned into ids. Absent values are None."""
     started_at: float
     now: float
     action: str = "CREATE"
@@ -81,23 +75,22 @@ class Call(Struct, frozen=True):
     progress: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     update: Update = NO_UPDATE
+    # Software configs of this project that the properties name, and the resource's own, by id. Only
+    # for types that name or keep software.
     configs: Mapping[str, SoftwareConfig] = field(default_factory=dict)
-    """By id: the software configs of this project that the properties name, and the resource's
-    own. Only for types that name or keep software."""
+    # The recorded software deployment of the resource, for types that keep software.
     deployment: Deployment | None = None
-    """The software deployment that the resource has put on record, for types that keep software."""
     inherited: Inherited = _NOTHING
+    # By reference id (the value of ``get_resource``) of the signalled resources of this stack.
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
-    """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
-    signal: Signal | None = None
-    """That which the type reacts to."""
+    signal: Signal | None = None  # the signal that the type reacts to
     signalling: SignalCredentials | None = None
     snapshot: SnapshotFacts = NO_SNAPSHOT
+    # Parts that other resources of the stack declare too, for types with ``shares``. Without those
+    # of resources that are going to be removed, except in a create.
     shared: frozenset[str] = frozenset()
-    """The parts that other resources of the stack declare too, for types with ``shares``; without
-    those of resources that are going to be removed, except in a create."""
+    # An ``openstack.connection.Connection`` for the stack's project; None without ``service``.
     cloud: Any = None
-    """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
 
     @property
     def object_id(self) -> str:

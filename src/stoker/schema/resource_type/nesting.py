@@ -17,8 +17,7 @@ class Referred(Struct, frozen=True):
     """A resource of the stack that a definition refers to, as it is on record."""
 
     type_name: str
-    data: Mapping[str, Any]
-    """What its type keeps with it."""
+    data: Mapping[str, Any]  # stored data of its type
     metadata: Mapping[str, Any]
 
 
@@ -29,42 +28,36 @@ class NestingCall(Struct, frozen=True):
     """
 
     name: str
-    """Logical name."""
     resource_id: str
     properties: Mapping[str, Any]
+    # Attributes that the rest of the template refers to.
     attributes_used: frozenset[str] = frozenset()
-    """The attributes that the rest of the template refers to."""
     update_policy: Mapping[str, Any] = field(default_factory=dict)
-    previous: Mapping[str, Any] = field(default_factory=dict)
-    """The properties before an update."""
+    previous: Mapping[str, Any] = field(default_factory=dict)  # properties before an update
     data: Mapping[str, Any] = field(default_factory=dict)
+    # Current references of the nested stack's resources, by name.
     members: Mapping[str, Any] = field(default_factory=dict)
-    """References of the nested stack's resources as they are, by name."""
-    failed_members: frozenset[str] = frozenset()
-    """Those of the members that have failed or were marked unhealthy."""
-    reference: str = ""
-    """What ``get_resource`` gives for the resource itself."""
+    failed_members: frozenset[str] = frozenset()  # members that have failed or are marked unhealthy
+    reference: str = ""  # the value of ``get_resource`` for the resource itself
+    # By reference: the resources that the definition refers to.
     referred: Mapping[str, Referred] = field(default_factory=dict)
-    """By reference: the resources that the definition refers to."""
     now: float = 0.0
 
 
 class Nested(Struct, frozen=True):
     """A nested stack to be."""
 
+    # None for the file ``url``, which arrives with the request or is fetched.
     template: Mapping[str, Any] | str | None
-    """None for the file ``url``, which comes with the request or is fetched."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    url: str | None = None
-    """The file that the template came from, which anchors relative names inside it."""
+    url: str | None = None  # URL of the template, which relative names in it refer to
+    # Stored with the resource and passed to later calls. None keeps the current data.
     data: Mapping[str, Any] | None = None
-    """Stored with the resource and passed to later calls. None leaves it."""
+    # Resource names, applied batch after batch; resources in none need not wait.
     batches: Sequence[Sequence[str]] = ()
-    """Names of resources that are applied batch after batch; those in none need not wait."""
-    pause: float = 0.0
-    """Seconds between a batch and the next."""
+    pause: float = 0.0  # seconds between a batch and the next
+    # Time limit of the nested stack's operations; that of the parent applies as well.
     timeout_mins: int | None = None
-    """Time limit of the nested stack's operations; that of the stack around holds in any case."""
 
 
 class NestingType(ResourceType):

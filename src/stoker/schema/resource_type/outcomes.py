@@ -13,16 +13,14 @@ from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 class Done(Struct, frozen=True):
     """The action is finished."""
 
-    physical_id: str | None = None
-    """The id of the new object; None keeps the recorded one."""
+    physical_id: str | None = None  # the id of the new object; None keeps the recorded one
+    # Known attributes; others are read when they are needed. None keeps the recorded ones.
     attributes: Mapping[str, Any] | None = None
-    """Attributes known by now; others are read when they are asked for. None leaves them."""
+    # Stored with the resource, encrypted, and passed to later calls. None keeps the current data.
     data: Mapping[str, Any] | None = None
-    """Stored with the resource, encrypted, and passed to later calls. None leaves it."""
-    reason: str | None = None
-    """Shown as the status reason; None for the usual text."""
+    reason: str | None = None  # shown as the status reason; None for the usual text
+    # Recorded before any other effect of the answer; servers are notified.
     software: SoftwareChange = NO_SOFTWARE
-    """Put on record before anything else follows from the answer; servers are told."""
 
 
 class Wait(Struct, frozen=True):
@@ -30,13 +28,11 @@ class Wait(Struct, frozen=True):
 
     after: float = 1.0
     physical_id: str | None = None
+    # Passed to the next call of the same action; None keeps the current value.
     progress: Mapping[str, Any] | None = None
-    """Passed to the next call of the same action; None leaves it."""
     data: Mapping[str, Any] | None = None
-    on_signal: bool = False
-    """Call again as soon as any resource of the stack is signalled."""
-    reason: str | None = None
-    """What is being waited for, in words: shown while waiting."""
+    on_signal: bool = False  # call again as soon as any resource of the stack is signalled
+    reason: str | None = None  # shown while waiting, in words
     attributes: Mapping[str, Any] | None = None
     software: SoftwareChange = NO_SOFTWARE
 
@@ -47,10 +43,8 @@ class Failed(Struct, frozen=True):
     reason: str
     physical_id: str | None = None
     data: Mapping[str, Any] | None = None
-    kind: str | None = None
-    """The name by which clients know this kind of failure, if they know one."""
-    attributes: Mapping[str, Any] | None = None
-    """Attributes that tell more of the failure."""
+    kind: str | None = None  # name of this kind of failure that clients know, if any
+    attributes: Mapping[str, Any] | None = None  # attributes that explain the failure
 
 
 Outcome = Done | Wait | Failed

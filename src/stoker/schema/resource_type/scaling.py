@@ -15,17 +15,12 @@ from stoker.schema.resource_type.nesting import NestingCall, NestingType
 class Adjustment(Struct, frozen=True):
     """A change to the size of a group that a signal asks for."""
 
-    policy: str
-    """Name of the resource that was signalled."""
-    group: Any
-    """Reference of the group."""
-    kind: str
-    """``change_in_capacity``, ``exact_capacity`` or ``percent_change_in_capacity``."""
+    policy: str  # name of the signalled resource
+    group: Any  # reference of the group
+    kind: str  # ``change_in_capacity``, ``exact_capacity`` or ``percent_change_in_capacity``
     amount: float
-    least: int = 0
-    """Members that a change in percent adds or removes at least."""
-    cooldown: float = 0.0
-    """Seconds after a change in which the same policy changes nothing."""
+    least: int = 0  # minimal number of members that a change in percent adds or removes
+    cooldown: float = 0.0  # seconds after a change during which the same policy changes nothing
 
 
 @runtime_checkable
@@ -39,10 +34,8 @@ class AdjustsGroup(Protocol):
 class Resized(Struct, frozen=True):
     """What an adjustment makes of a group."""
 
-    data: Mapping[str, Any]
-    """The data of the group, for the next :meth:`NestingType.nested`."""
-    reason: str
-    """What happens, in words."""
+    data: Mapping[str, Any]  # data of the group, for the next :meth:`NestingType.nested`
+    reason: str  # the change in words
 
 
 class NoChangeError(Exception):

@@ -20,46 +20,43 @@ class ResourceType(ABC):
     attributes: ClassVar[Mapping[str, Attribute]] = {}
     description: ClassVar[str] = ""
     support: ClassVar[SupportStatus] = SUPPORTED
+    # Service type of the catalog without which the type is not available, as ``network``.
     service: ClassVar[str | None] = None
-    """Service type of the catalog without which the type is not available, as ``network``."""
+    # Extension of the network service's API without which the type is not available.
     extension: ClassVar[str] = ""
-    """Extension of the network service's API without which the type is not available."""
+    # Why no stack can have such a resource, in words that follow the name of the type.
     undeployable: ClassVar[str] = ""
-    """Why no stack can have such a resource, in words that follow the name of the type."""
+    # All names of a renamed type: an object created under one is an object of each.
     also_named: frozenset[str] = frozenset()
-    """All names of the type if it was renamed: an object made under one is an object of each."""
     physical_name_limit: ClassVar[int] = 255
+    # The service makes no second object for the same properties, so that a create whose answer got
+    # lost may be sent again immediately. Unless the type ``finds_own``, the engine searches for
+    # such an object before the first create, and fails if there is one: it belongs to others.
     unique: ClassVar[bool] = False
-    """The service makes no second object for the same properties, so that a create whose answer got
-    lost may be sent again immediately. Unless the type ``finds_own``, the engine searches for such
-    an object before the first create, and fails if there is one: it belongs to others."""
+    # For a unique type: ``find`` returns only an object of this resource.
     finds_own: ClassVar[bool] = False
-    """Of a unique type: ``find`` sees only what this resource has made, or there is no object."""
+    # The kind of link that the physical id names, as "router interface", if it does not name the
+    # object itself: equal ids mean the same object, also those of other types with this word. A
+    # create that is called with such an id changes that object to the properties.
     link: ClassVar[str] = ""
-    """What the physical id names, as "router interface", where it says what the object is and not
-    which: equal ids mean the same object, also those of other types with this word. A create that
-    is called with such an id brings that object to the properties."""
+    # Kinds of the parts that ``parts`` returns, as "route": only types with a common kind share.
     shares: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of the parts that ``parts`` names, as "route": only types with a common kind share."""
+    # ``release`` deletes the object: it is called only if the object blocks the create of its
+    # replacement, and not for one that is to be retained.
     release_deletes: ClassVar[bool] = False
-    """``release`` deletes the object: it is called only if the object blocks the create of its
-    replacement, and not for one that is to be retained."""
-    user_scoped: ClassVar[bool] = False
-    """Each user of a project has links of their own."""
-    fixed_metadata: ClassVar[bool] = False
-    """A change of the metadata makes a new object."""
+    user_scoped: ClassVar[bool] = False  # each user of a project has their own links
+    fixed_metadata: ClassVar[bool] = False  # a change of the metadata replaces the object
+    # Properties whose values may be ids of software configs, at any depth; calls have these.
     names_software: ClassVar[frozenset[str]] = frozenset()
-    """Properties whose values may be ids of software configs, at any depth: calls have these."""
+    # Calls have the software config or deployment of the resource.
     keeps_software: ClassVar[bool] = False
-    """Calls have the software config or deployment that the resource is."""
+    # The object is kept by this service: an adopted resource gets its own new one.
     renewed: ClassVar[bool] = False
-    """What stands behind a resource is kept by this service: an adopted one gets its own anew."""
+    # Attributes and stored data that previews hide, wherever they are used.
     secrets: ClassVar[frozenset[str]] = frozenset()
-    """Names of the attributes and stored data that previews do not show, wherever they are used."""
+    # The objects hold data of their users, which no template can restore.
     has_data: ClassVar[bool] = False
-    """The objects hold data of their users, which no template can restore."""
-    capabilities: ClassVar[dict[object, bool]]
-    """What :func:`can` has found out about this class."""
+    capabilities: ClassVar[dict[object, bool]]  # cached results of :func:`can` for this class
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

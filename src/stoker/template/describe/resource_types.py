@@ -11,8 +11,8 @@ from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support, SupportStatus
 from stoker.template.parameters.constraints import in_hot
 
+# The attribute that every type has.
 SHOW = Attribute("All that the cloud tells of the object.", Type.MAP)
-"""The attribute that every type has."""
 
 
 def visible_properties(properties: Mapping[str, Property]) -> dict[str, Property]:

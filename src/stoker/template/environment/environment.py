@@ -38,8 +38,7 @@ SECTIONS = (
 SINK_TYPES = ("zaqar-queue",)
 MOST_SINKS = 10
 QUEUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-LEAST_TTL, MOST_TTL = 60, 1_209_600
-"""Seconds; the defaults of the messaging service."""
+LEAST_TTL, MOST_TTL = 60, 1_209_600  # seconds; the defaults of the messaging service
 MERGE_STRATEGIES = ("overwrite", "merge", "deep_merge")
 
 
@@ -48,13 +47,12 @@ class Environment(Struct, frozen=True):
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parameter_defaults: Mapping[str, Any] = field(default_factory=dict)
+    # As written; :mod:`stoker.template.environment.registry` resolves it.
     resource_registry: Mapping[str, Any] = field(default_factory=dict)
-    """As written; :mod:`stoker.template.environment.registry` gives it its meaning."""
     encrypted_param_names: tuple[str, ...] = ()
     event_sinks: tuple[Mapping[str, Any], ...] = ()
     merge_strategies: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[Diagnostic, ...] = ()
-    """What reading found odd."""
+    warnings: tuple[Diagnostic, ...] = ()  # findings of the parser
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Environment:
         """The same environment with some parameter values added or replaced."""

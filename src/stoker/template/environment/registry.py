@@ -37,25 +37,22 @@ _COMMONLY_MEANT = {
     "OS::Neutron::Network": "OS::Neutron::Net",
     "OS::Nova::Instance": "OS::Nova::Server",
 }
+# Names without a type of their own, and their default targets. Templates that replace such a type
+# need not have all of its attributes.
 STANDS_FOR: Mapping[str, str] = {"OS::Heat::ScaledResource": "AWS::EC2::Instance"}
-"""Names that no type has, and the types that they mean unless a registry says otherwise.
-
-Templates in the place of such a type need not have all of its attributes.
-"""
 _MOST_NAMED = 3
+# AWS has many types that are absent here: names less similar than this are other types.
 _CLOSE = 0.8
-"""AWS has many types that are not here: what is less like one than this is another one."""
+# Keys of an entry for a single resource that map no type: their allowed words, and the error for
+# others.
 NOT_TYPES: Mapping[str, tuple[Collection[str], ErrorType]] = {
     "hooks": (HOOKS, INVALID_HOOK),
     "restricted_actions": (("update", "replace"), INVALID_RESTRICTED_ACTION),
 }
-"""Keys of an entry for a single resource that map no type: their words, and what refuses others."""
 RESOURCES = "resources"
 BASE_URL = "base_url"
-MAX_CHAIN = 50
-"""The longest chain of types mapped to one another."""
-MAX_GLOBS = 100
-"""Globs of names of resources in one registry."""
+MAX_CHAIN = 50  # the longest chain of types mapped to one another
+MAX_GLOBS = 100  # globs of names of resources in one registry
 _OWN, _SERVICE = 0, 1
 _SINGLE, _WHOLE_STACK = 0, 1
 
@@ -63,10 +60,8 @@ _SINGLE, _WHOLE_STACK = 0, 1
 class Entry(Struct, frozen=True):
     """An entry that applies to a name."""
 
-    level: int
-    """Whether it is in the registry of the stack, or in that of the whole service."""
-    rank: int
-    """Whether it is for a single resource, or for the whole stack."""
+    level: int  # whether it is in the registry of the stack, or in that of the whole service
+    rank: int  # whether it is for a single resource, or for the whole stack
     key: str
     value: Any
 
@@ -75,10 +70,9 @@ class Meaning(Struct, frozen=True):
     """The meaning of a type name: a type, or a template file."""
 
     type: ResourceType | None = None
-    template: str | None = None
-    """Name of the file, or its URL."""
+    template: str | None = None  # file name or URL
+    # The entry with the template, if the type name is not the template itself.
     entry: Entry | None = None
-    """The entry that names the template, if it is not named directly."""
 
 
 class ResourceRegistry:
@@ -213,8 +207,7 @@ class _Entries(Struct, frozen=True):
     """The mappings of one level, to be found by a name that they cover."""
 
     by_key: Mapping[str, Any]
-    lengths: tuple[int, ...]
-    """Of the beginnings of names that there are globs for."""
+    lengths: tuple[int, ...]  # lengths of the prefixes of globs
 
     @staticmethod
     def of(entries: Mapping[str, Any]) -> _Entries:

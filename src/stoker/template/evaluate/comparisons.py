@@ -22,8 +22,7 @@ _KINDS: Mapping[ParameterType, str] = {
     ParameterType.BOOLEAN: _BOOLEAN,
     ParameterType.LIST: _LIST,
 }
-_ALIKE = frozenset((_NUMBER, _BOOLEAN))
-"""Kinds that have equal values: true is 1."""
+_ALIKE = frozenset((_NUMBER, _BOOLEAN))  # kinds with equal values: true is 1
 
 
 def comparison_findings(

@@ -18,16 +18,13 @@ from stoker.template.evaluate.validation import STATIC
 from stoker.template.functions.failure import FunctionError, UnknownValueError, failed
 from stoker.template.functions.scope import Conditions, Scope
 
-MAX_CHAIN = 40
-"""Conditions that may build on each other."""
+MAX_CHAIN = 40  # limit on conditions that refer to each other
 
 
-_CALLING = "Conditions"
-"""The section of templates in which one condition calls another by a function."""
-_SHOWN = 80
-"""Characters of a name that a message shows."""
+_CALLING = "Conditions"  # the section where one condition refers to another by a function
+_SHOWN = 80  # characters of a name in a message
+# Code of diagnostics for a broken condition at a place where it is used.
 _REPEATED = "failed-condition"
-"""Code of diagnostics on a condition at a place where it is used."""
 
 
 class NamedConditions:
@@ -39,8 +36,7 @@ class NamedConditions:
     and only a garbage collection could free the evaluation.
     """
 
-    disabled: Collection[str] = frozenset()
-    """Conditions refer to no resources."""
+    disabled: Collection[str] = frozenset()  # conditions refer to no resources, so none is disabled
 
     def __init__(
         self,

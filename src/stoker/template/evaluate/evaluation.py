@@ -45,8 +45,7 @@ from stoker.template.evaluate.validation import as_template_diagnostics, resourc
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import ParameterValues, Scope
 
-_FREED_AT_ONCE = 50
-"""Resources."""
+_FREED_AT_ONCE = 50  # resources of an evaluation that is freed without a helper thread
 
 
 class Evaluation:
@@ -69,8 +68,7 @@ class Evaluation:
         self.known_types = types
         self._earlier = earlier
         self._references = RecordedReferences()
-        self._without_type: dict[str, Sequence[Diagnostic]] = {}
-        """Why resources have no type."""
+        self._without_type: dict[str, Sequence[Diagnostic]] = {}  # why resources have no type
 
     def __del__(self) -> None:
         if len(self.template.resources) > _FREED_AT_ONCE or vars(self).get("children"):

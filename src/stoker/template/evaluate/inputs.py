@@ -25,8 +25,7 @@ class Identity(Struct, frozen=True):
     stack_id: str = "00000000-0000-0000-0000-000000000000"
     project_id: str = ""
     region: str | None = None
-    arn: str | None = None
-    """What ``AWS::StackId`` gives; None to make it from name and id."""
+    arn: str | None = None  # value of ``AWS::StackId``; None to build it from name and id
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +34,22 @@ class Inputs:
 
     identity: Identity = field(default_factory=Identity)
     environment: Environment = EMPTY
+    # Values for the stack; they take precedence over the environment.
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Values that were given for the stack; they come before those of the environment."""
     files: Mapping[str, str] = field(default_factory=dict)
-    unreachable: Mapping[str, str] = field(default_factory=dict)
-    """Why templates could not be fetched, by address."""
+    unreachable: Mapping[str, str] = field(default_factory=dict)  # fetch errors by URL
+    # Environment of the whole service, below the stack's own.
     service_environment: Environment = EMPTY
-    """That of the whole service, which the stack's goes over."""
-    facade: Facade | None = None
-    """The resource in the parent template, if this one is nested."""
-    depth: int = 0
-    """How many templates this one is nested in."""
+    facade: Facade | None = None  # the resource in the parent template, if this one is nested
+    depth: int = 0  # number of templates above this one
     max_depth: int = MAX_NESTED_DEPTH
+    # The limits of the evaluation, shared with nested templates.
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
-    """What the evaluation may do in all, that of nested templates included."""
+    # Value of conditions while parameters have no values; None: parameters must have values.
     assumed_conditions: bool | None = None
-    """What conditions are taken for while parameters have no values; None: they must have some."""
-    url: str | None = None
-    """The file that the template came from, which anchors relative names inside it."""
+    url: str | None = None  # URL of the template, which relative names in it refer to
+    # Exports of other stacks, for nested templates, too.
     imports: Imports = field(default_factory=Imports, compare=False, repr=False)
-    """What other stacks export, for nested templates, too."""
 
     def given(self, declared: Container[str]) -> dict[str, Any]:
         """The values that are given for parameters, by name.
@@ -89,8 +84,8 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
     }
 
 
+# Names of the parameters that every template has, in either dialect.
 PSEUDO = frozenset(name for version in VERSIONS for name in pseudo_parameters(version, Identity()))
-"""The names of the parameters that every template has, in either dialect."""
 
 
 def mean_same_types(one: Inputs, other: Inputs) -> bool:

@@ -32,8 +32,7 @@ _NAME = re.compile(r"[A-Za-z0-9]{1,255}")
 _PLACE = re.compile(r"([$&])\{([A-Za-z0-9]+)\}")
 _OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9]")
 _FORM = "[identifier, list, {key: value}]"
-_BODY = 2
-"""Where a loop has what it repeats."""
+_BODY = 2  # index of the repeated part of a loop
 
 
 def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:

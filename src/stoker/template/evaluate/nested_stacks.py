@@ -28,11 +28,11 @@ from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import CFN, HOT
 
+# In place of a file name: a template that a type generates, as Heat names it.
 _GENERATED = "nested_stack"
-"""In place of a file: a template that a type generates, as Heat names it."""
 
+# Returns the referenced attributes by resource.
 UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
-"""Finds the attributes that are referred to, by resource."""
 
 
 def nested_in(

@@ -31,10 +31,8 @@ class ResolvedInputs:
     def __init__(self, template: Template, inputs: Inputs) -> None:
         self._template = template
         self._inputs = inputs
-        self.diagnostics = Diagnostics()
-        """What was wrong when it was needed."""
-        self.missing: set[str] = set()
-        """Addresses of templates that did not come with the request."""
+        self.diagnostics = Diagnostics()  # faults found when a part was needed
+        self.missing: set[str] = set()  # URLs of templates that did not arrive with the request
 
     def note(self, error: DiagnosticError, path: Path) -> None:
         """Remember why a resource has no type, or no nested stack."""

@@ -65,8 +65,8 @@ class RecordedReferences:
         return Unknown(frozenset((name,)))
 
 
+# Resource name, attribute name (None for the reference), and value.
 Answer = tuple[str, str | None, Any]
-"""The name of a resource, that of an attribute (None for the reference), and what it is."""
 
 
 class RecordedFacts:
@@ -90,6 +90,7 @@ class RecordedFacts:
 
 
 _ABSENT = object()
+# Parts of a resource that can call functions.
 _PARTS = (
     "properties",
     "metadata",
@@ -98,7 +99,6 @@ _PARTS = (
     "creation_policy",
     "external_id",
 )
-"""Of a resource, those that can call functions."""
 
 
 def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
@@ -112,24 +112,23 @@ def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
 class StaticAnalysis:
     """Facts about a resource in advance."""
 
+    # With unknown values for references to others; None if it could not be evaluated.
     definition: Definition | None
-    """With unknown values where others are referred to; None if it could not be evaluated."""
     dependencies: frozenset[str]
     attributes: Attributes
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
-    final: bool = False
-    """Nothing in the definition is unknown, so that it will not change."""
+    final: bool = False  # whether the definition has no unknown value, so that it will not change
+    # Whether it depends on the identity of the stack, beside its template.
     tells_of_stack: bool = False
-    """It would be another one for another stack of the same template."""
+    # The last definition with facts, and the facts that it used.
     latest: tuple[Definition, Sequence[Answer]] | None = None
-    """The definition that was last made with facts, and what they answered."""
+    # Faults that the type reports in the definition, once it was asked.
     objections: Sequence[Diagnostic] | None = None
-    """What the type says against the definition, once it has been asked."""
+    # Whether the text and the known values are small; None until computed.
     is_small: bool | None = None
-    """Whether all that is written of it, and known of it, is; once that has been found out."""
+    # Entries that resemble calls of functions; None until computed.
     misspelled_functions: Sequence[Diagnostic] | None = None
-    """What looks like a call of a function and is none, once it has been looked for."""
 
     @property
     def elsewhere(self) -> StaticAnalysis:
@@ -146,8 +145,7 @@ class Evaluator(Struct, frozen=True):
     template: Template
     scope: Scope
     types: Mapping[str, ResourceType]
-    restricted: Mapping[str, frozenset[str]]
-    """What the environment forbids, by resource."""
+    restricted: Mapping[str, frozenset[str]]  # actions that the environment forbids, by resource
 
     def analyse(self, body: ResourceBody) -> StaticAnalysis:
         """Analyse a resource."""

@@ -41,8 +41,8 @@ from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import Parameter, ParameterType
 from stoker.template.source.source import find_file
 
+# An output of this name is the value of ``get_resource`` for the resource.
 STACK_ID = "OS::stack_id"
-"""An output of this name is what ``get_resource`` gives for the resource."""
 _WEB = ("http://", "https://")
 _TYPES = {
     ParameterType.STRING: Type.STRING,
@@ -66,8 +66,8 @@ class TemplateType(NestingType):
     all objects, with everything that it refers to.
     """
 
+    # Recorded in rows of all such types, because one template may replace another.
     implementation: ClassVar[str] = "template"
-    """What rows record of any such type: one template may take the place of another."""
 
     def __init__(
         self,

@@ -32,6 +32,7 @@ from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
 from stoker.template.versions import CFN, HOT
 
+# Codes of diagnostics that no value could cure: an output with one of these refuses a template.
 STATIC = frozenset(
     {
         SHAPE,
@@ -44,7 +45,6 @@ STATIC = frozenset(
         "unknown-resource",
     }
 )
-"""Codes of diagnostics that no value could mend: an output with one of these refuses a template."""
 
 REFERENCES = frozenset({"unknown-resource", "unknown-reference"})
 
@@ -172,12 +172,12 @@ def undeployable(template: Template, name: str, type_: ResourceType) -> Diagnost
     )
 
 
+# Codes of diagnostics on properties as a whole, independent of values.
 FORM = frozenset({"unknown-property", "unimplemented-property"})
-"""Codes of diagnostics on properties as a whole that hold whatever the values are."""
+# Codes of diagnostics on types, including member types in properties of groups.
 OF_TYPES = frozenset({"unknown-type", "circular-type", "withdrawn-type", "unknown-file"})
-"""Codes of diagnostics on types, also of members, which a property of their group names."""
+# Codes of diagnostics on the values of parameters.
 OF_VALUES = frozenset({"broken-rule", "missing-parameter", "invalid-parameter-value"})
-"""Codes of diagnostics on the values of parameters."""
 
 
 def as_template_diagnostics(diagnostics: Diagnostics, file: str | None = None) -> Diagnostics:

@@ -12,21 +12,14 @@ from stoker.schema.helpers import NO_HELPERS, Helpers, PatternBudget
 from stoker.template.functions.failure import bad_value, failed
 
 MEBIBYTE = 1024 * 1024
-MAX_TEXT = 8 * MEBIBYTE
-"""Characters of a text that a function gives."""
-MAX_VALUES = 1_000_000
-"""Entries and texts in one value, each counted as often as it occurs."""
-MAX_OCTETS = 32 * MEBIBYTE
-"""Of all texts in one value, as they are kept in memory."""
-MAX_PARTS = 500_000
-"""Parts that a text may be split into, and words that may be replaced in it."""
-MAX_NESTED = 2_000_000
-"""The same where an operator sets no bound: some 50,000 resources, 150 MiB."""
+MAX_TEXT = 8 * MEBIBYTE  # characters of a text that a function returns
+MAX_VALUES = 1_000_000  # entries and texts in one value, each counted as often as it occurs
+MAX_OCTETS = 32 * MEBIBYTE  # octets of all texts in one value, as they are kept in memory
+MAX_PARTS = 500_000  # parts of a split text, and replaced words in a text
+MAX_NESTED = 2_000_000  # the same without a bound of the operator: some 50,000 resources, 150 MiB
 SMALL_VALUES = 300
-SMALL_TEXTS = 64 * 1024
-"""Octets of all texts in a small value."""
-NESTED = 200_000
-"""Values in the documents of nested templates, some more for each resource in them."""
+SMALL_TEXTS = 64 * 1024  # octets of all texts in a small value
+NESTED = 200_000  # values in the documents of nested templates, and a few more per resource in them
 
 
 def is_small(value: Any) -> bool:
@@ -62,19 +55,13 @@ class Budget:
     afterwards takes time in proportion to its size.
     """
 
-    values: int = 500_000
-    """Values in lists and maps; a list or map counts as three."""
-    octets: int = 32 * MEBIBYTE
-    """Of texts, as they are kept in memory."""
-    searched: int = 2 * 1024 * MEBIBYTE
-    """Characters that may be searched for words."""
-    nested: int = NESTED
-    """Values in the documents of nested templates that are looked into in advance."""
+    values: int = 500_000  # values in lists and maps; a list or map counts as three
+    octets: int = 32 * MEBIBYTE  # octets of texts, as they are kept in memory
+    searched: int = 2 * 1024 * MEBIBYTE  # characters that may be searched for words
+    nested: int = NESTED  # values in the documents of nested templates that are examined in advance
     patterns: PatternBudget = field(default_factory=PatternBudget)
-    seconds: float = 0.5
-    """That expressions may take."""
-    helpers: Helpers = NO_HELPERS
-    """What computes expressions."""
+    seconds: float = 0.5  # computing time of expressions
+    helpers: Helpers = NO_HELPERS  # processes that evaluate expressions
     widened: bool = False
 
     @staticmethod

@@ -40,13 +40,13 @@ def _account(scope: Scope) -> Any:
     return str(scope.parameters["AWS::StackId"]).split(":")[4]
 
 
+# Parameters of CloudFormation that no list of a stack's parameters shows.
 _PSEUDO: Mapping[str, Callable[[Scope], Any]] = {
     "AWS::AccountId": _account,
     "AWS::NoValue": lambda scope: ABSENT,
     "AWS::NotificationARNs": lambda scope: [],
     "AWS::Partition": lambda scope: "openstack",
 }
-"""Parameters of CloudFormation that no list of a stack's parameters shows."""
 
 
 UNKNOWN_KEY = "unknown-key"

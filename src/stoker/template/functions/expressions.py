@@ -18,14 +18,11 @@ from stoker.template.functions.failure import (
 )
 from stoker.template.functions.scope import Scope
 
-MAX_SECONDS = 1.0
-"""Of one expression."""
-MAX_LENGTH = 20_000
-"""Characters of an expression."""
-_SHOWN = 80
-"""Characters of an expression that a message shows."""
+MAX_SECONDS = 1.0  # per expression
+MAX_LENGTH = 20_000  # characters of an expression
+_SHOWN = 80  # characters of an expression in a message
+# The place of an empty text in the reason, where it would be invisible.
 _EMPTY_RECEIVER = re.compile("(?<= for receiver) (?= matches|$)")
-"""Where the reason shows an empty text, of which nothing is to be seen."""
 
 
 def yaql(arguments: Any, scope: Scope) -> Any:

@@ -11,8 +11,8 @@ from stoker.kernel.values import replace
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 
+# Code of diagnostics on the form of arguments, which is wrong with any values.
 SHAPE = "bad-arguments"
-"""Code of diagnostics on the form of arguments: wrong whatever the values will be."""
 
 
 class FunctionError(Exception):
@@ -46,8 +46,7 @@ class UnknownValueError(Exception):
 
 
 _FORM = "the arguments are "
-_SHOWN = 80
-"""Characters of a name that a message shows."""
+_SHOWN = 80  # characters of a name in a message
 
 
 def _named(function: str, message: str) -> str:

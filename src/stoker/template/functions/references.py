@@ -233,8 +233,7 @@ def _into_each(value: Any, path: list[Any]) -> Any:
     return value
 
 
-MEMBER = "resource."
-"""Attributes that begin so lead to the resources of a nested stack."""
+MEMBER = "resource."  # prefix of attributes that lead to the resources of a nested stack
 
 
 def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:

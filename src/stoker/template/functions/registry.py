@@ -20,6 +20,7 @@ from stoker.template.functions.failure import SHAPE, failed
 from stoker.template.functions.scope import Function, Scope
 from stoker.template.versions import CFN, Version
 
+# The newest form of each function.
 _FUNCTIONS: Mapping[str, Function] = {
     "Fn::And": logic.and_,
     "Fn::Base64": cfn.base64,
@@ -68,10 +69,9 @@ _FUNCTIONS: Mapping[str, Function] = {
     "str_split": strings.str_split,
     "yaql": expressions.yaql,
 }
-"""The newest form of each function."""
-NAMES = frozenset(_FUNCTIONS)
-"""Of all functions of all versions."""
+NAMES = frozenset(_FUNCTIONS)  # functions of all versions
 
+# Before the version of that name, the function had another form.
 _EARLIER: tuple[tuple[str, str, Function], ...] = (
     ("2015-10-15", "get_attr", references.get_attr_of_name),
     ("2015-10-15", "list_join", strings.list_join_plain),
@@ -80,7 +80,6 @@ _EARLIER: tuple[tuple[str, str, Function], ...] = (
     ("2017-09-01", "repeat", lists.repeat_combined),
     ("2021-04-16", "if", logic.if_),
 )
-"""Before the version of that name, the function was another one."""
 
 
 @cache
@@ -111,6 +110,7 @@ def _form(version: Version, name: str) -> Function:
     return _FUNCTIONS[name]
 
 
+# Replacement of a function that later versions lack.
 _INSTEAD: Mapping[str, str] = {
     "Fn::Base64": "leave it out: user data is encoded when it is sent",
     "Fn::GetAZs": "name the availability zone",
@@ -122,7 +122,6 @@ _INSTEAD: Mapping[str, str] = {
     "Fn::Split": "use str_split",
     "Ref": "use get_param or get_resource",
 }
-"""What to use in place of a function that a version does not have any more."""
 
 
 def _removed(name: str, version: Version) -> Function:

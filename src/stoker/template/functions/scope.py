@@ -20,16 +20,14 @@ from stoker.template.functions.budget import Budget
 from stoker.template.functions.failure import FunctionError, UnknownValueError
 from stoker.template.versions import Version
 
+# Takes its arguments as written, and the scope that evaluates them.
 Function = Callable[[Any, "Scope"], Any]
-"""Takes its arguments as they were written, and the scope that evaluates them."""
 
 
-ABSENT = object()
-"""The value of what is to be left out of the list or map that it stands in."""
+ABSENT = object()  # value of an entry that is to be left out of its list or map
 
 
-MAX_FAULTS = 100
-"""Diagnostics in one list or map: the rest of it is not looked at."""
+MAX_FAULTS = 100  # limit on diagnostics in one list or map: the rest is not examined
 TOO_DEEP = Diagnostic("too-deep", "functions are nested too deeply here")
 
 
@@ -47,8 +45,8 @@ class Conditions(Protocol):
         """The resources that their conditions disable."""
 
 
+# The pseudo parameters that differ between stacks of one template and the same parameters.
 OF_STACK = frozenset({"OS::stack_name", "OS::stack_id", "AWS::StackName", "AWS::StackId"})
-"""The pseudo parameters that differ between stacks of one template and the same parameters."""
 
 
 class ParameterValues(dict[str, Any]):
@@ -56,8 +54,8 @@ class ParameterValues(dict[str, Any]):
     that have the others in common.
     """
 
+    # Whether a value that depends on the stack was read since the last reset.
     tells_of_stack = False
-    """Whether such a value was read since this was last set to False."""
 
     def __getitem__(self, name: str) -> Any:
         if name in OF_STACK:
@@ -88,14 +86,13 @@ class Scope(Struct, frozen=True):
     parameters: ParameterValues
     facts: Facts
     conditions: Conditions
+    # The enabled resources with their types; None for an unknown type.
     resources: Mapping[str, ResourceType | None] = field(default_factory=dict)
-    """The enabled resources with their types; None for a type that is not known."""
     mappings: Any = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     facade: Facade | None = None
     budget: Budget = field(default_factory=Budget)
-    url: str | None = None
-    """The file that the template came from, which anchors relative names of files."""
+    url: str | None = None  # URL of the template, which relative file names refer to
     imports: Imports = field(default_factory=Imports)
 
     def resolve(self, snippet: Any) -> Any:

@@ -135,8 +135,9 @@ def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[
     return "".join([*pieces, text[end:]]), unused
 
 
+# Placeholder for a replaced character. It is half a surrogate pair, which no text of a document
+# has.
 _TAKEN = "\ud800"
-"""Stands for a character that was replaced. Half a character, which no text of a document has."""
 
 
 def bounded(delimiter: str, parts: list[str]) -> str:
@@ -222,8 +223,8 @@ def split(delimiter: Any, text: str) -> list[str]:
     return text.split(delimiter)
 
 
+# Algorithms with digests of fixed length.
 DIGESTS = frozenset(name for name in hashlib.algorithms_available if not name.startswith("shake"))
-"""Algorithms whose digests have one length."""
 
 
 def digest(arguments: Any, scope: Scope) -> Any:

@@ -27,6 +27,7 @@ from stoker.schema.conversion import TypeMismatchError, to_integer, to_number
 from stoker.schema.words import shown
 
 MODULO_SINCE = "2017-02-24"
+# The key of each kind in HOT, and those of its parts in CloudFormation.
 KEYS: Mapping[type[Any], tuple[str, Mapping[str, str]]] = {
     Length: ("length", {"min": "MinLength", "max": "MaxLength"}),
     Range: ("range", {"min": "MinValue", "max": "MaxValue"}),
@@ -35,20 +36,19 @@ KEYS: Mapping[type[Any], tuple[str, Mapping[str, str]]] = {
     AllowedPattern: ("allowed_pattern", {"pattern": "AllowedPattern"}),
     Custom: ("custom_constraint", {"name": "CustomConstraint"}),
 }
-"""The key of each kind in HOT, and those of its parts in CloudFormation."""
 _KINDS = {key: kind for kind, (key, _) in KEYS.items()}
+# Conversions of the numbers in a constraint.
 _NUMBERS: Mapping[type[Any], Callable[[Any], Any]] = {
     Length: to_integer,
     Range: to_number,
     Modulo: to_integer,
 }
-"""What reads the numbers in a constraint."""
+# Constraints that are written as one value.
 _PLAIN: Mapping[type[Any], tuple[type, str]] = {
     AllowedValues: (list, "allowed values must be a list"),
     AllowedPattern: (str, "an allowed pattern must be text"),
     Custom: (str, "a custom constraint must be a name"),
 }
-"""Those that are written as one value."""
 
 
 def invalid(

@@ -46,6 +46,7 @@ HOT_TYPES: Mapping[str, ParameterType] = {
     "boolean": ParameterType.BOOLEAN,
 }
 CFN_TYPES: Mapping[str, ParameterType] = {kind.value: kind for kind in ParameterType}
+# AWS types whose values are names of objects, and the constraint that checks their existence.
 _OBJECTS: Mapping[str, str | None] = {
     "AWS::EC2::AvailabilityZone::Name": None,
     "AWS::EC2::Image::Id": "glance.image",
@@ -57,7 +58,6 @@ _OBJECTS: Mapping[str, str | None] = {
     "AWS::EC2::VPC::Id": "neutron.network",
     "AWS::EC2::Volume::Id": "cinder.volume",
 }
-"""Types of AWS whose values name objects, and the constraint that checks that there is one."""
 _LISTS = frozenset({"List<Number>", "List<String>", *(f"List<{name}>" for name in _OBJECTS)})
 _SYSTEMS_MANAGER = "AWS::SSM::"
 TAGS_SINCE = "2018-03-02"
@@ -74,6 +74,7 @@ _CFN_KEYS = frozenset(
         "CustomConstraint",
     }
 )  # fmt: skip
+# The parameter types of each constraint.
 APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     Length: frozenset({ParameterType.STRING, ParameterType.LIST, ParameterType.JSON}),
     Range: frozenset({ParameterType.NUMBER}),
@@ -82,7 +83,6 @@ APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     AllowedPattern: frozenset({ParameterType.STRING}),
     Custom: frozenset(ParameterType) - {ParameterType.JSON},
 }
-"""The types of parameters that a constraint is for."""
 
 
 def declare(

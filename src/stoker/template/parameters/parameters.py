@@ -42,10 +42,8 @@ class Parameter(Struct, frozen=True):
 
     name: str
     type: ParameterType
-    default: Any = None
-    """As it was written; None means that a value must be given."""
-    label: Any = None
-    """As it was written, as is the description: text in all but odd templates."""
+    default: Any = None  # as written; None means that a value must be given
+    label: Any = None  # as written, like the description: text except in odd templates
     description: Any = ""
     hidden: bool = False
     immutable: bool = False
@@ -57,8 +55,8 @@ class Parameter(Struct, frozen=True):
 class Resolved:
     """The values of all parameters, as far as they could be resolved."""
 
+    # Converted to the type of the parameter; parameters with a diagnostic are missing.
     values: dict[str, Any] = field(default_factory=dict)
-    """Each value in the type of its parameter; parameters with a diagnostic are missing."""
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
 

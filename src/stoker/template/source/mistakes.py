@@ -68,10 +68,9 @@ _LONGEST_KEY = 1024
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _COMMENT = re.compile(r"(?:(?<=[\s,\[{])|^)(?://|/\*)")
+# Longest line that is searched for comments, because odd quotes take quadratic time.
 _LONGEST_LINE = 1000
-"""In which comments are looked for: odd quotes make it take time in proportion to its square."""
-_FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")
-"""A tag of another template language outside quotes."""
+_FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")  # a tag of another template language outside quotes
 
 
 def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:

@@ -36,15 +36,13 @@ class Source:
     """A document as data, with the text that it came from."""
 
     data: Any
-    text: str | None = None
-    """None if the document arrived as data, as in the body of a request."""
+    text: str | None = None  # None if the document arrived as data, as in the body of a request
     file: str | None = None
-    warnings: tuple[Diagnostic, ...] = ()
-    """What reading found odd, and took as other parsers do."""
+    warnings: tuple[Diagnostic, ...] = ()  # odd texts that were read as other parsers read them
+    # Position in the text of data that is elsewhere in the document, with everything below it.
     origins: Mapping[Path, Path] = field(default_factory=dict)
-    """Where the text says what the data has at a path, with all below, if not at that path."""
+    # Looked-up positions: many stacks may nest one template, with the same diagnostics.
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
-    """Those that were looked up: many stacks may nest one template, with the same diagnostics."""
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
         """The diagnostic with its file and position."""

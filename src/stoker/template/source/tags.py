@@ -48,8 +48,7 @@ _SHORT = frozenset(
 )  # fmt: skip
 
 
-_CLOSE = 0.75
-"""How alike a tag must be to one that is known, before that is thought to be meant."""
+_CLOSE = 0.75  # minimal similarity of an unknown tag to a suggested one
 
 
 def advice_on_tag(tag: str, value: Any) -> str | None:

@@ -20,16 +20,13 @@ from stoker.template.source.tags import TAGS, advice_on_tag, plain_value, short_
 MAX_DEPTH = 100
 TOO_DEEP = f"the document is nested deeper than {MAX_DEPTH} levels"
 MAX_NODES = 1_000_000
-MAX_REPEATED = 100_000
-"""Values repeated through aliases, each counted as often as it is used."""
-LONG_TEXT = 64
-"""Characters of a text that count as one value more when an alias repeats it."""
+MAX_REPEATED = 100_000  # values repeated through aliases, each counted as often as it is used
+LONG_TEXT = 64  # characters of a text that count as one value more when an alias repeats it
 MAX_WARNINGS = 100
-MAX_DIGITS = 3000
-"""Of a number; Python writes none out that has more than 4,300."""
+MAX_DIGITS = 3000  # digits of a number; Python prints none with more than 4,300
 
+# Characters that resemble a space before a key, behind it, or behind a dash.
 _ODD_SPACE = re.compile(r"^(?:-|[^\s:]+:)?([\u00a0\u2000-\u200b\u202f\u3000\ufeff])")
-"""What looks like a space before a key, behind it, or behind a dash."""
 
 _TAG = "tag:yaml.org,2002:"
 _STRINGS = frozenset({"!", _TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge"})
@@ -110,10 +107,8 @@ class _Open:
 
     value: Any
     start: Any
-    before: int
-    """Values before its own first one."""
-    key: Any
-    """Of a map the key whose value is awaited."""
+    before: int  # number of values before its own first one
+    key: Any  # of a map: the key whose value is next
     depth: int = 1
     merges: list[Any] = field(default_factory=list)
 

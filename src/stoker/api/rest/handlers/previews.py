@@ -23,10 +23,10 @@ FINGERPRINT = Flag(
 )
 UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT)
 
+# Changes that the API shows as the object to be created, not as the existing one.
 _NEW = ("replaced", "added")
-"""Changes that the API shows as the object to be made, not as the existing one."""
+# Changes after which the API shows the resource in its initial state.
 _INITIAL = ("unchanged", *_NEW)
-"""Changes after which the API shows the resource in its initial state."""
 
 
 class Identity(TypedDict):

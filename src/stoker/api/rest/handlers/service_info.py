@@ -12,8 +12,8 @@ from stoker.api.rest.call import Call
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import HTTP_UNAVAILABLE, RequestError
 
+# Seconds. Clients expect reports at such intervals; here each engine is asked directly.
 _REPORT_INTERVAL = 60
-"""In seconds. Clients expect reports at such intervals; here each engine is asked itself."""
 
 
 class Revision(TypedDict):

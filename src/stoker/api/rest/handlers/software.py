@@ -21,6 +21,7 @@ _GLOBAL_TENANT = Flag("global_tenant", "Those of all projects; a policy of its o
 _SERVER_ID = Text("server_id", "Deployments to this server.")
 CONFIGS_QUERY: tuple[Parameter, ...] = (LIMIT, MARKER, _GLOBAL_TENANT)
 DEPLOYMENTS_QUERY: tuple[Parameter, ...] = (LIMIT, MARKER, _SERVER_ID)
+# Fields of a deployment that requests set, with their internal names.
 _CHANGING = {
     "config_id": "config_id",
     "input_values": "input_values",
@@ -29,9 +30,7 @@ _CHANGING = {
     "status": "status",
     "status_reason": "reason",
 }
-"""Fields of a deployment that requests set, and what they are called inside."""
-_NO_REASON = "None"
-"""Clients know this text where no reason was given."""
+_NO_REASON = "None"  # the text that clients know for a missing reason
 
 
 class ConfigRow(TypedDict):

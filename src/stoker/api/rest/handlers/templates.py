@@ -62,9 +62,9 @@ class FunctionList(TypedDict):
 
 
 _ORDINARY = VALIDATION_FAILED
+# Errors that a client may ask to ignore: that the cloud lacks the service of a type, which
+# validation does not check here.
 _IGNORABLE = frozenset({"99001"})
-"""Errors that a client may ask to pass over: that the cloud lacks the service of a type, which
-validation does not look for here."""
 
 
 async def validate(call: Call) -> Response:

@@ -14,13 +14,12 @@ from stoker.kernel import long_json
 from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationError
 
 _LONGEST_TAG = 80
-_MOST_TAGS = 1_000
-"""Of one stack; Heat counts none."""
+_MOST_TAGS = 1_000  # per stack; Heat has no limit
+# Fields that can change a stack.
 _CHANGING = (
     "template", "template_url", "parameters", "environment", "environment_files", "files",
     "files_container", "clear_parameters", "timeout_mins", "tags",
 )  # fmt: skip
-"""Fields that can change a stack."""
 
 Body = Mapping[str, Any]
 
@@ -123,8 +122,7 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     return value
 
 
-_LONGEST_CONTAINER = 256
-"""Bytes, as in every object store."""
+_LONGEST_CONTAINER = 256  # bytes, as in every object store
 
 
 async def _files(call: Call, body: Body) -> Mapping[str, str]:

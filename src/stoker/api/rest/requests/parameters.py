@@ -15,8 +15,7 @@ class Parameter(Struct, frozen=True):
     """An optional parameter of a query."""
 
     name: str
-    description: str
-    """For the document of the API; says what holds without the parameter."""
+    description: str  # for the document of the API, with the default
 
     def schema(self) -> dict[str, Any]:
         """Its values, as a JSON schema."""

@@ -36,8 +36,8 @@ _ACTIONS = (
 )  # fmt: skip
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _MOST_TAGS = 100
+# Characters; the longest are those that the CloudFormation API makes of a key and a value.
 _LONGEST_TAG = 400
-"""Those that the CloudFormation API makes of a key and a value are the longest."""
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
 _SHOW_DELETED = Flag("show_deleted", "With deleted stacks.")
 _SHOW_NESTED = Flag("show_nested", "With stacks that are inside others.")
