@@ -251,7 +251,7 @@ def test_delete_ends_backoff_of_suspected_stack() -> None:
     world.live(begin)
     with pytest.MonkeyPatch.context() as patch:
         # each start counts but the last, which waits for long
-        patch.setattr(crash_loop, "HOLDS", {3: 0.5, 4: 3600.0})
+        patch.setattr(crash_loop, "BACKOFF_SECONDS", {3: 0.5, 4: 3600.0})
         for _ in range(5):
             world.live(short)
         took = world.live(delete)

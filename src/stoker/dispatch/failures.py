@@ -20,7 +20,7 @@ LONGEST_PAUSE = 5.0  # seconds at most before a repeatedly failing driver is res
 
 async def spare_all(ports: Ports, drivers: Iterable[Driver]) -> None:
     """Count none of these drivers as failed: their process ends in order."""
-    taken = [driver.taken for driver in drivers if driver.taken is not None]
+    taken = [driver.acquired for driver in drivers if driver.acquired is not None]
     writes = [asyncio.ensure_future(spare(ports, stack)) for stack in taken]
     if writes:
         _, late = await asyncio.wait(writes, timeout=SPARING_SECONDS)
@@ -59,4 +59,4 @@ class Failures:
         self._counts[stack_id] = count = self._counts.get(stack_id, 0) + 1
         with contextlib.suppress(TimeoutError):
             pause = min(0.1 * 2.0 ** min(count - 1, 10), LONGEST_PAUSE)
-            await asyncio.wait_for(driver.news(), pause)
+            await asyncio.wait_for(driver.next_notification(), pause)

@@ -106,14 +106,14 @@ class InProcess(Dispatcher, Observer):
             await driver.run()
         except FencedError:
             log.info("stack taken over by another engine", stack=stack_id)
-            return driver.has_news or await self._is_left(stack_id, driver)
+            return driver.has_notification or await self._is_left(stack_id, driver)
         except Exception as fault:  # noqa: BLE001 - noted, whatever it is
             self._failures.note(stack_id, fault)
             await self._failures.pause(stack_id, driver)
             return True
         self._failures.forget(stack_id)
         # what was accepted while the driver was ending found a driver and made no new one
-        return driver.has_news and await self._has_work(stack_id, driver)
+        return driver.has_notification and await self._has_work(stack_id, driver)
 
     async def _is_left(self, stack_id: str, driver: Driver) -> bool:
         """Return whether the engine that has taken the stack over has left it to be driven again.
@@ -125,7 +125,7 @@ class InProcess(Dispatcher, Observer):
         while await self._has_work(stack_id, driver):
             before = await self._fencing_token(stack_id)
             try:
-                await asyncio.wait_for(driver.news(), LOOK_AGAIN)
+                await asyncio.wait_for(driver.next_notification(), LOOK_AGAIN)
             except TimeoutError:
                 if await self._fencing_token(stack_id) != before:
                     continue

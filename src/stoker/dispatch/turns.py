@@ -77,7 +77,7 @@ class Turns(Dispatcher, Observer):
         again = True
         while again and not self._closed:
             fault = self._failures.last(stack_id)
-            driver = Driver(self._ports, stack_id, self, fault, stays=self._stays)
+            driver = Driver(self._ports, stack_id, self, fault, max_idle_seconds=self._stays)
             self._drivers[stack_id] = driver
             self._driving[stack_id] = asyncio.ensure_future(driver.run())
             try:
@@ -106,14 +106,14 @@ class Turns(Dispatcher, Observer):
             self._ports.lease.require()
             return True
         self._failures.forget(stack_id)
-        if driver.has_news:
+        if driver.has_notification:
             return True
-        if driver.rests_until is not None:
-            await self._queue.schedule(stack_id, driver.rests_until)
-            return driver.has_news
+        if driver.resume_at is not None:
+            await self._queue.schedule(stack_id, driver.resume_at)
+            return driver.has_notification
         # Notifications that arrive while the driver shuts down stay queued as a turn, unless the
         # driver already consumed it.
-        return driver.has_news
+        return driver.has_notification
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Let drivers of this process hear of its own commits."""
@@ -166,7 +166,7 @@ class Turns(Dispatcher, Observer):
         """Wake the drivers of stacks with a due turn, after notifications may have been lost."""
         for stack_id in await self._consume(list(self._drivers)):
             if (driver := self._drivers.get(stack_id)) is not None:
-                driver.look()
+                driver.wake_all()
 
     async def _consume(self, stack_ids: Sequence[str]) -> Collection[str]:
         """Take away the turns of these stacks that are due; returns whose may be gone."""
@@ -183,7 +183,7 @@ class Turns(Dispatcher, Observer):
     def miss(self) -> None:
         """Nothing was heard for a while: whatever is driven may have news."""
         for driver in self._drivers.values():
-            driver.look()
+            driver.wake_all()
 
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""
@@ -206,7 +206,7 @@ class Turns(Dispatcher, Observer):
         """Release all stacks, so that other engines continue with them."""
         self._closed = True
         for driver in self._drivers.values():
-            driver.leave()
+            driver.release()
         await spare_all(self._ports, await self._end(LETS_GO))
 
     async def abandon(self) -> None:

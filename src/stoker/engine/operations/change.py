@@ -1,62 +1,64 @@
-"""The change of a stack: create, update, delete and rollback bring it to an input, or to nothing.
+"""Brings a stack to an input: create, update, delete, rollback, adopt, restore and abandon.
 
-The plan is made and stored before the first action. A plan that an earlier engine has stored is
-continued: execution skips finished nodes.
+Takes an operation with a :class:`ChangeRequest` and the recorded rows. Produces the objects, rows
+and status that the operation's input describes; without an input, the stack is emptied.
+
+Invariant: the plan is made and stored before the first action, and if the user accepted a plan, it
+is the same. A plan that an earlier engine has stored is continued: execution skips finished nodes.
+
+The driver runs it. :mod:`stoker.engine.operations.completion` commits its start and end.
+Tested by tests/operations, tests/rollback and tests/operations/test_accepted_plans.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.nested.preview_tree import PreviewOptions, foresee_with
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.accepted import changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.plans import UNOBSERVED, Definitions, NoDefinitions, Plan
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
-from stoker.engine.operations.running import Running
-from stoker.engine.operations.wanted import restored, wanted_by
+from stoker.engine.operations.desired_state import desired_state_of, restored
+from stoker.engine.operations.running import PlannedOperation
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
-_MOST_DEPARTURES = 5
-"""Resources that a refusal names."""
+_MAX_NAMED_RESOURCES = 5  # in the text of one refusal
 
 
-class StackChange(Running):
+class StackChange(PlannedOperation):
     """One change of a stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
-        self.operation = operation
-        self.waiting = Waiting()
-        self._session = session
+        super().__init__(session, operation)
         self._evaluated: Definitions = NoDefinitions()
-        self._wanted: Definitions = NoDefinitions()
-        """The same, or what a snapshot makes of it."""
+        self._desired: Definitions = NoDefinitions()  # with the parts of a snapshot to restore
         self._observed = UNOBSERVED
         self._planned: Plan | None = None
-        self._execution: Execution | None = None
 
     async def prepare(self) -> None:
         """Evaluate the desired state, read the live objects that it depends on, and plan."""
         self.operation = await cancelled(self._session, self.operation)
-        self._evaluated = await wanted_by(self._session, self.operation)
-        self._wanted = await restored(self._session, self.operation, self._evaluated)
-        await read_missing(self._session, self._wanted)
+        self._evaluated = await desired_state_of(self._session, self.operation)
+        self._desired = await restored(self._session, self.operation, self._evaluated)
+        # Read attributes that only the new template uses. Without values, the plan would treat them
+        # as unknown.
+        await read_missing(self._session, self._desired)
         with patient(self._session) as ask:
             self._observed = await observe(
-                self._session, self._wanted, ask, converge=self.operation.converges
+                self._session, self._desired, ask, converge=self.operation.converges
             )
+        # Plan only once. A later engine must continue the plan that was stored and shown.
         if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
             planner = self._planner()
             self._planned = await self._session.ports.workers.compute(
-                lambda: planner.plan(self._wanted)
+                lambda: planner.plan(self._desired)
             )
             if self.operation.is_bound:
                 await self._require_allowed(self._planned)
@@ -67,10 +69,7 @@ class StackChange(Running):
         if self._planned is not None:
             planned = replace(self.operation, plan=self._planned)
             self.operation = await begin(self._session, planned)
-        self._execution = Execution(
-            self._session, self.operation, self._wanted, self._observed, self.waiting
-        )
-        await self._execution.run()
+        await self._execute(self._desired, self._observed)
         if self.waiting.stopped:
             return
         if self.waiting.failed is None:
@@ -78,32 +77,24 @@ class StackChange(Running):
         else:
             await fail(self._session, self.operation, self.waiting.failed)
 
-    async def expire(self, reason: str) -> None:
-        """The time is up, also for calls under way."""
-        self.waiting.expire(reason)
-        if self._execution is not None:
-            await self._execution.abandon()
-
     async def _require_accepted(self, planner: Planner) -> None:
-        """Raise ValidationError if the plan, down the tree, is another than the one that was
-        accepted.
-        """
-        request, wanted = self.operation.request, self._wanted
+        """Raise ValidationError if the plan of the tree differs from the accepted one."""
+        request, desired = self.operation.request, self._desired
         accepted = request.accepted if isinstance(request, ChangeRequest) else None
-        if accepted is None or not isinstance(wanted, Evaluation):
+        if accepted is None or not isinstance(desired, Evaluation):
             return
         assert self.operation.input_id is not None
-        given = await self._session.ports.store.input(self.operation.input_id)
-        premises = PreviewOptions(converge=self.operation.converges)
-        found = await foresee_with(planner, self._session, given, wanted, premises)
-        departures = list(accepted.departures(found.decisions))
+        input_ = await self._session.ports.store.input(self.operation.input_id)
+        options = PreviewOptions(converge=self.operation.converges)
+        preview = await foresee_with(planner, self._session, input_, desired, options)
+        departures = list(accepted.departures(preview.decisions))
         if departures:
             # There is nothing to roll back, and the rollback plan was never accepted.
             assert isinstance(request, ChangeRequest)
             self.operation = replace(self.operation, request=replace(request, rollback=False))
             raise ValidationError(
                 "nothing was changed, as the accepted plan no longer holds:"
-                f" {_told(departures)}. Make a new plan"
+                f" {_shortened(departures)}. Make a new plan"
             )
 
     async def _require_allowed(self, plan: Plan) -> None:
@@ -112,14 +103,14 @@ class StackChange(Running):
         types = {row.name: row.type_name for row in self._session.current.values()}
 
         def denied() -> list[str]:
-            found = (
+            denials = (
                 operation.denial(change, name, types.get(name, ""))
                 for name, change in changes_in(plan).items()
             )
-            return [why for why in found if why is not None]
+            return [denial for denial in denials if denial is not None]
 
-        if why := await self._session.ports.workers.compute(denied):
-            raise ValidationError(f"nothing was changed. {_told(why)}")
+        if reasons := await self._session.ports.workers.compute(denied):
+            raise ValidationError(f"nothing was changed. {_shortened(reasons)}")
 
     def _planner(self) -> Planner:
         session, request = self._session, self.operation.request
@@ -132,7 +123,7 @@ class StackChange(Running):
         )
 
 
-def _told(reasons: Sequence[str]) -> str:
-    more = len(reasons) - _MOST_DEPARTURES
-    told = "; ".join(reasons[:_MOST_DEPARTURES])
-    return f"{told}; and {more} more" if more > 0 else told
+def _shortened(reasons: Sequence[str]) -> str:
+    more = len(reasons) - _MAX_NAMED_RESOURCES
+    named = "; ".join(reasons[:_MAX_NAMED_RESOURCES])
+    return f"{named}; and {more} more" if more > 0 else named

@@ -1,7 +1,14 @@
-"""Start and end of operations: status of the stack, its event and the operation, together.
+"""Commits the start and the end of operations.
 
-A failed operation with rollback ends in the transaction that starts the rollback, so that no other
-operation can run between them. Unfinished actions of an operation are reported as failed with it.
+Takes an operation and its reason. Produces one commit: the new status of the stack, its event, the
+operation, and the rows that it leaves unfinished. A failed operation with rollback ends in the
+commit that starts the rollback, so that no other operation can run between them.
+
+Invariant: a stack's status and its event are never committed apart, and no row stays in progress
+after its operation has failed.
+
+All kinds of operations call it, and the driver, which refuses operations that cannot be prepared.
+Tested by tests/operations/test_operations.py, tests/rollback/test_target.py and the simulation.
 """
 
 from __future__ import annotations
@@ -34,34 +41,32 @@ log = Log(__name__)
 
 
 def in_force(stack: Stack) -> str | None:
-    """Return the last input that was applied, completely or not; None for no input.
-
-    An incomplete one counts: users go back to the input that they gave last.
-    """
+    """Return the last input that was applied, completely or not; None for no input."""
+    # An input counts from the start of its operation, as in Heat: a rollback goes back to the
+    # template that the user gave last, not to the last one that succeeded.
     emptied = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
     return None if emptied and stack.good_input_id is None else stack.input_id
 
 
 async def cancelled(session: Session, operation: Operation) -> Operation:
-    """Return an operation that cancels another, with the input in force before that started."""
+    """Return a cancel with rollback, with the input in force before the cancelled operation."""
     if operation.cancels is None:
         return operation
-    given_up = await session.ports.store.operation(operation.cancels)
-    has_begun = given_up is not None and (
-        given_up.action is Action.CREATE
-        or given_up.plan is not None
-        or given_up.status is not OperationStatus.SUPERSEDED
+    other = await session.ports.store.operation(operation.cancels)
+    has_started = other is not None and (
+        other.action is Action.CREATE
+        or other.plan is not None
+        or other.status is not OperationStatus.SUPERSEDED
     )
-    back_to = given_up.back_to if given_up is not None and has_begun else in_force(session.stack)
+    # ``back_to`` is set at the start. An update that never started has changed nothing.
+    back_to = other.back_to if other is not None and has_started else in_force(session.stack)
     return replace(operation, input_id=back_to, cancels=None)
 
 
 async def begin(session: Session, operation: Operation) -> Operation:
-    """Start the operation and mark its stack as in progress.
-
-    The input for a rollback is set only now: the input in force may have changed since the
-    operation was accepted.
-    """
+    """Start the operation and mark its stack as in progress."""
+    # Set the input for a rollback only now. The input in force may have changed since the operation
+    # was accepted, as by an update that this one superseded.
     if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
         operation = replace(operation, back_to=in_force(session.stack))
     if operation.status is OperationStatus.WAITING:
@@ -85,6 +90,7 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
     if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
         operation.action in (Action.CREATE, Action.ADOPT, Action.ROLLBACK)
     ):
+        # The request itself, or the failed operation that started this rollback, wrote the event.
         return None, []
     request = operation.request
     changes = dict(request.settings) if isinstance(request, ChangeRequest) else {}
@@ -103,11 +109,11 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
 
 
 async def succeed(
-    session: Session, operation: Operation, wanted: Definitions, note: str = ""
+    session: Session, operation: Operation, desired: Definitions, note: str = ""
 ) -> None:
-    """End an operation that has done everything.
+    """End an operation whose actions are all done.
 
-    ``wanted`` is the desired state, ``note`` is appended to the reason of the stack. The operation
+    ``desired`` is the desired state, ``note`` is appended to the reason of the stack. The operation
     fails if the stack may not export its outputs.
     """
     reason = f"Stack {operation.action} completed successfully"
@@ -116,13 +122,14 @@ async def succeed(
         changes["deleted_at"] = session.ports.clock.now()
         session.export(() if session.stack.parent_id is None else None)
     else:
+        # A walk reaches no input: a check after a failed update does not make its template good.
         if isinstance(operation.request, ChangeRequest):
             changes["good_input_id"] = operation.input_id
-        if isinstance(wanted, Evaluation) and wanted.template.outputs:
-            await read_shown(session, wanted)
-        if isinstance(wanted, Evaluation) and isinstance(operation.request, ChangeRequest):
+        if isinstance(desired, Evaluation) and desired.template.outputs:
+            await read_shown(session, desired)
+        if isinstance(desired, Evaluation) and isinstance(operation.request, ChangeRequest):
             try:
-                session.export(await exported(session, wanted))
+                session.export(await exported(session, desired))
             except ValidationError as invalid:
                 await fail(session, operation, invalid.message)
                 return
@@ -131,15 +138,17 @@ async def succeed(
     )
     ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
     if operation.action is Action.DELETE:
-        await _give_back(session.ports, session.stack)
-    # A nested stack that has changed on its own: the one around it is not waiting.
-    alone = operation.parent_operation is None and operation.action is not Action.DELETE
-    above = refresh_around(session) if alone else []
-    await session.commit(stack=stack, operations=[ended, *above], events=[event])
+        # Before the commit, after which no driver would try again.
+        await _revoke_credentials(session.ports, session.stack)
+    # No parent operation waits for a nested stack that was changed directly, as by a signal. The
+    # parent gets an operation of its own, to record the new attributes.
+    is_direct = operation.parent_operation is None and operation.action is not Action.DELETE
+    refreshes = refresh_around(session) if is_direct else []
+    await session.commit(stack=stack, operations=[ended, *refreshes], events=[event])
     session.ports.kept.forget_older(stack.id, operation.input_id)
 
 
-async def _give_back(ports: Ports, stack: Stack) -> None:
+async def _revoke_credentials(ports: Ports, stack: Stack) -> None:
     """Remove the stack's objects in Keystone; a failure there must not keep the stack."""
     if stack.parent_id is not None:
         return
@@ -148,36 +157,36 @@ async def _give_back(ports: Ports, stack: Stack) -> None:
         await ports.deferred.revoke(stack.credentials)
     except ENDS_TURN:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever Keystone says, the stack is gone
+    except Exception as error:  # noqa: BLE001 - the stack is deleted regardless of errors of Keystone
         log.warning("credentials left behind", stack=stack.id, error=str(error))
 
 
 async def fail(session: Session, operation: Operation, reason: str, note: str = "") -> None:
-    """The end of a failed operation and, where asked for, the start of the way back."""
+    """End a failed operation and, if requested, start the rollback or the delete after it."""
     stack, event = session.transitions.stack_to(
         session.stack, operation.action, Status.FAILED, reason + note
     )
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-    left, told = await unfinished(session, reason)
-    operations, events = [ended], [*told, event]
+    rows, row_events = await unfinished(session, reason)
+    operations, events = [ended], [*row_events, event]
     if isinstance(operation.request, ChangeRequest) and operation.request.deletes:
         operations.append(_removal(session, operation))
     elif isinstance(operation.request, ChangeRequest) and operation.request.rollback:
-        back = _way_back(session, operation)
-        stack, begun = session.transitions.stack_to(
+        rollback = _rollback(session, operation)
+        stack, started = session.transitions.stack_to(
             stack,
             Action.ROLLBACK,
             Status.IN_PROGRESS,
             f"Stack ROLLBACK started: {reason}",
-            input_id=back.input_id or stack.input_id,
+            input_id=rollback.input_id or stack.input_id,
         )
-        operations.append(back)
-        events.append(begun)
-    await session.commit(stack=stack, resources=left, operations=operations, events=events)
+        operations.append(rollback)
+        events.append(started)
+    await session.commit(stack=stack, resources=rows, operations=operations, events=events)
 
 
-def _way_back(session: Session, operation: Operation) -> Operation:
-    # what was adopted was there before the stack
+def _rollback(session: Session, operation: Operation) -> Operation:
+    # The rollback of an adopt leaves every object in the cloud: they existed before the stack.
     request = ChangeRequest(abandons=operation.action is Action.ADOPT)
     return _following(session, operation, Action.ROLLBACK, request, operation.back_to)
 
@@ -193,7 +202,7 @@ def _following(
     request: ChangeRequest,
     input_id: str | None = None,
 ) -> Operation:
-    """An operation that starts where another one has ended, with a time limit of its own."""
+    """Return an operation that starts when another has failed, with its own time limit."""
     ports = session.ports
     now = ports.clock.now()
     return Operation(
@@ -228,29 +237,29 @@ def reason_of_cancelled(action: Action) -> str:
 
 
 def ended_cancel(operation: Operation) -> Operation:
-    """The end of a cancel, which is that of the operation that it gave up."""
+    """Return a cancel as ended. Its end is that of the cancelled operation: the stack failed."""
     reason = reason_of_cancelled(operation.action)
     return replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
 
 
 async def end_cancel(session: Session, operation: Operation) -> None:
     """End a started cancel; its start has already reported the state of the stack."""
-    left, told = await unfinished(session, reason_of_cancelled(operation.action))
-    await session.commit(resources=left, events=told, operations=[ended_cancel(operation)])
+    rows, events = await unfinished(session, reason_of_cancelled(operation.action))
+    await session.commit(resources=rows, events=events, operations=[ended_cancel(operation)])
 
 
 async def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
-    """Return rows with unfinished actions of this operation, as failed, and their events.
+    """Return rows in progress as failed, and their events.
 
-    Missing reports of servers are recorded as failed.
+    Deployments to servers that have not reported are recorded as failed.
     """
-    made = [
+    failed = [
         session.transitions.resource_to(
             row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
         )
         for row in session.rows.values()
         if row.status is Status.IN_PROGRESS
     ]
-    left = [row for row, _ in made]
-    await cancel_deployments(session, left)
-    return left, [event for _, event in made]
+    rows = [row for row, _ in failed]
+    await cancel_deployments(session, rows)
+    return rows, [event for _, event in failed]

@@ -1,7 +1,15 @@
-"""Stacks taken over repeatedly without progress: delayed, then given up.
+"""Backoff for stacks that lose one driver after another, and the end of their operations.
 
-An operation that kills its engine, or makes every driver fail, would be retried for ever. The store
-counts the take-overs without progress; this module decides by the count.
+Takes a stack, whose ``take_ups`` counts the drivers that started on the same operation without an
+event in between, and the error of the last driver. Produces a delay before the next start, or
+the reason for which the driver fails the operation.
+
+Invariant: an operation that kills its engine, or fails every driver, ends after five attempts. An
+operation whose engine is killed from outside, at any rate, is not counted out: the engine dies
+during the delay, which counts nothing, or drives for ten seconds, which resets the count.
+
+The driver is the only caller; a process that shuts down uses ``spare``.
+Tested by tests/recovery/test_force_fail.py.
 """
 
 from __future__ import annotations
@@ -17,64 +25,65 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-MOST_TAKE_UPS = 6
-"""Take-overs in a row without progress after which an operation is given up."""
-HOLDS = {3: 1.0, 4: 10.0, 5: 60.0}
-"""Seconds to wait before a driver starts, by the number that started and failed."""
-PROVEN_AFTER = 10.0
-"""Seconds of driving after which a stack is not suspected any more."""
+MAX_TAKE_UPS = 6  # the sixth driver in a row starts nothing: it fails the operation
+BACKOFF_SECONDS = {3: 1.0, 4: 10.0, 5: 60.0}  # by the number of drivers in a row
+HEALTHY_AFTER_SECONDS = 10.0
 
 
-async def hold(ports: Ports, stack: Stack, news: asyncio.Event, leaves: Callable[[], bool]) -> None:
-    """Start later the more often earlier starts failed, and count this start only then.
+async def back_off(
+    ports: Ports, stack: Stack, notified: asyncio.Event, is_released: Callable[[], bool]
+) -> None:
+    """Wait longer the more drivers in a row were lost, and count this start only afterwards.
 
-    A service that is killed from outside often ends during the delay, and nothing is counted; an
-    operation that kills the service is started in the end, and counted each time. Only a request
-    that supersedes the operation ends the delay early: other news, such as those that a parent
-    sends with each of its own starts, would have every start counted. An engine that ``leaves``
-    counts nothing.
+    Only a request that supersedes the operation ends the delay early, or the release of the stack,
+    which counts nothing.
     """
     if stack.take_ups < COUNTED_AT_ONCE:
         return
     log.warning("stack taken over without progress before", stack=stack.id, times=stack.take_ups)
-    held = foremost(await ports.store.queue(stack.id))
+    suspected = foremost(await ports.store.queue(stack.id))
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(HOLDS[stack.take_ups]):
-            while not leaves():
-                await news.wait()
-                news.clear()
+        async with asyncio.timeout(BACKOFF_SECONDS[stack.take_ups]):
+            while not is_released():
+                await notified.wait()
+                notified.clear()
+                # Ignore notifications about the same operation. A parent sends one with each of its
+                # own starts, so a nested stack that only waits would be counted with every restart.
                 first = foremost(await ports.store.queue(stack.id))
-                if held is None or first is None or first.id != held.id:
+                if suspected is None or first is None or first.id != suspected.id:
                     return
-    if not leaves():
+    if not is_released():
         await ports.store.count_take_up(stack)
 
 
 @contextlib.asynccontextmanager
-async def proving(ports: Ports, stack: Stack) -> AsyncIterator[None]:
-    """While this lasts, see whether the loop still turns: then it is not this stack's fault."""
+async def healthy_after_delay(ports: Ports, stack: Stack) -> AsyncIterator[None]:
+    """Reset the count of a stack that is driven for ten seconds inside this context."""
 
-    async def prove() -> None:
-        await asyncio.sleep(PROVEN_AFTER)
+    async def reset() -> None:
+        # A timer of the event loop proves more than the clock: an operation that blocks the loop
+        # delays it, so that its stack stays suspected.
+        await asyncio.sleep(HEALTHY_AFTER_SECONDS)
         with contextlib.suppress(FencedError, StoreError):
             await ports.store.forget_take_ups(stack)
 
-    proof = asyncio.ensure_future(prove()) if stack.take_ups > 1 else None
+    timer = asyncio.ensure_future(reset()) if stack.take_ups > 1 else None
     try:
         yield
     finally:
-        if proof is not None:
-            proof.cancel()
+        if timer is not None:
+            timer.cancel()
 
 
 async def spare(ports: Ports, stack: Stack) -> None:
-    """Do not count the engine that took the stack over: it ends in order."""
+    """Count nothing against a stack whose engine shuts down in order."""
+    # If this write fails, the next engine counts one driver too many, and waits a little longer.
     with contextlib.suppress(FencedError, StoreError):
         await ports.store.forget_take_ups(stack)
 
 
 def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
-    """Return the reason of an operation that is given up; ``fault`` is the last driver's."""
+    """Return the reason of an abandoned operation; ``fault`` is the error of the last driver."""
     if fault is None:
         why = "the service terminated each time"
     else:

@@ -1,9 +1,16 @@
-"""Runs the operations of a stack, one after another, each to exactly one end.
+"""Runs the operations of one stack, one after another, each to exactly one end.
 
-A driver owns one stack while it runs. It makes the plan, stores it, has it executed, and commits
-the end of the operation together with the stack's new status and event; on failure with rollback,
-together with the rollback. It also resumes operations that another engine left unfinished: a stored
-plan is loaded, and execution skips finished nodes. Knows no HTTP and no SQL.
+Takes the id of a stack; everything else is read from the store. Produces commits: the plan of
+each operation, its progress, and its end together with the new status and event of the stack. A
+failed operation ends in the same commit that starts its rollback.
+
+Invariant: a driver writes only while its fencing token is the newest, and no operation ends twice.
+A driver can die anywhere. The next one reads the rows and continues a stored plan without the
+finished nodes; recovery has no other code.
+
+The dispatchers (:mod:`stoker.dispatch.in_process`, :mod:`stoker.dispatch.turns`) start drivers and
+notify them of commits. Knows no HTTP and no SQL.
+Tested by tests/operations, tests/recovery and tests/engines/test_letting_go.py.
 """
 
 from __future__ import annotations
@@ -37,14 +44,14 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.operations.completion import ended_cancel, reason_of_cancelled, refuse
 from stoker.engine.operations.crash_loop import (
-    MOST_TAKE_UPS,
-    hold,
-    proving,
+    MAX_TAKE_UPS,
+    back_off,
+    healthy_after_delay,
     reason_to_give_up,
     spare,
 )
 from stoker.engine.operations.kinds import KINDS
-from stoker.engine.operations.running import Running
+from stoker.engine.operations.running import RunningOperation
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError, ValidationError, fault_reason, machine_errors
@@ -59,8 +66,9 @@ class Driver:
     """Drives one stack until it has nothing left to do.
 
     ``fault`` is the error of the previous driver, ``recorded`` a new stack that was acquired in the
-    transaction of its request. A driver that does not stay releases its stack after ``stays``
-    seconds of pauses, if pauses of at least that length follow.
+    transaction of its request. With ``max_idle_seconds``, the driver releases its stack after so
+    many seconds of pauses, if pauses of at least that length follow; ``resume_at`` is then the time
+    at which the next driver is due.
     """
 
     def __init__(
@@ -70,56 +78,56 @@ class Driver:
         dispatcher: Dispatcher,
         fault: Exception | None = None,
         recorded: AcquiredStack | None = None,
-        stays: float | None = None,
+        max_idle_seconds: float | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
         self._dispatcher = dispatcher
         self._fault = fault
         self._recorded = recorded
-        self._stays = stays
-        self.rests_until: float | None = None
-        """Time at which the released stack is to be resumed."""
-        self._leaves = False
-        self._look_again = False
-        """There may be more in the store than what was read last."""
-        self._news = asyncio.Event()
+        self._max_idle_seconds = max_idle_seconds
+        self.resume_at: float | None = None
+        self._is_released = False
+        self._is_dirty = False  # the store may have more than was read last
+        self._notified = asyncio.Event()
         self._limits = TimeLimits(ports)
-        self._running: Running | None = None
-        self.taken: Stack | None = None
+        self._running: RunningOperation | None = None
+        self.acquired: Stack | None = None
 
     def notify(self) -> None:
-        """There is something new in the store for this stack: an operation or a signal."""
-        self._look_again = True
-        self._news.set()
+        """Report a new operation or signal in the store."""
+        self._is_dirty = True
+        self._notified.set()
 
     @property
-    def has_news(self) -> bool:
+    def has_notification(self) -> bool:
         """Return whether there are unprocessed notifications."""
-        return self._news.is_set()
+        return self._notified.is_set()
 
-    async def news(self) -> None:
+    async def next_notification(self) -> None:
         """Wait for the next notification."""
-        self._news.clear()
-        await self._news.wait()
+        self._notified.clear()
+        await self._notified.wait()
 
     def child_ended(self, child_id: str, ends: Mapping[str, End] = NO_ENDS) -> None:
         """Handle the end of an operation of a nested stack; ``ends`` has the results, if known."""
         if self._running is not None:
             self._running.waiting.wake(child_id, ends)
-        if self._running is None or self.rests_until is not None:
-            self._news.set()
+        # A driver about to release the stack no longer waits for nested stacks. The notification
+        # has the dispatcher start another driver.
+        if self._running is None or self.resume_at is not None:
+            self._notified.set()
 
-    def look(self) -> None:
-        """There may be news of any kind."""
+    def wake_all(self) -> None:
+        """Read everything again, after notifications may have been lost."""
         self.notify()
         if self._running is not None:
             self._running.waiting.wake_all()
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release the stack as soon as no call about it is in flight."""
-        self._leaves = True
-        self._news.set()
+        self._is_released = True
+        self._notified.set()
 
     async def run(self) -> None:
         """Drive until every operation has ended. Raises the errors in :data:`ENDS_TURN`."""
@@ -127,46 +135,51 @@ class Driver:
             await self._run()
 
     async def _run(self) -> None:
-        taken = self._recorded or await self._ports.store.take(self._stack_id)
-        if taken is None:
+        acquired = self._recorded or await self._ports.store.take(self._stack_id)
+        if acquired is None:
             return  # The commit of the request has failed, or the operation has ended since.
-        self.taken = taken.stack
-        if taken.operation is not None:
-            session = await self._open(taken.stack, ())
-            session.hold(taken.given)
-            await self._go_on(session, taken.operation)
+        self.acquired = stack = acquired.stack
+        if acquired.operation is not None:
+            # A stack that no engine has driven has no resources and no signals: read nothing.
+            session = await self._open(stack, ())
+            session.hold(acquired.given)
+            await self._drive_all(session, acquired.operation)
             return
-        stack = taken.stack
         if self._fault is not None and is_passing(self._fault):
             # The database or the machine failed the driver before this one, not the operation.
             await self._ports.store.forget_take_ups(stack)
             stack = replace(stack, take_ups=1)
-        if stack.take_ups >= MOST_TAKE_UPS:
+        if stack.take_ups >= MAX_TAKE_UPS:
             await self._give_up(stack)
             return
-        await hold(self._ports, stack, self._news, lambda: self._leaves)
-        if self._leaves:
+        await back_off(self._ports, stack, self._notified, lambda: self._is_released)
+        if self._is_released:
             await spare(self._ports, stack)
             return
-        async with proving(self._ports, stack):
+        async with healthy_after_delay(self._ports, stack):
             session = await self._open(stack)
-            await self._go_on(session, await self._next(session))
+            await self._drive_all(session, await self._next(session))
 
-    async def _go_on(self, session: Session, operation: Operation | None) -> None:
-        """Drive this operation, and all others that there are."""
+    async def _drive_all(self, session: Session, operation: Operation | None) -> None:
+        """Drive this operation, then all other open ones."""
         while operation is not None:
             await self._drive(session, operation)
-            if self._leaves or self.rests_until is not None:
-                await self._let_go(session)
+            if self._is_released or self.resume_at is not None:
+                await self._hand_over(session)
                 return
             if operation.action is not Action.CREATE or session.signals:
-                # only signals make more events than a create is allowed to leave
+                # Skip this after a plain create. Only signals make more events than are kept.
                 await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+            # Save a read: after a success, any other open operation was notified or seen before.
             last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
-            operation = None if last and not self._look_again else await self._next(session)
+            operation = None if last and not self._is_dirty else await self._next(session)
 
-    async def _let_go(self, session: Session) -> None:
-        """Record that nothing is under way, unless something may be."""
+    async def _hand_over(self, session: Session) -> None:
+        """Record that no request is in flight, unless one may be.
+
+        With that record the next engine starts immediately. Without it, it waits until requests of
+        this one can no longer take effect, as after a crash.
+        """
         if _may_be_sent(session):
             await spare(self._ports, session.stack)
         else:
@@ -180,7 +193,7 @@ class Driver:
         return session
 
     async def _give_up(self, stack: Stack) -> None:
-        """End the operation that no driver got any further with, if need be without reading it."""
+        """End an operation on which every driver failed, if necessary without reading its rows."""
         reason = reason_to_give_up(stack, self._fault)
         log.error("operation given up", stack=self._stack_id, reason=reason)
         try:
@@ -194,11 +207,10 @@ class Driver:
         except Exception as fault:
             if is_passing(fault):
                 raise
-            log.exception("operation ended without its rows", stack=self._stack_id)
-            await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
+            await _end_without_rows(self._ports, stack, reason)
             if stack.parent_id is not None:
                 self._dispatcher.wake_parent(stack.parent_id, self._stack_id)
-        self.notify()  # there may be others
+        self.notify()  # other operations may be open; the next driver runs them
 
     async def _next(self, session: Session) -> Operation | None:
         """Return the operation to run; end those that it supersedes.
@@ -206,27 +218,28 @@ class Driver:
         Notifications from here on are processed later. Earlier ones are in the store and read now:
         operations, and signals that the next operation may wait for.
         """
-        self._news.clear()
-        self._look_again = False
+        # Reset before reading: a commit between the two would be missed in the other order.
+        self._notified.clear()
+        self._is_dirty = False
         open_ = await session.load_agenda()
         if len(open_) > 1:
-            self._look_again = True
+            self._is_dirty = True
         if session.stack.deleted_at is not None:
-            next_, over = None, open_
+            next_, superseded = None, open_
         else:
             next_ = foremost(open_)
-            over = taken_over(open_)
-        if over:
-            await session.commit(operations=[_given_up(op, open_) for op in over])
+            superseded = taken_over(open_)
+        if superseded:
+            await session.commit(operations=[_as_superseded(op, open_) for op in superseded])
         return next_
 
     async def _drive(self, session: Session, operation: Operation) -> None:
-        """Take one operation to its end.
+        """Run one operation to its end.
 
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         session.client_token = operation.client_token
-        # An operation that fails every driver must end: internal errors extend no time limit.
+        # Extend nothing after an internal error. An operation that fails every driver must end.
         if self._fault is None or (isinstance(self._fault, StoreError) and self._fault.passing):
             operation = await self._limits.extended(session.stack, operation)
         run = KINDS[operation.kind](session, operation)
@@ -234,8 +247,8 @@ class Driver:
         try:
             across = operation.request_id or f"req-{operation.id}"
             stack, action = session.stack.name, operation.action.value
-            told = span(f"{action} stack", across, stack=stack, id=self._stack_id)
-            with machine_errors(), request(across), told:
+            trace = span(f"{action} stack", across, stack=stack, id=self._stack_id)
+            with machine_errors(), request(across), trace:
                 await self._try(session, run)
         except ENDS_TURN:
             raise
@@ -245,9 +258,10 @@ class Driver:
             log.exception("operation given up", stack=self._stack_id)
             await refuse(session, run.operation, fault_reason(fault))
 
-    async def _try(self, session: Session, run: Running) -> None:
+    async def _try(self, session: Session, run: RunningOperation) -> None:
         try:
             _require_readable(run.operation)
+            # Apply the time limit here. While it runs, an operation ends its actions on its own.
             async with asyncio.timeout(self._limits.seconds_left(run.operation)):
                 await run.prepare()
         except (DiagnosticError, RequestError) as refused:
@@ -261,76 +275,90 @@ class Driver:
             finally:
                 self._running = None
 
-    async def _attend(self, session: Session, running: Running) -> None:
-        """Run it, and notify it of its time limit, of signals and of successors."""
+    async def _attend(self, session: Session, running: RunningOperation) -> None:
+        """Run an operation, and notify it of its time limit, of signals and of successors."""
         run = asyncio.ensure_future(running.run())
         expired = False
         try:
-            while not run.done() and self.rests_until is None:
-                if self._leaves:
+            while not run.done() and self.resume_at is None:
+                if self._is_released:
                     running.waiting.stop()
-                left = self._limits.seconds_left(running.operation) if not expired else None
-                pause = min(
-                    (each for each in (left, self._stays) if each is not None), default=None
-                )
-                await _either(run, self._news, pause)
-                if self._news.is_set():
-                    self._news.clear()
-                    await self._hear(session, running)
+                seconds_left = None if expired else self._limits.seconds_left(running.operation)
+                timeouts = (seconds_left, self._max_idle_seconds)
+                timeout = min((each for each in timeouts if each is not None), default=None)
+                await _either(run, self._notified, timeout)
+                if self._notified.is_set():
+                    self._notified.clear()
+                    await _read_changes(session, running)
                 elif not run.done() and self._limits.is_up(running.operation) and not expired:
                     expired = True
                     await running.expire(_timed_out(running.operation))
                 elif not run.done():
-                    self._rest(session, running, left)
+                    self._release_if_idle(session, running, seconds_left)
             await run
         finally:
             run.cancel()
             # Read an error of the run as well: asyncio logs errors that are not read.
             await asyncio.gather(run, return_exceptions=True)
 
-    def _rest(self, session: Session, running: Running, left: float | None) -> None:
-        """Release the stack if only long pauses follow; ``left`` is the operation's time."""
-        until = None if self._stays is None else running.waiting.rests_until(self._stays)
-        if until is not None and not _may_be_sent(session):
-            pause = min(until - asyncio.get_running_loop().time(), left or math.inf)
-            self.rests_until = self._ports.clock.now() + pause
+    def _release_if_idle(
+        self, session: Session, running: RunningOperation, seconds_left: float | None
+    ) -> None:
+        """Release the stack if only long pauses follow; ``seconds_left`` is the operation's."""
+        if self._max_idle_seconds is None or _may_be_sent(session):
+            return
+        until = running.waiting.rests_until(self._max_idle_seconds)
+        if until is not None:
+            pause = min(until - asyncio.get_running_loop().time(), seconds_left or math.inf)
+            self.resume_at = self._ports.clock.now() + pause
             running.waiting.stop()
 
-    async def _hear(self, session: Session, running: Running) -> None:
-        """Read changes: a later operation ends this one, signals wake waiting resources."""
-        await session.load_signals()
-        first = foremost(await self._ports.store.queue(self._stack_id))
-        if first is not None and first.id != running.operation.id:
-            running.waiting.stop()
-        else:
-            running.waiting.wake()
+
+async def _end_without_rows(ports: Ports, stack: Stack, reason: str) -> None:
+    # The rows themselves may be the cause, as when they cannot be decrypted. The store ends the
+    # operation by columns that are never encrypted.
+    log.exception("operation ended without its rows", stack=stack.id)
+    await ports.store.give_up(stack.id, reason, ports.clock.now())
 
 
-async def _either(run: asyncio.Future[Any], news: asyncio.Event, seconds: float | None) -> None:
-    """Return when the run has ended, there is news, or the time is up."""
-    waiting: asyncio.Future[Any] = asyncio.ensure_future(news.wait())
+async def _read_changes(session: Session, running: RunningOperation) -> None:
+    """Read new signals and operations: a later operation ends this one, a signal wakes it."""
+    await session.load_signals()
+    first = foremost(await session.ports.store.queue(session.stack.id))
+    if first is not None and first.id != running.operation.id:
+        running.waiting.stop()
+    else:
+        running.waiting.wake()
+
+
+async def _either(run: asyncio.Future[Any], notified: asyncio.Event, seconds: float | None) -> None:
+    """Return when the run has ended, a notification arrives, or the time is up."""
+    notification: asyncio.Future[Any] = asyncio.ensure_future(notified.wait())
     try:
-        await asyncio.wait({run, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            {run, notification}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
     finally:
-        waiting.cancel()
+        notification.cancel()
 
 
 def _may_be_sent(session: Session) -> bool:
-    """Return whether a request about the stack may be under way, or done late."""
+    """Return whether a request about the stack may be in flight, or take effect late."""
     ports = session.ports
-    lands_before = ports.clock.now() - ports.limits.landing
+    # Requests sent before this time can no longer take effect.
+    earliest = ports.clock.now() - ports.limits.landing
     return (
         bool(session.unanswered)
         or ports.orphaned_calls.any_of(session.rows)
-        # an object that is looked for may still be made
+        # A create without a response may still make its object, while it is being searched for.
         or any(
-            row.physical_id is None and max(row.asked, default=0.0) > lands_before
+            row.physical_id is None and max(row.asked, default=0.0) > earliest
             for row in session.rows.values()
         )
     )
 
 
-def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:
+def _as_superseded(operation: Operation, open_: Sequence[Operation]) -> Operation:
     """Return an operation as superseded; a started cancel has already reported its end."""
     if operation.kind is OperationKind.CANCEL and operation.status is OperationStatus.RUNNING:
         return ended_cancel(operation)
@@ -341,6 +369,7 @@ def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:
 
 def _require_readable(operation: Operation) -> None:
     """Raise ValidationError for an operation whose stored request cannot be read."""
+    # A delete needs none of the request, and is the way out for a user.
     if "request" in operation.unreadable and operation.action is not Action.DELETE:
         raise ValidationError("the stored operation cannot be read; send the request again")
 

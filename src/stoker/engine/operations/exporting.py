@@ -12,7 +12,7 @@ from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
-async def exported(session: Session, wanted: Evaluation) -> tuple[Export, ...] | None:
+async def exported(session: Session, desired: Evaluation) -> tuple[Export, ...] | None:
     """Return the exports of the desired state; None if nothing has to be written.
 
     Raises ValidationError for a name that another stack exports, and for a changed value that
@@ -21,10 +21,11 @@ async def exported(session: Session, wanted: Evaluation) -> tuple[Export, ...] |
     stack = session.stack
     if stack.parent_id is not None:
         return None
-    if not any(body.export is not None for body in wanted.template.outputs.values()):
+    if not any(body.export is not None for body in desired.template.outputs.values()):
+        # A stack that has succeeded before may have exports, which are removed now.
         return None if stack.good_input_id is None else ()
     facts = RecordedFacts(session.current, session.reference_of)
-    outputs = await session.ports.workers.compute(lambda: wanted.outputs(facts))
+    outputs = await session.ports.workers.compute(lambda: desired.outputs(facts))
     found = tuple(
         Export(stack.project_id, output.export, stack.id, stack.name, output.value)
         for output in outputs
@@ -43,20 +44,21 @@ async def _require_unchanged(session: Session, found: tuple[Export, ...]) -> Non
                 f"Export with name {other.name} is already exported by stack {other.stack_name}"
             )
     changed = [each for each in found if each.name in before and before[each.name] != each]
+    # Imported values are recorded where they are used: a change would leave the importers outdated.
     used = await store.importers(project_id, [each.name for each in changed]) if changed else {}
     for each in changed:
         if users := used.get(each.name):
             raise ValidationError(f"Cannot update export {each.name} as it is in use by {users[0]}")
 
 
-async def read_shown(session: Session, wanted: Evaluation) -> None:
-    """Read the attributes that the outputs show."""
-    shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
+async def read_shown(session: Session, desired: Evaluation) -> None:
+    """Bring the attributes in the outputs up to date."""
+    shown = await session.ports.workers.compute(lambda: _shown(session, desired))
     await read_attributes(session, shown)
 
 
-def _shown(session: Session, wanted: Evaluation) -> list[Resource]:
-    """The rows whose attributes the outputs show."""
+def _shown(session: Session, desired: Evaluation) -> list[Resource]:
+    """Return the rows whose attributes are in the outputs."""
     facts = RecordedReferences()
-    wanted.outputs(facts)
+    desired.outputs(facts)
     return [session.current[name] for name in facts.attributes if name in session.current]

@@ -9,16 +9,18 @@ from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Operation
 from stoker.engine.operations.cancel import CancelOperation
 from stoker.engine.operations.change import StackChange
-from stoker.engine.operations.drop_snapshot import DropSnapshotOperation
-from stoker.engine.operations.mark import MarkOperation
-from stoker.engine.operations.react import ReactOperation
 from stoker.engine.operations.refresh import RefreshOperation
-from stoker.engine.operations.restart import RestartOperation
-from stoker.engine.operations.running import Running
+from stoker.engine.operations.running import RunningOperation
 from stoker.engine.operations.scale import ScaleOperation
+from stoker.engine.operations.small_operations import (
+    DropSnapshotOperation,
+    MarkOperation,
+    ReactOperation,
+    RestartOperation,
+)
 from stoker.engine.operations.walk import Walk
 
-KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
+KINDS: Mapping[OperationKind, Callable[[Session, Operation], RunningOperation]] = {
     OperationKind.CHANGE: StackChange,
     OperationKind.SCALE: ScaleOperation,
     OperationKind.REFRESH: RefreshOperation,

@@ -1,8 +1,14 @@
-"""Updates the attributes that a stack shows of a nested stack which has changed on its own.
+"""Records the new attributes of a nested stack that was changed directly, as by a signal.
 
-A signal may change a nested stack without an operation on the stack around it. The attributes that
-the latter has recorded are then updated by an operation of their own, up to the root of the tree.
-So are the metadata of resources that refer to these attributes: servers read new members there.
+Takes a :class:`RefreshRequest`, recorded at the end of the nested stack's operation. Produces new
+attributes of the resource in the parent, and new metadata of the resources that refer to them:
+servers read the members of a group there. Then the same operation follows for the parent's own
+parent, up to the root.
+
+Invariant: no object changes and no status; only recorded values that the nested stack has already.
+
+The driver runs it. The ends of changes and of scaling add the operation for the parent.
+Tested by tests/scaling/test_scaling.py and test_restarts.py.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from stoker.engine.model.records import (
     Status,
     is_nested,
 )
-from stoker.engine.operations.running import Running
+from stoker.engine.operations.running import RunningOperation
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import DiagnosticError
@@ -39,7 +45,7 @@ _log = Log(__name__)
 
 
 def refresh_around(session: Session) -> list[Operation]:
-    """Return the operation that updates the stack around this one; none around a root."""
+    """Return the operation that refreshes the parent of this stack; none for a root stack."""
     stack, ports = session.stack, session.ports
     if stack.parent_id is None or stack.parent_resource_id is None:
         return []
@@ -55,23 +61,22 @@ def refresh_around(session: Session) -> list[Operation]:
     ]
 
 
-class RefreshOperation(Running):
+class RefreshOperation(RunningOperation):
     """Updates the attributes of one nested stack."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
+        super().__init__(session, operation)
         assert isinstance(operation.request, RefreshRequest)
-        self.operation = operation
-        self.waiting = Waiting()
-        self._session = session
         self._resource_id = operation.request.resource_id
 
     async def run(self) -> None:
-        """Record the attributes, and let the stack around this one do the same."""
+        """Record the attributes, and request the same of the parent of this stack."""
         session = self._session
         row = session.rows.get(self._resource_id)
         if row is None or not is_nested(row) or row.action is Action.DELETE:
             await self._end([], [])
             return
+        # Keep the reason of the row: a refresh is no action of the resource.
         fresh = replace(await with_outputs(session, row), reason=row.reason)
         try:
             following = await following_metadata(session, self.waiting, fresh)
@@ -79,20 +84,22 @@ class RefreshOperation(Running):
             return
         await self._end([fresh, *following], refresh_around(session))
 
-    async def _end(self, rows: list[Resource], above: list[Operation]) -> None:
+    async def _end(self, rows: list[Resource], refreshes: list[Operation]) -> None:
         ended = replace(self.operation, status=OperationStatus.COMPLETE)
-        await self._session.commit(resources=rows, operations=[ended, *above])
+        await self._session.commit(resources=rows, operations=[ended, *refreshes])
 
 
 async def following_metadata(
     session: Session, waiting: Waiting, changed: Resource
 ) -> list[Resource]:
-    """The rows whose metadata refers to a resource that has changed, with their new metadata.
+    """Return the rows whose metadata refers to a changed resource, with their new metadata.
 
-    ``changed`` is its new row. Metadata that a server reads elsewhere is published here, so it must
-    be committed afterwards. A stack whose last change has failed keeps its metadata.
+    ``changed`` is the new row of that resource. Metadata that servers read from outside the engine
+    is published here, before the caller commits the rows.
     """
     stack, ports = session.stack, session.ports
+    # After a failed change, some resources match the new template and others the earlier one. No
+    # input describes the metadata of all, so all keep theirs.
     if stack.input_id != stack.good_input_id:
         return []
     evaluation = await evaluation_at(ports, stack, stack.input_id)
@@ -117,7 +124,7 @@ async def following_metadata(
 def _new_metadata(
     session: Session, evaluation: Evaluation, changed: Resource
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Name and metadata of the resources whose metadata is another now."""
+    """Yield name and metadata of complete resources whose metadata has changed."""
     current = {**session.current, changed.name: changed}
     facts = RecordedFacts(current, session.reference_of)
     for name, dependencies in evaluation.dependencies.items():

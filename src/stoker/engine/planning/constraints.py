@@ -11,11 +11,10 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.template.definition import CustomCheck
 from stoker.template.evaluate.evaluation import Evaluation
 
-PARAMETERS = ("parameters", "Parameters")
-"""The section of parameters in both forms of templates."""
+_PARAMETERS = ("parameters", "Parameters")  # the section in HOT and in CloudFormation templates
 
+# Checks constraints in the cloud. Returns None, or the fault of the value, for each.
 Ask = Callable[[Stack, Sequence[CustomCheck]], Sequence[str | None]]
-"""Asks the cloud: for each constraint None, or what is wrong with the value."""
 
 
 async def constraint_diagnostics(
@@ -27,17 +26,17 @@ async def constraint_diagnostics(
         return []
     verdicts = await ports.workers.run("identity", lambda: ask(stack, checks))
     masking = await ports.workers.compute(lambda: masking_of(evaluation))
-    refused = [(each, verdict) for each, verdict in zip(checks, verdicts, strict=True) if verdict]
-    of_parameters = {verdict for each, verdict in refused if each.path[0] in PARAMETERS}
-    found = (
-        Diagnostic("not-in-cloud", masking.text(_explained(each, verdict)), each.path)
-        for each, verdict in refused
-        # A property that gets the value of a refused parameter would only repeat it.
-        if each.path[0] in PARAMETERS or verdict not in of_parameters
+    faults = [(check, fault) for check, fault in zip(checks, verdicts, strict=True) if fault]
+    of_parameters = {fault for check, fault in faults if check.path[0] in _PARAMETERS}
+    diagnostics = (
+        Diagnostic("not-in-cloud", masking.text(_explained(check, fault)), check.path)
+        for check, fault in faults
+        # A property that gets the value of a rejected parameter would only repeat the fault.
+        if check.path[0] in _PARAMETERS or fault not in of_parameters
     )
-    return [*map(evaluation.template.source.located, found)]
+    return [*map(evaluation.template.source.located, diagnostics)]
 
 
-def _explained(check: CustomCheck, verdict: str) -> str:
-    """Return the verdict with the template's description of the constraint."""
-    return f"{verdict}; {check.description}" if check.description else verdict
+def _explained(check: CustomCheck, fault: str) -> str:
+    """Return a fault with the template's description of the constraint."""
+    return f"{fault}; {check.description}" if check.description else fault

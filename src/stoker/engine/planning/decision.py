@@ -1,6 +1,14 @@
-"""Decision about one resource: a comparison of its row with its definition.
+"""The decision about one resource: a comparison of its rows with its definition.
 
-The planner uses it, and so does execution when an unknown value has become known.
+Takes the row in force, the replaced rows whose objects still exist, the definition, and facts about
+live objects. Produces the change with its reason, and the row that it starts from.
+
+Invariant: the same arguments give the same decision. So a plan comes true: the planner decides
+first, and execution decides again with this function, when an unknown value has become known or the
+resource's turn has come. Only a type that implements ``Replaces`` may read the cloud here.
+
+Tested by tests/ordering, tests/operations/test_type_changes.py, tests/replacement/test_immutable.py
+and tests/rollback/test_taking_up.py.
 """
 
 from __future__ import annotations
@@ -32,20 +40,17 @@ from stoker.template.evaluate.type_resolver import TemplateType
 
 
 class Decision(Struct, frozen=True):
-    """The change, and its reason."""
+    """The change of a resource, and its reason."""
 
     change: Change
     reason: Reason
-    changed: frozenset[str] = frozenset()
-    """Names of the properties that differ."""
-    forcing: frozenset[str] = frozenset()
-    """Those of them that cannot be changed in place."""
-    keeps_object: bool = False
-    """Of a change that is not known yet: it can only be made in place."""
+    changed: frozenset[str] = frozenset()  # names of the properties that differ
+    forcing: frozenset[str] = frozenset()  # changed properties that cannot be changed in place
+    keeps_object: bool = False  # a LATER change that can only be made in place
 
 
+# Makes the argument of a type's ``needs_replacement``; the set has the changed properties.
 CallFor = Callable[[Resource, Definition, frozenset[str]], Call]
-"""Makes the call with which a type is asked about a change."""
 
 KEEP = Decision(Change.KEEP, Reason.SAME)
 LATER = Decision(Change.LATER, Reason.UNKNOWN)
@@ -53,7 +58,7 @@ NEW = Decision(Change.CREATE, Reason.NEW)
 
 
 def given_properties(definition: Definition) -> Mapping[str, Any]:
-    """Return the properties for an object: those of the template, or restored ones."""
+    """Return the properties of the object: the template's, or those restored by a snapshot."""
     type_, snapshot = definition.type, definition.snapshot
     if snapshot is None or not can(type_, Snapshots):
         return definition.properties
@@ -65,15 +70,13 @@ def decide(
 ) -> Decision:
     """Return the change from the row to the definition.
 
-    Objects of failed rows are replaced unless they are observed to be healthy. Nested stacks are
-    not, as their own rows have the details.
-
     Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
     """
     if row is None or row.action is Action.INIT:
         return NEW
     if definition.external_id is not None or row.external:
         return _decide_external(row, definition)
+    # Before the properties: an object that cannot stay is replaced for any values of them.
     lost = _lost(row, definition, observed)
     if lost is not None:
         return Decision(Change.REPLACE, lost)
@@ -83,21 +86,23 @@ def decide(
         return Decision(Change.CONTINUE, Reason.UNFINISHED)
     if row.action is Action.CREATE and row.status is not Status.COMPLETE:
         schema = definition.type.properties
-        # an object of an earlier operation is none of the snapshot's
-        other = row.status is Status.FAILED and _brought_back(definition)
-        if not other and not changed_properties(schema, row.properties, definition.properties):
+        # A failed create of an earlier operation was not made from the snapshot's data.
+        unrestored = row.status is Status.FAILED and _restored_properties(definition)
+        if not unrestored and not changed_properties(schema, row.properties, definition.properties):
             return Decision(Change.CONTINUE, Reason.UNFINISHED)
+        # A create that was cut off cannot continue with other properties, because the request in
+        # flight has the earlier ones. A nested stack can: its own rows have the details.
         if row.nested_id is None:
             return Decision(Change.REPLACE, Reason.UNFINISHED)
     return _compare(row, definition, call_for, observed)
 
 
 def _later(row: Resource, definition: Definition, observed: Observed) -> Decision:
-    """A decision that waits for values; whether they can make a new object necessary is known."""
+    """Return LATER, with ``keeps_object`` if no value can make a new object necessary."""
     type_ = definition.type
     is_unfinished = row.status is not Status.COMPLETE or bool(row.dirty)
-    decides_itself = can(type_, Replaces) or not changes_in_place(type_) or type_.fixed_metadata
-    if is_unfinished or decides_itself or definition.snapshot is not None:
+    type_decides = can(type_, Replaces) or not changes_in_place(type_) or type_.fixed_metadata
+    if is_unfinished or type_decides or definition.snapshot is not None:
         return LATER
     schema = type_.properties
     changed = changed_properties(schema, row.properties, definition.properties)
@@ -113,22 +118,24 @@ def _lost(row: Resource, definition: Definition, observed: Observed) -> Reason |
         return Reason.UNHEALTHY
     if row.id in observed.gone:
         return Reason.GONE
-    if not row.implementation:  # no type has been asked: there is no object
+    if not row.implementation:  # No type was called yet, so there is no object.
         return Reason.FAILED if row.status is Status.FAILED else Reason.UNFINISHED
     if _other_implementation(row, definition):
         return Reason.TYPE
     if row.action is Action.DELETE:
         return Reason.DELETED
-    # a snapshot changes nothing, whatever becomes of it
+    # A failed snapshot says nothing about the object, which it does not change. A failed row of a
+    # nested stack is updated: its own rows say which objects are broken.
     failed = row.status is Status.FAILED and row.action is not Action.SNAPSHOT
     fine = row.nested_id is not None or row.id in observed.healthy
     return Reason.FAILED if failed and not fine else None
 
 
 def _decide_external(row: Resource, definition: Definition) -> Decision:
-    """An object of the stack never becomes one that is only referred to, nor the other way round.
+    """Return the change of a resource that refers to an object outside the stack.
 
-    Either would mean to delete an object, perhaps the very one that the id names.
+    Raises DiagnosticError if an object of the stack would become an external one, or the other way
+    round. Either would delete an object, perhaps the very one that the id names.
     """
     if row.external and isinstance(definition.external_id, Unknown):
         return LATER
@@ -138,12 +145,12 @@ def _decide_external(row: Resource, definition: Definition) -> Decision:
 
 
 def _other_implementation(row: Resource, definition: Definition) -> bool:
-    """Return whether another type would manage the object, whatever the two are called."""
+    """Return whether another type would manage the object. A new name of a type is no change."""
     if not isinstance(definition.type, TemplateType):
         return not manages(definition, row.implementation)
     if row.implementation == TemplateType.implementation:
         return False
-    # rows of earlier versions have the name of what the template stood for
+    # Rows of earlier versions record the name that the environment maps to the template.
     return row.nested_id is None or row.implementation != row.type_name
 
 
@@ -154,13 +161,13 @@ def manages(definition: Definition, implementation: str) -> bool:
 
 
 def implementation_of(definition: Definition) -> str:
-    """Return the row's record of the type that manages its object."""
+    """Return the name that a row records for the type that manages its object."""
     type_ = definition.type
     return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
 
-def _brought_back(definition: Definition) -> frozenset[str]:
-    """The properties in whose places a snapshot has others."""
+def _restored_properties(definition: Definition) -> frozenset[str]:
+    """Return the properties for which a snapshot has other values than the template."""
     schema, given = definition.type.properties, given_properties(definition)
     return changed_properties(schema, definition.properties, given)
 
@@ -170,10 +177,11 @@ def _compare(
 ) -> Decision:
     schema = definition.type.properties
     differing = changed_properties(schema, row.properties, definition.properties)
-    brought_back = _brought_back(definition)
-    cause = Reason.SNAPSHOT if brought_back else Reason.PROPERTY
+    # ``dirty`` names properties of an update that was cut off: the object may have either value.
+    restored = _restored_properties(definition)
+    cause = Reason.SNAPSHOT if restored else Reason.PROPERTY
     drifted = observed.drifted.get(row.id, {})
-    changed = differing | frozenset(row.dirty) | drifted.keys() | brought_back
+    changed = differing | frozenset(row.dirty) | drifted.keys() | restored
     refuse_immutable(definition, changed)
     if changed:
         forcing = changed
@@ -189,7 +197,7 @@ def _compare(
             return Decision(Change.REPLACE, Reason.TYPE_DECIDES, changed, changed)
     if definition.type.fixed_metadata and dict(row.metadata) != dict(definition.metadata):
         return Decision(Change.REPLACE, Reason.SETTINGS)
-    if differing or brought_back:
+    if differing or restored:
         return Decision(Change.UPDATE, cause, changed)
     if drifted:
         return Decision(Change.UPDATE, Reason.DRIFT, changed)
@@ -201,13 +209,13 @@ def _compare(
         definition.properties
     ):
         return Decision(Change.UPDATE, Reason.TYPE_DECIDES)
-    # what is inside such a stack may change though nothing here does
+    # Its template is not among the properties, and its own rows may have failed.
     is_stack = isinstance(definition.type, NestingType) or can(definition.type, MakesStack)
     return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP
 
 
 def _differs(row: Resource, definition: Definition) -> bool:
-    """Return whether anything but the properties differs."""
+    """Return whether metadata, dependencies, policies or the type name differ."""
     return (
         row.type_name != definition.type_name
         or dict(row.metadata) != dict(definition.metadata)
@@ -218,7 +226,7 @@ def _differs(row: Resource, definition: Definition) -> bool:
 
 
 class Choice(Struct, frozen=True):
-    """One of the generations of a resource, with the decision for it."""
+    """The generation of a resource to continue with, and the decision for it."""
 
     row: Resource | None
     decision: Decision
@@ -233,9 +241,8 @@ def choose(
 ) -> Choice:
     """Return the generation of a resource that needs the smallest change.
 
-    That is the current one, unless it needs a change and a ``replaced`` one (the newest first)
-    still exists and fits better. This happens if an update or a rollback goes back to an earlier
-    input. Only healthy ones count.
+    That is the current one, unless a healthy ``replaced`` one fits better, as when an update or a
+    rollback goes back to an earlier input. Among equals, the newest wins.
     """
     best = Choice(current, decide(current, definition, call_for, observed))
     if best.decision.change is Change.LATER:
@@ -247,16 +254,16 @@ def choose(
         try:
             choice = Choice(row, decide(row, definition, call_for, observed))
         except DiagnosticError:
-            continue  # what is refused does not fit
+            continue  # A refused change does not fit.
         if choice.decision.change is Change.LATER:
             return Choice(current, LATER)
-        if _way(choice.decision) < _way(best.decision):
+        if _size_of(choice.decision) < _size_of(best.decision):
             best = choice
     return best
 
 
 def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
-    """Rows that others have taken the place of, by name; the newest first."""
+    """Return the replaced rows by name, the newest first."""
     found: dict[str, list[Resource]] = {}
     for row in rows:
         if row.replaced_by is not None:
@@ -266,8 +273,8 @@ def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
     return found
 
 
-def _way(decision: Decision) -> int:
-    """Return the size of the change of the object."""
+def _size_of(decision: Decision) -> int:
+    """Return how much the object changes: 0 for not at all, 3 for a new one."""
     match decision.change:
         case Change.KEEP:
             return 0
@@ -290,7 +297,7 @@ def _fixed_id(row: Resource, definition: Definition) -> Diagnostic:
 
 
 def refuse_immutable(definition: Definition, changed: frozenset[str]) -> None:
-    """Raise DiagnosticError when a property changes that is declared immutable."""
+    """Raise DiagnosticError for a change of an immutable property."""
     schema = definition.type.properties
     fixed = sorted(name for name in changed if name in schema and schema[name].immutable)
     if fixed:

@@ -1,4 +1,15 @@
-"""From a recorded input to an evaluation: the bridge between rows and the template language."""
+"""Evaluates recorded inputs: from rows of the store to the template language.
+
+Takes the id of an input, or the input. Produces its :class:`Evaluation`, from the cache of this
+process if possible. An evaluation reuses the analyses of an earlier one of the same stack, or of
+another stack with the same template.
+
+Invariant: the same input always gives the same definitions, because it is recorded with all that
+it depends on: files, fetched templates, imported values.
+
+Requests, operations and views call it; it computes on a thread.
+Tested by tests/operations/test_evaluation_cache.py.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +30,17 @@ from stoker.template.source.source import Source
 
 
 class Documents(Struct, frozen=True):
-    """The documents of an input, parsed, so that nobody has to read them twice."""
+    """The parsed template and environment of an input."""
 
     template: Template
     environment: Environment
 
     @classmethod
     def of(cls, recorded: Input) -> Documents:
-        """Those of a recorded input. Raises DiagnosticError for a document that is refused."""
+        """Parse the documents of a recorded input. Raises DiagnosticError for an invalid one."""
         environment = parse_environment(recorded.environment)
         if recorded.facade and recorded.text is not None:
-            # many stacks may nest the same template
+            # Share the parsed text: many nested stacks may have the same template.
             return cls(parse_shared(recorded.text, recorded.template_file), environment)
         source = Source(recorded.template, recorded.text, recorded.template_file)
         return cls(parse(source), environment)
@@ -39,30 +50,31 @@ async def evaluation_at(
     ports: Ports,
     stack: Stack,
     input_id: str,
-    given: Input | None = None,
-    look: Callable[[Evaluation], None] | None = None,
+    recorded: Input | None = None,
+    check: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
-    """The evaluation of a recorded input of a stack, which may be ``given``; ``look`` is called
-    with it where it is computed, as each change of threads takes time.
+    """Return the evaluation of an input of a stack; ``recorded`` saves reading it.
 
-    Raises DiagnosticError, NotFoundError, and what ``look`` raises.
+    ``check`` is called with the evaluation on the thread that computes it, because each change of
+    threads takes time. Raises DiagnosticError, NotFoundError, and the errors of ``check``.
     """
     known = ports.kept.get(input_id)
     if known is not None:
-        if look is not None:
-            await ports.workers.compute(partial(look, known))
+        if check is not None:
+            await ports.workers.compute(partial(check, known))
         return known
-    recorded = given or await ports.store.input(input_id)
+    input_ = recorded or await ports.store.input(input_id)
     before = ports.kept.get(stack.input_id)
 
     def evaluate() -> Evaluation:
-        documents = Documents.of(recorded)
+        documents = Documents.of(input_)
         earlier = before or ports.kept.alike(documents.template)
-        evaluation = evaluation_of(ports, stack, recorded, documents, earlier)
-        # conditions cannot be computed by two threads at once
+        evaluation = evaluation_of(ports, stack, input_, documents, earlier)
+        # Compute conditions now. The cached evaluation is shared, and two threads must not compute
+        # them at the same time.
         evaluation.resolved.section_diagnostics()
-        if look is not None:
-            look(evaluation)
+        if check is not None:
+            check(evaluation)
         return evaluation
 
     return ports.kept.put(input_id, await ports.workers.compute(evaluate))
@@ -76,9 +88,9 @@ def evaluation_of(
     earlier: Evaluation | None = None,
     unreachable: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    """The evaluation of a stack's input, with what it has in common with an earlier one.
+    """Return the evaluation of an input; it reuses equal parts of an ``earlier`` one.
 
-    ``unreachable`` says why templates that it names could not be fetched.
+    ``unreachable`` has the reasons why templates could not be fetched, by address.
     """
     identity = Identity(
         stack_name=stack.name,

@@ -1,4 +1,12 @@
-"""Facts about live resources for the evaluation of definitions: the recorded rows."""
+"""Facts about live resources for the evaluation of definitions, read from the recorded rows.
+
+Takes rows by name. Produces the values of ``get_resource`` and ``get_attr``, or an Unknown for a
+resource that does not exist yet or is about to change. Evaluation asks for them while it computes a
+definition; the planner, execution and the views of outputs provide them.
+
+Invariant: an attribute of a resource whose create has not completed is never a fact.
+Tested by tests/operations/test_known_facts.py and tests/operations/test_previews.py.
+"""
 
 from __future__ import annotations
 
@@ -9,55 +17,52 @@ from stoker.engine.model.records import Action, Resource, Status
 from stoker.schema.unknown import Unknown
 from stoker.template.functions.failure import bad_value
 
+# Keys in the attributes of a row, with names that no attribute can have: the value of
+# ``get_resource``, and the reasons why attributes have no value, by name.
 REFERENCE = "\x00reference"
-"""Key under which a row's attributes keep what ``get_resource`` gives; no attribute is named so."""
 ERRORS = "\x00errors"
-"""Key under which they keep why others have no value, by name."""
 HIDDEN = frozenset({REFERENCE, ERRORS})
 
-ReferenceOf = Callable[[Resource], Any]
-"""What ``get_resource`` gives for a row, as its type says."""
+ReferenceOf = Callable[[Resource], Any]  # the value of ``get_resource`` for a row
 
 
 class RecordedFacts:
     """Facts from rows. ``rows`` may change while it is in use; nothing is copied.
 
-    ``unsettled`` tells of a name whether its object is about to change: its attributes are then
-    unknown. ``vague`` tells whether the object itself is about to be another.
+    If a resource ``may_change``, its attributes are unknown. If it ``may_be_replaced``, the id of
+    its object is unknown as well.
     """
 
     def __init__(
         self,
         rows: Mapping[str, Resource],
         reference_of: ReferenceOf,
-        vague: Callable[[str], bool] = lambda name: False,
-        unsettled: Callable[[str], bool] = lambda name: False,
+        may_be_replaced: Callable[[str], bool] = lambda name: False,
+        may_change: Callable[[str], bool] = lambda name: False,
     ) -> None:
         self._rows = rows
         self._reference_of = reference_of
-        self._vague = vague
-        self._unsettled = unsettled
+        self._may_be_replaced = may_be_replaced
+        self._may_change = may_change
 
     def reference(self, name: str) -> Any:
         """Return the value of ``get_resource`` for the resource, or Unknown."""
         row = self._rows.get(name)
-        if row is None or not exists(row) or self._vague(name):
+        if row is None or not exists(row) or self._may_be_replaced(name):
             return Unknown(frozenset((name,)))
         return self._reference_of(row)
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """The attribute as recorded, or Unknown."""
+        """Return the recorded attribute, or Unknown."""
         row = self._rows.get(name)
         unknown = Unknown(frozenset((name,)))
-        if row is None or not exists(row) or self._vague(name) or self._unsettled(name):
+        if row is None or not exists(row) or self._may_be_replaced(name) or self._may_change(name):
             return unknown
         return recorded(row, attribute, unknown)
 
 
 def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
-    """An attribute as recorded. Raises :class:`FunctionError` where it is known that it has no
-    value.
-    """
+    """Return a recorded attribute. Raises :class:`FunctionError` if it has no value."""
     if attribute in row.attributes:
         return row.attributes[attribute]
     reason = row.attributes.get(ERRORS, {}).get(attribute)
@@ -70,6 +75,7 @@ def exists(row: Resource) -> bool:
     """Return whether the row has an object that others can depend on."""
     if row.action in (Action.INIT, Action.DELETE):
         return False
+    # The id of an unfinished create may be recorded already, but its attributes are not.
     making = row.action in (Action.CREATE, Action.ADOPT)
     return not (making and row.status is not Status.COMPLETE)
 
@@ -87,7 +93,7 @@ class ShownFacts:
         return Unknown(frozenset((name,))) if row is None else self._reference_of(row)
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """The attribute as recorded, or Unknown."""
+        """Return the recorded attribute, or Unknown."""
         row = self._rows.get(name)
         unknown = Unknown(frozenset((name,)))
         return unknown if row is None else recorded(row, attribute, unknown)

@@ -1,12 +1,14 @@
-"""All rules of order, in one place. ``docs/develop/ordering.md`` explains each and names its test.
+"""All rules of order. ``docs/develop/ordering.md`` explains each and names its test.
 
-An operation has two phases. First every wanted resource is *applied*, after those that it needs.
-Only when all of them are there, the rows that must go are *removed*, dependents before what they
-were built on. So nothing is given up before its replacement exists, a failure in the first phase
-leaves everything in place that a rollback wants back, and a plan can have no cycle: the first
-phase follows the template's graph, the second what was recorded when the rows were built.
+Takes the dependencies of the definitions to apply, or the recorded dependencies of rows. Produces a
+graph: for each node the nodes before it. The planner stores it, execution walks it.
 
-An operation that does one thing to each resource follows what was recorded as well.
+A change has two phases. First every desired resource is applied, after its dependencies. Then
+obsolete rows are removed, dependents first. So nothing is given up before its replacement
+exists, and a failure in the first phase leaves everything that a rollback needs. A plan can have no
+cycle, because the first phase follows the template and the second the recorded rows.
+
+Walks follow the recorded dependencies, too. Tested by tests/ordering.
 """
 
 from __future__ import annotations
@@ -22,18 +24,19 @@ from stoker.engine.model.records import Resource
 def applied_dependencies(
     applied: Mapping[str, frozenset[str]], batches: Batches
 ) -> dict[str, frozenset[str]]:
-    """Needs-first, batch after batch.
+    """Return the names to apply, each with the names and pauses before it.
 
-    ``applied`` maps the names to be applied to what their definitions need. Returns name -> what
-    comes first, among the names that are applied at all, and among the pauses, which it returns
-    too.
+    ``applied`` has the dependencies of each definition. Dependencies that are not applied are left
+    out; a pause between two batches is a key of its own.
     """
     first = {
         name: frozenset(need for need in dependencies if need in applied)
         for name, dependencies in applied.items()
     }
-    real = [[name for name in batch if name in applied] for batch in batches.names]
-    for number, (before, after) in enumerate(pairwise(filter(None, real))):
+    # Leave out members without a node. A pause between batches in which nothing changes would be
+    # waste.
+    changing = [[name for name in batch if name in applied] for batch in batches.names]
+    for number, (before, after) in enumerate(pairwise(filter(None, changing))):
         gate = frozenset(before)
         if batches.pause:
             key = f"{PAUSE}{number}"
@@ -44,9 +47,11 @@ def applied_dependencies(
 
 
 def recorded_dependencies(rows: Iterable[Resource]) -> dict[str, frozenset[str]]:
-    """Row id -> ids of those among the rows that it was built on: they are removed after it, put
-    to sleep after it, woken and looked at before it.
+    """Return the ids of rows, each with the ids of the rows that it depends on.
+
+    These are removed and suspended after it, and resumed and checked before it.
     """
+    # Use the recorded dependencies. The template of today may no longer contain the rows.
     among = {row.id: row for row in rows}
     return {
         row.id: frozenset(id_ for id_ in row.requires if id_ in among and id_ != row.id)

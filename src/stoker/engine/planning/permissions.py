@@ -19,8 +19,7 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import undeployable
 
-OWNER = "owner"
-"""The credentials' member that says what decided about the owner of a stack."""
+OWNER = "owner"  # member of a stack's credentials: facts about its owner for the policy
 
 
 def owner_facts(caller: Caller) -> Mapping[str, Any]:
@@ -34,7 +33,8 @@ def owner_facts(caller: Caller) -> Mapping[str, Any]:
 
 
 def owner_of(stack: Stack) -> Caller:
-    """The caller who made a stack, as far as policies can tell; without roles if none are known."""
+    """Return the caller who created a stack, with the stored facts; without roles if none are."""
+    # Stacks of earlier versions have no such facts. Rules that need a role then forbid the type.
     known = stack.credentials.get(OWNER) or {}
     return Caller(
         project_id=stack.project_id,
@@ -48,9 +48,10 @@ def owner_of(stack: Stack) -> Caller:
 
 
 def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> None:
-    """Raise for a type, also in nested stacks, of which the caller can have no resources.
+    """Check the types of a template and of its nested ones.
 
-    Forbidden for one that the policy forbids, DiagnosticError for one that cannot be deployed.
+    Raises ForbiddenError for a type that the policy forbids, DiagnosticError for one that cannot be
+    deployed.
     """
     if found := [*_undeployable(evaluation)]:
         raise DiagnosticError(found)
@@ -60,7 +61,7 @@ def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> Non
 
 
 def _types_in(evaluation: Evaluation) -> set[str]:
-    """Names of the types of all resources, those of nested stacks included."""
+    """Return the names of the types of all resources, nested ones included."""
     found = {type_.type_name for type_ in evaluation.types.values()}
     return found.union(*(_types_in(child) for child in evaluation.children.values()))
 

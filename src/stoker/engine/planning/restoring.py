@@ -1,4 +1,4 @@
-"""The desired state of a restore: definitions of the snapshot's input, with its data for each."""
+"""The desired state of a restore: definitions of the snapshot's input, with snapshot data."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from stoker.template.definition import Definition, Facts
 
 
 class Restored(Definitions):
-    """Definitions of one stack, with a snapshot's data about the resources.
+    """Definitions of one stack, with a snapshot's data about its resources.
 
-    ``way`` leads to the stack from the one that was snapshotted. A resource that another type
-    manages by now gets nothing back.
+    ``path`` names the resources from the snapshotted stack down to this nested one.
     """
 
     def __init__(
-        self, wanted: Definitions, parts: Iterable[SnapshotPart], way: tuple[str, ...]
+        self, desired: Definitions, parts: Iterable[SnapshotPart], path: tuple[str, ...]
     ) -> None:
-        self._wanted = wanted
-        self._parts = {part.path[-1]: part for part in parts if part.path[:-1] == way}
+        self._desired = desired
+        self._parts = {part.path[-1]: part for part in parts if part.path[:-1] == path}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The resources of the input."""
-        return self._wanted.names
+        """Return the names of the input's resources."""
+        return self._desired.names
 
     @property
     def dependencies(self) -> Mapping[str, frozenset[str]]:
-        """The dependencies of each of them."""
-        return self._wanted.dependencies
+        """Return the dependencies of each resource."""
+        return self._desired.dependencies
 
     @property
     def type_names(self) -> Mapping[str, str]:
-        """The type name of each in the template."""
-        return self._wanted.type_names
+        """Return the type name of each resource."""
+        return self._desired.type_names
 
     @property
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
-        """The attributes of each resource that somebody refers to."""
-        return self._wanted.attributes_used
+        """Return the attributes of each resource that the template refers to."""
+        return self._desired.attributes_used
 
     def hooks_of(self, name: str) -> frozenset[str]:
-        """The hooks at which one of them stops."""
-        return self._wanted.hooks_of(name)
+        """Return the hooks of one resource."""
+        return self._desired.hooks_of(name)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """Return one definition, with the snapshot's data about the resource."""
-        definition, part = self._wanted.definition(name, facts, light=light), self._parts.get(name)
+        definition, part = self._desired.definition(name, facts, light=light), self._parts.get(name)
         type_ = definition.type
-        kept = isinstance(type_, NestingType) or can(type_, Snapshots)
-        if part is None or not kept or not manages(definition, part.implementation):
+        is_restorable = isinstance(type_, NestingType) or can(type_, Snapshots)
+        # Data of another type is of no use. The resource is then applied as in an update.
+        if part is None or not is_restorable or not manages(definition, part.implementation):
             return definition
         return replace(definition, snapshot=part.data)

@@ -1,4 +1,13 @@
-"""The desired state of an operation: the definitions that it applies to a stack."""
+"""The desired state of an operation: the definitions that it applies to a stack.
+
+Takes the recorded stack and an operation. Produces the evaluation of the operation's input, or no
+definitions for a delete and for a rollback to nothing. For a restore, the parts of the snapshot
+replace evaluated values.
+
+Changes, cancels and their successors call it before they plan. A nested stack is checked here
+for the limits and permissions that depend on values known only after the request was accepted.
+Tested by tests/operations/test_sizes.py, test_snapshots.py and tests/properties.
+"""
 
 from __future__ import annotations
 
@@ -17,51 +26,54 @@ from stoker.kernel.errors import ValidationError
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-async def wanted_by(session: Session, operation: Operation) -> Definitions:
-    """Return the definitions to apply. Raises DiagnosticError and Refused if that is impossible."""
+async def desired_state_of(session: Session, operation: Operation) -> Definitions:
+    """Return the definitions to apply. Raises DiagnosticError or RequestError for invalid input."""
     ports, stack = session.ports, session.stack
     before = ports.kept.get(stack.input_id)
     known = [] if before is None else [before]
     if known and before is not ports.kept.get(operation.input_id or ""):
-        # what is refused now may name values of what the stack is
+        # Mask the secrets of the present input, too. The error of a refused update may show them.
         session.masking = await ports.workers.compute(lambda: masking_of(*known))
     if operation.action is Action.DELETE:
         return NoDefinitions()
     _require_readable(session)
     if operation.input_id is None:
         return NoDefinitions()
-    given = session.held(operation.input_id)
-    begins_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
+    input_ = session.held(operation.input_id)
+    starts_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
 
-    def look(wanted: Evaluation) -> None:
-        _ = wanted.attributes_used  # computed now, not later on the loop
-        if begins_nested:
-            require_types(ports.policy, owner_of(stack), wanted)
-        session.masking = masking_of(wanted, *(each for each in known if each is not wanted))
+    def check(desired: Evaluation) -> None:
+        _ = (
+            desired.attributes_used
+        )  # Compute this on the thread. It takes long for large templates.
+        if starts_nested:
+            require_types(ports.policy, owner_of(stack), desired)
+        session.masking = masking_of(desired, *(each for each in known if each is not desired))
 
-    wanted = await evaluation_at(ports, stack, operation.input_id, given, look)
-    if begins_nested and operation.action is Action.CREATE:
-        # what an update or a rollback keeps may have lost what it was made with
-        found = await constraint_diagnostics(ports, stack, wanted, ports.clouds.known_faults)
-        if found:
-            raise DiagnosticError(first_of(found))
-    most = ports.limits.resources_per_stack
-    if begins_nested and most >= 0:
+    desired = await evaluation_at(ports, stack, operation.input_id, input_, check)
+    if starts_nested and operation.action is Action.CREATE:
+        # Check creates only. A flavor or image that a resource was created with may be deleted by
+        # the time of an update or a rollback, and the resource still stays as it is.
+        diagnostics = await constraint_diagnostics(ports, stack, desired, ports.clouds.known_faults)
+        if diagnostics:
+            raise DiagnosticError(first_of(diagnostics))
+    max_resources = ports.limits.resources_per_stack
+    if starts_nested and max_resources >= 0:
         # The size of a group, or nested stacks of a template, may be known only after the request.
         others = await ports.store.count_resources(stack.root_id or stack.id, stack.id)
-        require_resources(most, others + len(wanted.names))
-    return wanted
+        require_resources(max_resources, others + len(desired.names))
+    return desired
 
 
-async def restored(session: Session, operation: Operation, wanted: Definitions) -> Definitions:
+async def restored(session: Session, operation: Operation, desired: Definitions) -> Definitions:
     """Return the definitions, with the parts of a snapshot if the operation restores one.
 
     Raises ValidationError for a snapshot that is gone.
     """
     request = operation.request
     if not isinstance(request, ChangeRequest) or not request.restores:
-        return wanted
-    snapshot_id, *way = request.restores
+        return desired
+    snapshot_id, *path = request.restores
     if await session.ports.store.snapshot(snapshot_id) is None:
         raise ValidationError(f"the snapshot {snapshot_id} has been deleted in the meantime")
     parts = await session.ports.store.snapshot_parts(snapshot_id)
@@ -69,11 +81,11 @@ async def restored(session: Session, operation: Operation, wanted: Definitions) 
         raise ValidationError(
             f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read"
         )
-    return Restored(wanted, parts, tuple(way))
+    return Restored(desired, parts, tuple(path))
 
 
 def _require_readable(session: Session) -> None:
-    """Raise ValidationError for rows that nothing can be decided by."""
+    """Raise ValidationError if a row cannot be decrypted: nothing can be decided by it."""
     damaged = [("the stack", session.stack.unreadable)]
     damaged += [(row.name, row.unreadable) for row in session.rows.values()]
     for name, fields in damaged:
