@@ -12,9 +12,9 @@ import pytest
 
 from cloud_testing.caller import Caller
 from cloud_testing.compute import HeldClock
-from localcloud.alarming import schedule
 from localcloud.alarming.conditions import judged, of_members, of_prometheus
 from localcloud.alarming.instance import Alarming
+from localcloud.alarming.model import schedule
 from localcloud.core.cloud import Cloud
 from localcloud.web.http import RequestContext
 

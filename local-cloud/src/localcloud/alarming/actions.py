@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 from uuid import uuid4
 
 from localcloud.alarming.errors import invalid
-from localcloud.alarming.state import State
+from localcloud.alarming.model.state import State
 from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from localcloud.alarming.state import ALARM, OK, UNKNOWN
+from localcloud.alarming.model.state import ALARM, OK, UNKNOWN
 from localcloud.core.store import Document
 from localcloud.load_balancer.kinds import MEMBER, POOL
 from localcloud.load_balancer.service import LoadBalancingService

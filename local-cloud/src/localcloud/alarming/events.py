@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.alarming.conditions import COMPARE, Finding
-from localcloud.alarming.evaluation import Watch
-from localcloud.alarming.state import ALARM, State
+from localcloud.alarming.jobs import Watch
+from localcloud.alarming.model.state import ALARM, State
 from localcloud.core.events import Event, Events
 from localcloud.core.store import Document
 

@@ -1,9 +1,9 @@
 """The parts of the alarm service. They load with a request, or if the cloud has alarms."""
 
 from localcloud.alarming.actions import Actions
-from localcloud.alarming.evaluation import Watch
 from localcloud.alarming.events import AlarmEvents
-from localcloud.alarming.state import State
+from localcloud.alarming.jobs import Watch
+from localcloud.alarming.model.state import State
 from localcloud.core.cloud import Cloud
 from localcloud.identity.service_trusts import Trusts
 

@@ -8,11 +8,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
-from localcloud.alarming import actions, rules, schedule
+from localcloud.alarming import actions
 from localcloud.alarming.api.queries import page, simple
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.instance import Alarming
-from localcloud.alarming.state import STATES, UNKNOWN
+from localcloud.alarming.model import rules, schedule
+from localcloud.alarming.model.state import STATES, UNKNOWN
 from localcloud.core.store import Document
 from localcloud.web.http import (
     Answer,

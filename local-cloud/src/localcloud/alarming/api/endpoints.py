@@ -8,7 +8,7 @@ from localcloud.alarming.api.alarms import Alarms, change, shown
 from localcloud.alarming.api.queries import complex_query
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.instance import Alarming
-from localcloud.alarming.state import DEFAULT_QUOTA, State
+from localcloud.alarming.model.state import DEFAULT_QUOTA, State
 from localcloud.core.store import Document
 from localcloud.web.http import (
     Answer,

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from localcloud.alarming import schedule
 from localcloud.alarming.actions import Actions
 from localcloud.alarming.conditions import Finding, Measured, judged, of_members, of_prometheus
-from localcloud.alarming.state import ALARM, OK, UNKNOWN, State
+from localcloud.alarming.model import schedule
+from localcloud.alarming.model.state import ALARM, OK, UNKNOWN, State
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.load_balancer.service import LoadBalancingService
