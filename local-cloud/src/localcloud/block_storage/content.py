@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from localcloud.block_storage.state import State
+from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Volume
 from localcloud.fabric.stillness import still

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from localcloud.block_storage.archives import Archives
 from localcloud.block_storage.content import Content
-from localcloud.block_storage.state import State
+from localcloud.block_storage.model.state import State
 from localcloud.core.work import Work
 
 

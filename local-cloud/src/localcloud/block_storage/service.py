@@ -8,12 +8,13 @@ before the request is answered, so that the next process resumes what this one l
 import re
 from functools import cached_property
 
-from localcloud.block_storage import devices, jobs, kinds
+from localcloud.block_storage import devices, jobs
 from localcloud.block_storage.archives import Archives
 from localcloud.block_storage.content import Content
 from localcloud.block_storage.context import ServiceContext
+from localcloud.block_storage.model import volume_types
+from localcloud.block_storage.model.state import State
 from localcloud.block_storage.servers import ServerVolumes
-from localcloud.block_storage.state import State
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.core.work import Work
@@ -67,7 +68,7 @@ class BlockStorageService(LazyService):
         return _PROJECT.sub("/v3", without_trailing_slash(path)) or "/"
 
     async def start(self) -> None:
-        kinds.bootstrap(self.tools.state)
+        volume_types.bootstrap(self.tools.state)
         jobs.resume(self.tools)
         self.servers.resume()
 

@@ -5,9 +5,10 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
-from localcloud.block_storage import jobs, kinds, quotas
+from localcloud.block_storage import jobs
 from localcloud.block_storage.context import ServiceContext
-from localcloud.block_storage.state import HOST, ZONE
+from localcloud.block_storage.model import quotas, volume_types
+from localcloud.block_storage.model.state import HOST, ZONE
 from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.roots import RootfsCache
@@ -41,7 +42,7 @@ def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Docume
     if wish.zone not in (None, "", ZONE):
         raise BadRequestError(f"Availability zone '{wish.zone}' is invalid.")
     taken = _taken(tools, who, wish)
-    kind = kinds.chosen(state, who, wish.type_name or taken.pop("type_id", None))
+    kind = volume_types.chosen(state, who, wish.type_name or taken.pop("type_id", None))
     taken.pop("type_id", None)
     smallest = taken.pop("size", None)
     size = wish.size if wish.size is not None else smallest
@@ -66,7 +67,7 @@ def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Docume
         "bootable": False,
         "base": None,
         "readonly": False,
-        "multiattach": wish.multiattach or kinds.is_shared(kind),
+        "multiattach": wish.multiattach or volume_types.is_shared(kind),
         "metadata": wish.metadata,
         "image_metadata": {},
         "availability_zone": ZONE,

@@ -4,10 +4,11 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.block_storage import fields, quotas
+from localcloud.block_storage.api import fields
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
-from localcloud.block_storage.state import HOST, ZONE
+from localcloud.block_storage.model import quotas
+from localcloud.block_storage.model.state import HOST, ZONE
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError

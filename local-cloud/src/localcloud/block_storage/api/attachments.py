@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
-from localcloud.block_storage import fields, jobs
-from localcloud.block_storage.api import views
+from localcloud.block_storage import jobs
+from localcloud.block_storage.api import fields, views
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.servers import SHARED
 from localcloud.core.store import Document

@@ -2,12 +2,13 @@
 
 from uuid import uuid4
 
-from localcloud.block_storage import fields, jobs, quotas, volumes
-from localcloud.block_storage.api import views
+from localcloud.block_storage import jobs, volumes
+from localcloud.block_storage.api import fields, views
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.archives import CONTAINER
+from localcloud.block_storage.model import quotas
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError

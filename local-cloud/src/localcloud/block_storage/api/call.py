@@ -7,11 +7,11 @@ snapshot, a backup, a type or an attachment, it gets that, which the caller may 
 from collections.abc import Iterable
 from typing import Any
 
-from localcloud.block_storage import kinds
+from localcloud.block_storage.api.fields import allowed, mapping
 from localcloud.block_storage.context import ServiceContext
-from localcloud.block_storage.fields import allowed, mapping
+from localcloud.block_storage.model import volume_types
+from localcloud.block_storage.model.state import State
 from localcloud.block_storage.service import BlockStorageService
-from localcloud.block_storage.state import State
 from localcloud.core.store import Document
 from localcloud.web.api_request import ApiCall
 from localcloud.web.http import BadRequestError, PageQuery, page
@@ -28,7 +28,7 @@ class Call(ApiCall[BlockStorageService], frozen=True):
         "snapshot_id": State.snapshot,
         "backup_id": State.backup,
         "attachment_id": State.attachment,
-        "type_id": kinds.find,
+        "type_id": volume_types.find,
     }
 
     version: Microversion

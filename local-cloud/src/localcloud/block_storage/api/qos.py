@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.block_storage import fields
+from localcloud.block_storage.api import fields
 from localcloud.block_storage.api.call import Call
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint

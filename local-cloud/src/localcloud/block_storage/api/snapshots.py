@@ -3,11 +3,12 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.block_storage import fields, jobs, quotas
-from localcloud.block_storage.api import views
+from localcloud.block_storage import jobs
+from localcloud.block_storage.api import fields, views
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volume_actions import accepted
 from localcloud.block_storage.api.volumes import remove
+from localcloud.block_storage.model import quotas
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError

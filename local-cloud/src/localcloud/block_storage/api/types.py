@@ -3,9 +3,10 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.block_storage import fields, kinds
+from localcloud.block_storage.api import fields
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
+from localcloud.block_storage.model import volume_types
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
@@ -33,7 +34,7 @@ def _view(call: Call, kind: Document) -> Document:
 async def listed(call: Call) -> Document:
     """Answer the types that the caller may use."""
     asked = call.query("is_public")
-    found = [kind for kind in call.state.types.values() if kinds.sees(call.context, kind)]
+    found = [kind for kind in call.state.types.values() if volume_types.sees(call.context, kind)]
     if call.context.is_admin:
         if asked is None or asked.lower() in {"true", "1"}:
             found = [kind for kind in found if kind["is_public"]]
@@ -53,7 +54,7 @@ async def show(call: Call, kind: Document) -> Document:
 
 async def default(call: Call) -> Document:
     """Answer the type of volumes that ask for none."""
-    kind = kinds.chosen(call.state, call.context, None)
+    kind = volume_types.chosen(call.state, call.context, None)
     if kind is None:
         raise NotFoundError("Default volume type can not be found.")
     return {"volume_type": _view(call, kind)}
@@ -108,9 +109,9 @@ def _kept(call: Call, kind: Document, **changes: Any) -> Document:
 
 async def delete(call: Call, kind: Document) -> None:
     """Delete a type that no volume has."""
-    if kinds.in_use(call.state, kind["id"]):
+    if volume_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Target volume type is still in use.")
-    if kind["name"] == kinds.DEFAULT_TYPE:
+    if kind["name"] == volume_types.DEFAULT_TYPE:
         raise BadRequestError(
             f"The volume type {kind['id']} is the only volume type and cannot be deleted."
         )
@@ -181,7 +182,7 @@ async def set_encryption(call: Call, kind: Document) -> Document:
 
 
 def _encrypted(call: Call, kind: Document, body: Document, before: Document) -> Document:
-    if kinds.in_use(call.state, kind["id"]):
+    if volume_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Cannot create encryption specs. Volume type in use.")
     told = {**before, **body}
     fields.required(told, "provider", "encryption")
@@ -217,7 +218,7 @@ def _encryption(call: Call, kind: Document) -> Document:
 async def delete_encryption(call: Call, kind: Document) -> None:
     """Have new volumes of a type not encrypted any more."""
     _encryption(call, kind)
-    if kinds.in_use(call.state, kind["id"]):
+    if volume_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Cannot delete encryption specs. Volume type in use.")
     _kept(call, kind, encryption=None)
 

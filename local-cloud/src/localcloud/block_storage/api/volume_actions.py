@@ -4,10 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.block_storage import fields, jobs, kinds, quotas
+from localcloud.block_storage import jobs
+from localcloud.block_storage.api import fields
 from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
+from localcloud.block_storage.model import quotas, volume_types
 from localcloud.core.store import Document
 from localcloud.image.images import Images
 from localcloud.image.roots import BASE, RootfsCache
@@ -65,7 +67,7 @@ async def _retype(call: Call, volume: Document, given: dict[str, Any]) -> None:
             f"{given['migration_policy']}"
         )
     _require(volume, ("available", "in-use"), "retype")
-    kind = kinds.named(call.state, call.context, str(name))
+    kind = volume_types.named(call.state, call.context, str(name))
     if kind["id"] == volume["volume_type_id"]:
         raise BadRequestError(
             "Invalid volume: Retype needs volume to be in available or in-use state, not be part "

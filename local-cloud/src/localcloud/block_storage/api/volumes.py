@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from localcloud.block_storage import fields, jobs, volumes
-from localcloud.block_storage.api import views
+from localcloud.block_storage import jobs, volumes
+from localcloud.block_storage.api import fields, views
 from localcloud.block_storage.api.call import Call
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint

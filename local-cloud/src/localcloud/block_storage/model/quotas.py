@@ -1,6 +1,6 @@
 """How much of block storage a project may have, and has."""
 
-from localcloud.block_storage.state import State
+from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import ApiError
 

@@ -1,6 +1,6 @@
 """Types of volumes: who may use them, and which one a new volume has."""
 
-from localcloud.block_storage.state import State
+from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import NotFoundError, RequestContext
 

@@ -1,0 +1,1 @@
+"""The documents of volumes, their types and quotas."""
