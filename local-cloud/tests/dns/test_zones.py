@@ -252,8 +252,8 @@ async def test_the_name_server_answers_again_after_a_restart(
 
 
 async def test_what_is_no_question_gets_no_answer(names: Caller, cloud: Cloud) -> None:
-    from localcloud.dns.answers import answer
-    from localcloud.dns.state import State
+    from localcloud.dns.model.state import State
+    from localcloud.dns.name_server.answers import answer
 
     await made(names)
     state = State(cloud)

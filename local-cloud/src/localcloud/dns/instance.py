@@ -2,9 +2,9 @@
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.work import Work
-from localcloud.dns.publishing import Publishing
-from localcloud.dns.server import NameServer
-from localcloud.dns.state import State
+from localcloud.dns.jobs import Publishing
+from localcloud.dns.model.state import State
+from localcloud.dns.name_server.server import NameServer
 
 
 class Dns:

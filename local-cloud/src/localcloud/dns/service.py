@@ -5,7 +5,7 @@ from functools import cached_property
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.dns.errors import designate_error
-from localcloud.dns.state import PREFIX, State
+from localcloud.dns.model.state import PREFIX, State
 
 
 class DnsService(LazyService):
@@ -14,7 +14,7 @@ class DnsService(LazyService):
     type = "dns"
     name = "designate"
     prefix = endpoint = PREFIX
-    api_module = "localcloud.dns.endpoints"
+    api_module = "localcloud.dns.api.endpoints"
     instance_module = "localcloud.dns.instance"
     render = staticmethod(designate_error)
 

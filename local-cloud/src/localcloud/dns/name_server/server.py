@@ -10,8 +10,8 @@ import logging
 from ipaddress import ip_network
 from typing import cast
 
-from localcloud.dns.answers import answer
-from localcloud.dns.state import State
+from localcloud.dns.model.state import State
+from localcloud.dns.name_server.answers import answer
 
 _LOG = logging.getLogger(__name__)
 _PORTS = (53, 8053)

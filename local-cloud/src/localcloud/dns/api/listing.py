@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from localcloud.core.store import Document
 from localcloud.dns.errors import bad_request
-from localcloud.dns.state import PREFIX
+from localcloud.dns.model.state import PREFIX
 
 _LIMIT = 20
 _MOST = 1000

@@ -7,10 +7,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.dns import values
 from localcloud.dns.errors import DnsError, bad_request, invalid
-from localcloud.dns.server import NameServer
-from localcloud.dns.state import DEFAULT_TTL, PREFIX, State
+from localcloud.dns.model import values
+from localcloud.dns.model.state import DEFAULT_TTL, PREFIX, State
+from localcloud.dns.name_server.server import NameServer
 from localcloud.web.http import context, read_json, route
 
 _GIVEN = frozenset({"ptrdname", "ttl", "description"})

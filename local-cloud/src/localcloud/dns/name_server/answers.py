@@ -13,7 +13,7 @@ import dns.rdatatype
 import dns.rrset
 
 from localcloud.core.store import Document
-from localcloud.dns.state import DEFAULT_TTL, State
+from localcloud.dns.model.state import DEFAULT_TTL, State
 
 _MOST_ALIASES = 8
 _PLAIN_BYTES = 512

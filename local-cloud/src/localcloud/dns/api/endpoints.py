@@ -2,11 +2,11 @@
 
 from starlette.routing import BaseRoute
 
-from localcloud.dns.floating_ips import FloatingIPNames
+from localcloud.dns.api.floating_ips import FloatingIPNames
+from localcloud.dns.api.quotas import Quotas
+from localcloud.dns.api.recordsets import RecordSets
+from localcloud.dns.api.zones import Zones
 from localcloud.dns.instance import Dns
-from localcloud.dns.quotas import Quotas
-from localcloud.dns.recordsets import RecordSets
-from localcloud.dns.zones import Zones
 
 
 def routes(dns: Dns) -> list[BaseRoute]:

@@ -7,11 +7,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.dns import quotas, values
+from localcloud.dns.api import quotas
+from localcloud.dns.api.listing import listed
 from localcloud.dns.errors import DnsError, bad_request, invalid
-from localcloud.dns.listing import listed
-from localcloud.dns.publishing import Publishing
-from localcloud.dns.state import DEFAULT_TTL, NAME_SERVER, POOL, PREFIX, State, start_of
+from localcloud.dns.jobs import Publishing
+from localcloud.dns.model import values
+from localcloud.dns.model.state import DEFAULT_TTL, NAME_SERVER, POOL, PREFIX, State, start_of
 from localcloud.web.http import RequestContext, context, read_json, route
 
 _FILTERS = ("name", "type", "email", "status", "description", "ttl")

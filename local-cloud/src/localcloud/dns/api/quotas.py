@@ -5,7 +5,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
 from localcloud.dns.errors import DnsError, invalid
-from localcloud.dns.state import State
+from localcloud.dns.model.state import State
 from localcloud.web.http import context, read_json, route
 
 DEFAULTS = {

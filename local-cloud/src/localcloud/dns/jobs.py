@@ -4,8 +4,8 @@ from functools import partial
 
 from localcloud.core.store import Collection, Document
 from localcloud.core.work import Work
-from localcloud.dns.server import NameServer
-from localcloud.dns.state import State
+from localcloud.dns.model.state import State
+from localcloud.dns.name_server.server import NameServer
 
 
 class Publishing:

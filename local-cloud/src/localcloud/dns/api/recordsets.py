@@ -5,12 +5,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.dns import quotas, values
+from localcloud.dns.api import quotas
+from localcloud.dns.api.listing import listed
+from localcloud.dns.api.zones import seen
 from localcloud.dns.errors import DnsError, bad_request, invalid
-from localcloud.dns.listing import listed
-from localcloud.dns.publishing import Publishing
-from localcloud.dns.state import PREFIX, State
-from localcloud.dns.zones import seen
+from localcloud.dns.jobs import Publishing
+from localcloud.dns.model import values
+from localcloud.dns.model.state import PREFIX, State
 from localcloud.web.http import context, read_json, route
 
 _FILTERS = ("name", "type", "ttl", "records", "status", "description")

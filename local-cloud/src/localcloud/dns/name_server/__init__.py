@@ -1,0 +1,1 @@
+"""A name server that answers from the documents of zones."""
