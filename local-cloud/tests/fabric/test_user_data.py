@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from localcloud.guest import cloudconfig, files, merging, parts
+from localcloud.guest.cloud_init import cloudconfig, files, merging, parts
 
 
 def multipart(*pieces: tuple[str, str, str | None]) -> str:

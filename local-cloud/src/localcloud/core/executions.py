@@ -1,7 +1,7 @@
 """Commands in servers for whoever runs this cloud: a unix socket in the cloud's directory.
 
 A request is one message: JSON with the id of the ``server``, the words of the ``command`` and the
-``user``, and with it the descriptors that :mod:`localcloud.guest.executions` names. The answer is
+``user``, and with it the descriptors that :mod:`localcloud.guest.programs.executions` names. The answer is
 one message, ``{}`` or an ``error``; all else goes over those descriptors. Standard descriptors are
 pipes: a file, directory or terminal of the host in a server's hands would lead out of the server.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from localcloud.core.settings import EXECUTION_SOCKET
 from localcloud.fabric.interface import Execute, FabricError
-from localcloud.guest.executions import DESCRIPTORS, MOST_BYTES
+from localcloud.guest.programs.executions import DESCRIPTORS, MOST_BYTES
 
 _MOST_WAITING = 64
 _PATIENCE_SECONDS = 5.0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from localcloud.fabric import kernel
 from localcloud.fabric.kernel import Mount
-from localcloud.guest import commands
+from localcloud.guest.programs import commands
 
 _DEFAULT_USER = "stoker"
 _USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")

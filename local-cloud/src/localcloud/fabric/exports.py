@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.guest.mount_requests import WORDS
+from localcloud.guest.programs.mount_requests import WORDS
 
 _MOST_AT_ONCE = 16
 """Questions of one server."""

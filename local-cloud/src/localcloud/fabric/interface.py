@@ -24,7 +24,7 @@ NAMES = ("169.254.169.254", 53)
 Execute = Callable[[str, Sequence[str], str, Sequence[int]], Awaitable[None]]
 """Starts a command in a running server: the server's id, the words, the user, and descriptors.
 
-The descriptors are those that :mod:`localcloud.guest.executions` names; the caller keeps and closes
+The descriptors are those that :mod:`localcloud.guest.programs.executions` names; the caller keeps and closes
 its own. Raises :class:`FabricError` where it cannot be started.
 """
 

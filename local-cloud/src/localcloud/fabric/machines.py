@@ -29,8 +29,9 @@ from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
 from localcloud.fabric.mount_table import Namespaces
 from localcloud.fabric.switch import Switch, SwitchPorts
-from localcloud.guest import commands, init
-from localcloud.guest.instance import Instance
+from localcloud.guest import init
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.programs import commands
 
 _MOST_PROCESSES = 2048
 _MOST_INOTIFY = 16

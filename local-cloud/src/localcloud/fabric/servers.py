@@ -42,7 +42,7 @@ from localcloud.fabric.resolvers import Resolvers, host_resolver
 from localcloud.fabric.specs import share_to_json, volume_to_json
 from localcloud.fabric.start import OwnerProcess
 from localcloud.fabric.usage import reported
-from localcloud.guest.instance import EXIT_REBOOT
+from localcloud.guest.cloud_init.instance import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
 

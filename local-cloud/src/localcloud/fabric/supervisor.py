@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from localcloud.fabric import kernel
-from localcloud.guest import plain
-from localcloud.guest.instance import Instance
+from localcloud.guest.cloud_init import plain
+from localcloud.guest.cloud_init.instance import Instance
 
 _GRACE_SECONDS = 2.0
 _TICK_SECONDS = 0.5

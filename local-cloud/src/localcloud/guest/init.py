@@ -11,10 +11,9 @@ import socket
 import time
 from collections.abc import Callable
 
-from localcloud.guest import processor
 from localcloud.guest.banner import banner
-from localcloud.guest.executions import Executions
-from localcloud.guest.instance import (
+from localcloud.guest.cloud_init import processor
+from localcloud.guest.cloud_init.instance import (
     CONFIGURATION,
     EXIT_POWER_OFF,
     EXIT_REBOOT,
@@ -22,7 +21,8 @@ from localcloud.guest.instance import (
     SCRIPTS,
     Instance,
 )
-from localcloud.guest.mount_requests import MountRequests
+from localcloud.guest.programs.executions import Executions
+from localcloud.guest.programs.mount_requests import MountRequests
 
 MOST_CONSOLE_BYTES = 16 << 20
 _OBEYED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2)

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest import sudo
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import run_program, say
+from localcloud.guest.cloud_init import sudo
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import run_program, say
 
 _SSHD = Path("/usr/sbin/sshd")
 _DIRECTORY = Path("/etc/ssh")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest import cloudconfig, handlers, mounts, parts, settings, ssh
-from localcloud.guest.instance import CLOUD, CONFIGURATION, RUN, SCRIPTS, Instance
-from localcloud.guest.parts import Part
-from localcloud.guest.scripts import run_directory, run_script, say
+from localcloud.guest.cloud_init import cloudconfig, handlers, mounts, parts, settings, ssh
+from localcloud.guest.cloud_init.instance import CLOUD, CONFIGURATION, RUN, SCRIPTS, Instance
+from localcloud.guest.cloud_init.parts import Part
+from localcloud.guest.cloud_init.scripts import run_directory, run_script, say
 
 _HEAT_DATA = Path("/var/lib/heat-cfntools")
 _DATASOURCE = "DataSourceOpenStack"

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import run_program, say
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import run_program, say
 
 _FSTAB = Path("/etc/fstab")
 _NOT_GIVEN = ("auto", "defaults,nofail,_netdev", "0", "2")

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import run_program, say
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import run_program, say
 
 _DEFAULT_USER = "stoker"
 _FIRST_ID = 1000

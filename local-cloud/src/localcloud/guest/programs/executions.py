@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.accounts import find_user, groups_of
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import environment
+from localcloud.guest.cloud_init.accounts import find_user, groups_of
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import environment
 
 MOST_BYTES = 1 << 16
 """Of a request."""

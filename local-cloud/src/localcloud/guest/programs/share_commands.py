@@ -4,7 +4,7 @@ A namespace cannot mount what the kernel has for network file systems. The first
 server passes the question on to the cloud, which mounts the share where the server may have it.
 """
 
-from localcloud.guest.mount_requests import DIRECTORY, PIPE
+from localcloud.guest.programs.mount_requests import DIRECTORY, PIPE
 
 PROGRAM = rf"""#!/bin/sh
 # Mounts a share of the cloud: mount.nfs SOURCE DIRECTORY [-o OPTIONS]

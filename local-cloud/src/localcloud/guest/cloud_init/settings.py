@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import run_program, say
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import run_program, say
 
 _LONGEST_DELAY_MINUTES = 24 * 60
 _VERSION = "24.4"

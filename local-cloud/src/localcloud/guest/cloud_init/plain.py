@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest import cloudconfig, files, parts
-from localcloud.guest.instance import Instance
-from localcloud.guest.parts import Part
-from localcloud.guest.scripts import run_script, say
+from localcloud.guest.cloud_init import cloudconfig, files, parts
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.parts import Part
+from localcloud.guest.cloud_init.scripts import run_script, say
 
 _DONE = {"bootcmd", "runcmd", "write_files", "final_message", "merge_how", "merge_type"}
 

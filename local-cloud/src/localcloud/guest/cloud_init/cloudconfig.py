@@ -7,10 +7,19 @@ from typing import Any
 
 import yaml
 
-from localcloud.guest import accounts, apt, files, merging, mounts, packages, settings, ssh
-from localcloud.guest.instance import Instance
-from localcloud.guest.parts import Part
-from localcloud.guest.scripts import run_script, say
+from localcloud.guest.cloud_init import (
+    accounts,
+    apt,
+    files,
+    merging,
+    mounts,
+    packages,
+    settings,
+    ssh,
+)
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.parts import Part
+from localcloud.guest.cloud_init.scripts import run_script, say
 
 _HANDLED = {
     "apt_update", "apt_upgrade", "bootcmd", "chpasswd", "final_message", "fqdn", "groups",

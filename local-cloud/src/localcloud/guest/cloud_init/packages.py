@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.instance import Instance
-from localcloud.guest.scripts import SEARCH_PATH, run_program, say
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.scripts import SEARCH_PATH, run_program, say
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from localcloud.guest import share_commands, volume_commands
+from localcloud.guest.programs import share_commands, volume_commands
 
 _HEAD = "#!/bin/sh\n"
 _POWER_OFF = _HEAD + "# Ends this server.\nexec kill -TERM 1\n"

@@ -5,9 +5,9 @@ import binascii
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest.accounts import give
-from localcloud.guest.parts import decompress
-from localcloud.guest.scripts import say
+from localcloud.guest.cloud_init.accounts import give
+from localcloud.guest.cloud_init.parts import decompress
+from localcloud.guest.cloud_init.scripts import say
 
 _BASE64 = {"b64", "base64"}
 _GZIP = {"gz", "gzip"}

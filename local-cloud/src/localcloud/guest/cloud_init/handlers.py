@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from localcloud.guest.instance import Instance
-from localcloud.guest.parts import Part
-from localcloud.guest.scripts import run_program, say
+from localcloud.guest.cloud_init.instance import Instance
+from localcloud.guest.cloud_init.parts import Part
+from localcloud.guest.cloud_init.scripts import run_program, say
 
 _DRIVER = """
 import json, runpy, sys

@@ -1,0 +1,1 @@
+"""User data of a server, processed as cloud-init does."""

@@ -1,0 +1,1 @@
+"""Programs that a server has beside those of its image."""
