@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from localcloud.alarming.model.state import ALARM, OK, UNKNOWN
 from localcloud.core.store import Document
-from localcloud.load_balancer.kinds import MEMBER, POOL
+from localcloud.load_balancer.model.kinds import MEMBER, POOL
 from localcloud.load_balancer.service import LoadBalancingService
 from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation

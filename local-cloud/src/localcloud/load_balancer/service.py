@@ -18,9 +18,9 @@ from localcloud.core.store import Document
 from localcloud.core.work import Work
 from localcloud.fabric.interface import FabricError
 from localcloud.load_balancer.errors import octavia_error
-from localcloud.load_balancer.kinds import LOAD_BALANCER, Kind
-from localcloud.load_balancer.state import ACTIVE, ERROR, State
-from localcloud.load_balancer.tree import erase
+from localcloud.load_balancer.model.kinds import LOAD_BALANCER, Kind
+from localcloud.load_balancer.model.state import ACTIVE, ERROR, State
+from localcloud.load_balancer.model.tree import erase
 from localcloud.load_balancer.vips import Vips
 from localcloud.web.http import ApiError, without_trailing_slash
 

@@ -4,8 +4,8 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Direction, Port, Rule
 from localcloud.load_balancer.errors import invalid, no_such
-from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, MEMBER
-from localcloud.load_balancer.state import State
+from localcloud.load_balancer.model.kinds import LISTENER, LOAD_BALANCER, MEMBER
+from localcloud.load_balancer.model.state import State
 from localcloud.network.service_ports import ServicePorts
 from localcloud.web.http import ApiError, RequestContext
 

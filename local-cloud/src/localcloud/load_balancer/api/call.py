@@ -6,9 +6,9 @@ from typing import Any
 from localcloud.core.store import Document
 from localcloud.core.tags import FILTERS
 from localcloud.load_balancer.errors import forbidden
-from localcloud.load_balancer.kinds import Kind
+from localcloud.load_balancer.model.kinds import Kind
+from localcloud.load_balancer.model.state import State
 from localcloud.load_balancer.service import LoadBalancingService
-from localcloud.load_balancer.state import State
 from localcloud.web.api_request import ApiCall
 from localcloud.web.http import (
     ApiError,

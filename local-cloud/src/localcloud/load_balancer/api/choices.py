@@ -12,7 +12,7 @@ from msgspec import Struct
 from localcloud.core.store import Document
 from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.errors import invalid, no_such, not_found
-from localcloud.load_balancer.kinds import (
+from localcloud.load_balancer.model.kinds import (
     FLAVOR,
     FLAVOR_PROFILE,
     LOAD_BALANCER,
@@ -20,7 +20,7 @@ from localcloud.load_balancer.kinds import (
     ZONE_PROFILE,
     Kind,
 )
-from localcloud.load_balancer.state import State
+from localcloud.load_balancer.model.state import State
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError
 from localcloud.web.permissions import Access

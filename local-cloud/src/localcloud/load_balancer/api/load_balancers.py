@@ -3,14 +3,14 @@
 from uuid import uuid4
 
 from localcloud.core.store import Document
-from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.api.choices import chosen_provider
 from localcloud.load_balancer.errors import forbidden, invalid
-from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, POOL
-from localcloud.load_balancer.listeners import add_listener
-from localcloud.load_balancer.pools import add_pool
+from localcloud.load_balancer.model import quotas
+from localcloud.load_balancer.model.kinds import LISTENER, LOAD_BALANCER, POOL
+from localcloud.load_balancer.model.listeners import add_listener
+from localcloud.load_balancer.model.pools import add_pool
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError
 from localcloud.web.permissions import Access

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from localcloud.core.store import Document
-from localcloud.load_balancer import listeners, policies, pools, quotas
 from localcloud.load_balancer.api import views
 from localcloud.load_balancer.api.call import Call
-from localcloud.load_balancer.edits import touch
 from localcloud.load_balancer.errors import invalid, not_found
-from localcloud.load_balancer.kinds import (
+from localcloud.load_balancer.model import listeners, policies, pools, quotas
+from localcloud.load_balancer.model.edits import touch
+from localcloud.load_balancer.model.kinds import (
     LISTENER,
     LOAD_BALANCER,
     MEMBER,
@@ -24,8 +24,8 @@ from localcloud.load_balancer.kinds import (
     RULE,
     Kind,
 )
-from localcloud.load_balancer.state import State
-from localcloud.load_balancer.tree import require_unused
+from localcloud.load_balancer.model.state import State
+from localcloud.load_balancer.model.tree import require_unused
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError
 

@@ -1,9 +1,9 @@
 """The API of quotas."""
 
 from localcloud.core.store import Document
-from localcloud.load_balancer import quotas
 from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.errors import bad_field, forbidden
+from localcloud.load_balancer.model import quotas
 from localcloud.network import checks
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError

@@ -1,7 +1,7 @@
 """Objects as the API shows them."""
 
 from localcloud.core.store import Document
-from localcloud.load_balancer.kinds import (
+from localcloud.load_balancer.model.kinds import (
     LISTENER,
     LOAD_BALANCER,
     MEMBER,
@@ -11,8 +11,8 @@ from localcloud.load_balancer.kinds import (
     RULE,
     Kind,
 )
+from localcloud.load_balancer.model.state import State, listeners_of, monitor_of, policies_of
 from localcloud.load_balancer.service import LoadBalancingService
-from localcloud.load_balancer.state import State, listeners_of, monitor_of, policies_of
 
 _HIDDEN = frozenset({"vip_port_given", "legs", "default_pool", "redirect_pool", "healthmonitor"})
 _OWNERS = frozenset({"loadbalancer_id", "listener_id", "pool_id", "l7policy_id"})

@@ -6,8 +6,8 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Appliance, Appliances, ListenAccess
 from localcloud.load_balancer.certificates import Certificates
-from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, MEMBER, POOL, RULE, Kind
-from localcloud.load_balancer.state import State, monitor_of, policies_of
+from localcloud.load_balancer.model.kinds import LISTENER, LOAD_BALANCER, MEMBER, POOL, RULE, Kind
+from localcloud.load_balancer.model.state import State, monitor_of, policies_of
 from localcloud.load_balancer.traffic.checks import Monitor
 from localcloud.load_balancer.traffic.decisions import Policy
 from localcloud.load_balancer.traffic.listening import Listening

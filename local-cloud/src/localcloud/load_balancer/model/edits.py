@@ -7,9 +7,9 @@ transaction.
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.load_balancer import quotas
-from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
-from localcloud.load_balancer.state import State, listeners_of
+from localcloud.load_balancer.model import quotas
+from localcloud.load_balancer.model.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
+from localcloud.load_balancer.model.state import State, listeners_of
 
 
 def add(state: State, kind: Kind, owner: Document, values: Document, **more: Any) -> Document:

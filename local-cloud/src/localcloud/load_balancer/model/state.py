@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Collection, Document
-from localcloud.load_balancer import kinds
 from localcloud.load_balancer.errors import forbidden, immutable, no_such, not_found
-from localcloud.load_balancer.kinds import LOAD_BALANCER, PARTS, Kind
+from localcloud.load_balancer.model import kinds
+from localcloud.load_balancer.model.kinds import LOAD_BALANCER, PARTS, Kind
 from localcloud.web.http import RequestContext
 
 ACTIVE = "ACTIVE"

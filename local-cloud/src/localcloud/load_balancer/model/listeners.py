@@ -2,12 +2,12 @@
 
 from localcloud.core.store import Document
 from localcloud.load_balancer.certificates import VERSIONS, references
-from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid
-from localcloud.load_balancer.kinds import LISTENER, LOAD_BALANCER, POLICY, UNKNOWN_PROTOCOLS
-from localcloud.load_balancer.policies import add_policy
-from localcloud.load_balancer.pools import check_pool, pool_in
-from localcloud.load_balancer.state import State
+from localcloud.load_balancer.model.edits import add, change
+from localcloud.load_balancer.model.kinds import LISTENER, LOAD_BALANCER, POLICY, UNKNOWN_PROTOCOLS
+from localcloud.load_balancer.model.policies import add_policy
+from localcloud.load_balancer.model.pools import check_pool, pool_in
+from localcloud.load_balancer.model.state import State
 from localcloud.web.http import ConflictError
 
 _HEADERS = {"X-Forwarded-For", "X-Forwarded-Port", "X-Forwarded-Proto"}

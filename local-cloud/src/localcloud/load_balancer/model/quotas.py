@@ -1,8 +1,8 @@
 """How much of load balancing a project may have, and has."""
 
 from localcloud.load_balancer.errors import over_quota
-from localcloud.load_balancer.kinds import LOAD_BALANCER, PARTS, Kind
-from localcloud.load_balancer.state import State
+from localcloud.load_balancer.model.kinds import LOAD_BALANCER, PARTS, Kind
+from localcloud.load_balancer.model.state import State
 
 UNLIMITED = -1
 DEFAULTS = {str(kind.quota): UNLIMITED for kind in (LOAD_BALANCER, *PARTS)} | {

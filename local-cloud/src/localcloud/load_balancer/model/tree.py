@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from localcloud.core.store import Document
-from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
-from localcloud.load_balancer.state import State, close_up
+from localcloud.load_balancer.model.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
+from localcloud.load_balancer.model.state import State, close_up
 from localcloud.web.http import ConflictError
 
 

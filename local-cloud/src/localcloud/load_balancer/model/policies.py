@@ -3,10 +3,10 @@
 import regex
 
 from localcloud.core.store import Document
-from localcloud.load_balancer.edits import add, change
-from localcloud.load_balancer.kinds import LISTENER, POLICY, RULE
-from localcloud.load_balancer.pools import check_pool, pool_in
-from localcloud.load_balancer.state import State, policies_of
+from localcloud.load_balancer.model.edits import add, change
+from localcloud.load_balancer.model.kinds import LISTENER, POLICY, RULE
+from localcloud.load_balancer.model.pools import check_pool, pool_in
+from localcloud.load_balancer.model.state import State, policies_of
 from localcloud.web.http import ApiError, BadRequestError, ConflictError
 
 _MOST_RULES = 50

@@ -3,10 +3,10 @@
 import re
 
 from localcloud.core.store import Document
-from localcloud.load_balancer.edits import add, change
 from localcloud.load_balancer.errors import bad_option, invalid, no_such
-from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POOL, UNKNOWN_PROTOCOLS
-from localcloud.load_balancer.state import State, monitor_of
+from localcloud.load_balancer.model.edits import add, change
+from localcloud.load_balancer.model.kinds import LISTENER, MEMBER, MONITOR, POOL, UNKNOWN_PROTOCOLS
+from localcloud.load_balancer.model.state import State, monitor_of
 from localcloud.web.http import BadRequestError, ConflictError
 
 _POOL_PROTOCOLS = {

@@ -1,0 +1,1 @@
+"""The documents of load balancers and their parts, and how they change."""
