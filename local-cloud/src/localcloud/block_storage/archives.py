@@ -9,9 +9,9 @@ from typing import Any
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.object_store.data import DataFiles, Part
-from localcloud.object_store.records import ACCOUNT_PREFIX, Records
-from localcloud.object_store.uploads import Uploads
+from localcloud.object_store.api.uploads import Uploads
+from localcloud.object_store.model.data import DataFiles, Part
+from localcloud.object_store.model.records import ACCOUNT_PREFIX, Records
 from localcloud.web.http import BadRequestError
 
 CONTAINER = "volumebackups"

@@ -8,10 +8,10 @@ interrupted leaves the object as it was.
 import asyncio
 
 from localcloud.core.cloud import Cloud, LazyService
-from localcloud.object_store.data import DataFiles
 from localcloud.object_store.errors import swift_error
-from localcloud.object_store.expiry import Expiry
-from localcloud.object_store.records import Records
+from localcloud.object_store.jobs import Expiry
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records
 
 _CONTAINER_SLASHES = 3
 
@@ -24,7 +24,7 @@ class ObjectStoreService(LazyService):
     prefix = "/v1"
     endpoint = "/v1/AUTH_%(project_id)s"
     root_paths = ("/info",)
-    api_module = "localcloud.object_store.endpoints"
+    api_module = "localcloud.object_store.api.endpoints"
     render = staticmethod(swift_error)
 
     def __init__(self, cloud: Cloud) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 from starlette.responses import HTMLResponse, Response
 
 from localcloud.core.store import Document
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import HEADER_BYTES, MANIFEST, metadata_changes
-from localcloud.object_store.data import DataFiles
+from localcloud.object_store.api.call import Call
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.records import Records, http_date
+from localcloud.object_store.model.constraints import HEADER_BYTES, MANIFEST, metadata_changes
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records, http_date
 from localcloud.web.http import boolean
 
 KEPT_HEADERS = (

@@ -2,13 +2,13 @@
 
 from starlette.responses import Response
 
-from localcloud.object_store.access import Access
-from localcloud.object_store.bulk_deletion import BulkDeletion
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import merged, metadata_changes, shown_metadata
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.bulk_deletion import BulkDeletion
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.listings import Row, listing
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.listings import Row, listing
-from localcloud.object_store.records import Records, UsageCounter, iso_date, stamp
+from localcloud.object_store.model.constraints import merged, metadata_changes, shown_metadata
+from localcloud.object_store.model.records import Records, UsageCounter, iso_date, stamp
 
 _ACCESS = "x-account-access-control"
 _BULK = "bulk-delete"

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.core.cloud import Cloud
-from localcloud.object_store.call import Call
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.temporary_urls import grant
 from localcloud.object_store.errors import ObjectStoreError, transaction
-from localcloud.object_store.records import Records
-from localcloud.object_store.temporary_urls import grant
+from localcloud.object_store.model.records import Records
 from localcloud.web.http import RequestContext, UnauthorizedError, announce, route
 
 ACCOUNT = "/{account}"

@@ -2,15 +2,15 @@
 
 from starlette.routing import Route
 
-from localcloud.object_store.access import Access
-from localcloud.object_store.accounts import Accounts
-from localcloud.object_store.bulk_deletion import BulkDeletion
-from localcloud.object_store.capabilities import capabilities
-from localcloud.object_store.containers import Containers
-from localcloud.object_store.copies import Copies
-from localcloud.object_store.large_objects import LargeObjects
-from localcloud.object_store.objects import Objects
-from localcloud.object_store.requests import ACCOUNT, CONTAINER, OBJECT, Requests
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.accounts import Accounts
+from localcloud.object_store.api.bulk_deletion import BulkDeletion
+from localcloud.object_store.api.capabilities import capabilities
+from localcloud.object_store.api.containers import Containers
+from localcloud.object_store.api.copies import Copies
+from localcloud.object_store.api.large_objects import LargeObjects
+from localcloud.object_store.api.objects import Objects
+from localcloud.object_store.api.requests import ACCOUNT, CONTAINER, OBJECT, Requests
 from localcloud.object_store.service import ObjectStoreService
 from localcloud.web.http import fixed, route
 

@@ -5,8 +5,8 @@ from heapq import heapify, heappop, heappush
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.object_store.data import DataFiles
-from localcloud.object_store.records import Records
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records
 
 _SECONDS = 5.0
 _AT_ONCE = 100

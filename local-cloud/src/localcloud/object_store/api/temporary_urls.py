@@ -9,9 +9,9 @@ from email.utils import formatdate
 from ipaddress import ip_address, ip_network
 from urllib.parse import quote
 
-from localcloud.object_store.call import Call, Grant
+from localcloud.object_store.api.call import Call, Grant
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.records import Records
+from localcloud.object_store.model.records import Records
 
 DIGESTS = ("sha1", "sha256", "sha512")
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")

@@ -5,13 +5,13 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from localcloud.object_store.access import Access
-from localcloud.object_store.call import Call
-from localcloud.object_store.containers import Containers
-from localcloud.object_store.data import DataFiles
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.containers import Containers
+from localcloud.object_store.api.listings import form_of
 from localcloud.object_store.errors import ObjectStoreError, title
-from localcloud.object_store.listings import form_of
-from localcloud.object_store.records import Records
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records
 from localcloud.web.http import TooLargeError, read_body
 
 MOST = 10_000

@@ -3,17 +3,17 @@
 from starlette.responses import Response
 
 from localcloud.core.store import Document
-from localcloud.object_store.access import Access, Right
-from localcloud.object_store.bulk_deletion import BulkDeletion
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import check_names
-from localcloud.object_store.copies import Copies
-from localcloud.object_store.data import DataFiles
-from localcloud.object_store.downloads import download, require_conditions
+from localcloud.object_store.api.access import Access, Right
+from localcloud.object_store.api.bulk_deletion import BulkDeletion
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.copies import Copies
+from localcloud.object_store.api.downloads import download, require_conditions
+from localcloud.object_store.api.large_objects import LargeObjects
+from localcloud.object_store.api.uploads import Uploads, attributes, created, must_be_new
 from localcloud.object_store.errors import ObjectStoreError, page
-from localcloud.object_store.large_objects import LargeObjects
-from localcloud.object_store.records import Records
-from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
+from localcloud.object_store.model.constraints import check_names
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records
 
 
 class Objects:

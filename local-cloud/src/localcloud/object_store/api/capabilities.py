@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from localcloud.object_store import bulk_deletion, constraints, large_objects, temporary_urls
-from localcloud.object_store.containers import STORAGE_POLICY
+from localcloud.object_store.api import bulk_deletion, large_objects, temporary_urls
+from localcloud.object_store.api.containers import STORAGE_POLICY
+from localcloud.object_store.model import constraints
 
 
 def capabilities(largest: int) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from math import ceil
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.object_store.constraints import CONTAINERS, MANIFEST, OBJECTS
 from localcloud.object_store.errors import ObjectStoreError
+from localcloud.object_store.model.constraints import CONTAINERS, MANIFEST, OBJECTS
 
 ACCOUNT_PREFIX = "AUTH_"
 

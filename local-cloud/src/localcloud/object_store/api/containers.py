@@ -6,18 +6,18 @@ from urllib.parse import quote, unquote
 from starlette.responses import Response
 
 from localcloud.core.store import Document
-from localcloud.object_store.access import Access
-from localcloud.object_store.access_lists import cleaned
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import (
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.listings import Row, listing
+from localcloud.object_store.errors import ObjectStoreError, page
+from localcloud.object_store.model.access_lists import cleaned
+from localcloud.object_store.model.constraints import (
     check_names,
     merged,
     metadata_changes,
     shown_metadata,
 )
-from localcloud.object_store.errors import ObjectStoreError, page
-from localcloud.object_store.listings import Row, listing
-from localcloud.object_store.records import Records, http_date, iso_date, stamp
+from localcloud.object_store.model.records import Records, http_date, iso_date, stamp
 
 STORAGE_POLICY = "Policy-0"
 _RIGHTS = ("read", "write")

@@ -9,10 +9,10 @@ from secrets import token_hex
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
-from localcloud.object_store.call import Call
-from localcloud.object_store.data import DataFiles, Piece, cut, length
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.temporary_urls import shown
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.temporary_urls import shown
+from localcloud.object_store.model.data import DataFiles, Piece, cut, length
 
 _RANGES = 50
 _ONE_RANGE = re.compile(r"\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII)

@@ -8,15 +8,15 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from localcloud.core.store import Document
-from localcloud.object_store.access import Access
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import LISTING_LIMIT, MANIFEST, check_names
-from localcloud.object_store.data import DataFiles, Part, Piece, cut, length
-from localcloud.object_store.downloads import Content, ranges_of
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.downloads import Content, ranges_of
+from localcloud.object_store.api.listings import Selection
+from localcloud.object_store.api.uploads import Uploads, attributes
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.listings import Selection
-from localcloud.object_store.records import Records, http_date, iso_date, stamp
-from localcloud.object_store.uploads import Uploads, attributes
+from localcloud.object_store.model.constraints import LISTING_LIMIT, MANIFEST, check_names
+from localcloud.object_store.model.data import DataFiles, Part, Piece, cut, length
+from localcloud.object_store.model.records import Records, http_date, iso_date, stamp
 from localcloud.web.http import TooLargeError, read_body
 
 SEGMENTS = 1000

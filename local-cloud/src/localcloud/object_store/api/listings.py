@@ -11,9 +11,9 @@ from msgspec import Struct
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import LISTING_LIMIT
+from localcloud.object_store.api.call import Call
 from localcloud.object_store.errors import ObjectStoreError
+from localcloud.object_store.model.constraints import LISTING_LIMIT
 from localcloud.web.http import boolean
 
 _FORMATS = {"plain": "text/plain", "json": "application/json", "xml": "application/xml"}

@@ -4,15 +4,15 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from starlette.responses import Response
 
-from localcloud.object_store.access import Access
-from localcloud.object_store.call import Call
-from localcloud.object_store.constraints import MANIFEST, check_names, merged
-from localcloud.object_store.data import DataFiles
-from localcloud.object_store.downloads import require_conditions
+from localcloud.object_store.api.access import Access
+from localcloud.object_store.api.call import Call
+from localcloud.object_store.api.downloads import require_conditions
+from localcloud.object_store.api.large_objects import LargeObjects
+from localcloud.object_store.api.uploads import Uploads, attributes, created, must_be_new
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.large_objects import LargeObjects
-from localcloud.object_store.records import Records, http_date
-from localcloud.object_store.uploads import Uploads, attributes, created, must_be_new
+from localcloud.object_store.model.constraints import MANIFEST, check_names, merged
+from localcloud.object_store.model.data import DataFiles
+from localcloud.object_store.model.records import Records, http_date
 from localcloud.web.http import boolean
 
 

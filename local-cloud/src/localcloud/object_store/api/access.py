@@ -3,10 +3,10 @@
 from typing import Literal
 from urllib.parse import quote
 
-from localcloud.object_store.access_lists import AccessList
-from localcloud.object_store.call import Call
+from localcloud.object_store.api.call import Call
 from localcloud.object_store.errors import ObjectStoreError
-from localcloud.object_store.records import ACCOUNT_PREFIX, Records
+from localcloud.object_store.model.access_lists import AccessList
+from localcloud.object_store.model.records import ACCOUNT_PREFIX, Records
 
 Right = Literal["read", "write"]
 _OPERATORS = frozenset({"admin", "manager", "member", "swiftoperator"})

@@ -1,0 +1,1 @@
+"""The records and the data of objects, and their limits."""
