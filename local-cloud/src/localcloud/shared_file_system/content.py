@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from localcloud.shared_file_system.state import State
+from localcloud.shared_file_system.model.state import State
 
 _CONTENT = "upper/root"
 _BLOCK = 512

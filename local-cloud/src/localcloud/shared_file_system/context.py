@@ -5,8 +5,8 @@ from msgspec import Struct
 from localcloud.core.work import Work
 from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.exports import Exports
+from localcloud.shared_file_system.model.state import State
 from localcloud.shared_file_system.servers import ShareServers
-from localcloud.shared_file_system.state import State
 
 
 class ServiceContext(Struct, frozen=True):

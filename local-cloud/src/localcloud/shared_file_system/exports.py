@@ -11,9 +11,9 @@ from localcloud.fabric.exports import MountRefusedError, MountRequest
 from localcloud.fabric.interface import Exit, Face, Share
 from localcloud.fabric.stillness import still
 from localcloud.network.service import NetworkService
-from localcloud.shared_file_system.access import Client, face
+from localcloud.shared_file_system.model.access import Client, face
+from localcloud.shared_file_system.model.state import State
 from localcloud.shared_file_system.servers import ServerUnreachableError, ShareServers
-from localcloud.shared_file_system.state import State
 
 _SOURCES = {
     "nfs": re.compile(r"\[?(?P<host>[^\]/]+?)\]?:(?P<path>/.*)"),

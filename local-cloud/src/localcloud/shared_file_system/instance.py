@@ -2,12 +2,13 @@
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.work import Work
-from localcloud.shared_file_system import jobs, kinds
+from localcloud.shared_file_system import jobs
 from localcloud.shared_file_system.content import Content
 from localcloud.shared_file_system.context import ServiceContext
 from localcloud.shared_file_system.exports import Exports
+from localcloud.shared_file_system.model import share_types
+from localcloud.shared_file_system.model.state import State
 from localcloud.shared_file_system.servers import ShareServers
-from localcloud.shared_file_system.state import State
 
 
 class SharedFileSystems:
@@ -29,6 +30,6 @@ class SharedFileSystems:
 def load(cloud: Cloud) -> SharedFileSystems:
     """Return the parts, which do the work that the last process left."""
     shares = cloud.one(SharedFileSystems)
-    kinds.bootstrap(shares.tools.state)
+    share_types.bootstrap(shares.tools.state)
     jobs.resume(shares.tools)
     return shares

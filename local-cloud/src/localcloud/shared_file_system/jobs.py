@@ -11,10 +11,10 @@ from typing import Any
 
 from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
-from localcloud.shared_file_system import access, kinds
 from localcloud.shared_file_system.context import ServiceContext
-from localcloud.shared_file_system.messages import tell
-from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE
+from localcloud.shared_file_system.model import access, share_types
+from localcloud.shared_file_system.model.messages import tell
+from localcloud.shared_file_system.model.state import HOST, SERVERS_HOST, ZONE
 from localcloud.web.http import ApiError, RequestContext
 
 _LOG = logging.getLogger(__name__)
@@ -37,10 +37,10 @@ class ShareJobError(Exception):
 async def _create(tools: ServiceContext, share: Document) -> Changes:
     kind = tools.state.types.get(share["share_type_id"])
     specs = {} if kind is None else kind["extra_specs"]
-    if not kinds.is_served(specs):
+    if not share_types.is_served(specs):
         raise ShareJobError("001", "008")
     placed: dict[str, Any] = {"availability_zone": ZONE, "host": HOST}
-    if kinds.truth(specs, kinds.SERVERS):
+    if share_types.truth(specs, share_types.SERVERS):
         placed |= {"host": SERVERS_HOST, "share_server_id": await _server_for(tools, share)}
     elif share["share_network_id"] is not None:
         raise ShareJobError("002", "003", **placed)

@@ -5,10 +5,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import jobs, kinds, quotas
-from localcloud.shared_file_system.access import PROTOCOLS
+from localcloud.shared_file_system import jobs
 from localcloud.shared_file_system.context import ServiceContext
-from localcloud.shared_file_system.state import ZONE, found, missing
+from localcloud.shared_file_system.model import quotas, share_types
+from localcloud.shared_file_system.model.access import PROTOCOLS
+from localcloud.shared_file_system.model.state import ZONE, found, missing
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
@@ -39,18 +40,18 @@ def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Docume
     if wish.zone not in (None, "", ZONE):
         raise NotFoundError(f"Availability zone {wish.zone} could not be found.")
     snapshot = _snapshot(tools, who, wish)
-    kind = kinds.find(state, who, wish.type_name or _type_of(snapshot))
+    kind = share_types.find(state, who, wish.type_name or _type_of(snapshot))
     network_id = wish.network_id or (snapshot or {}).get("share_network_id")
     if network_id is not None:
         found(state.networks, who, network_id, _no_network(network_id))
-    elif kinds.truth(kind["extra_specs"], kinds.SERVERS):
+    elif share_types.truth(kind["extra_specs"], share_types.SERVERS):
         raise BadRequestError(
             "Share network must be set when the driver_handles_share_servers is true."
         )
     size = wish.size if wish.size is not None else int((snapshot or {})["size"])
     quotas.check_size(state, project, kind, size)
     quotas.check(state, project, kind, shares=1, gigabytes=size)
-    promised = (kinds.SNAPSHOTS, *kinds.CAPABILITIES)
+    promised = (share_types.SNAPSHOTS, *share_types.CAPABILITIES)
     share = state.record(
         who,
         name=wish.name,
@@ -60,7 +61,7 @@ def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Docume
         status="creating",
         progress=None,
         share_type_id=kind["id"],
-        capabilities={name: kinds.truth(kind["extra_specs"], name) for name in promised},
+        capabilities={name: share_types.truth(kind["extra_specs"], name) for name in promised},
         is_public=wish.is_public,
         metadata=wish.metadata,
         snapshot_id=wish.snapshot_id,
@@ -86,7 +87,7 @@ def _no_network(network_id: str) -> NotFoundError:
 
 
 def _type_of(snapshot: Document | None) -> str:
-    return kinds.DEFAULT if snapshot is None else str(snapshot["share_type_id"])
+    return share_types.DEFAULT if snapshot is None else str(snapshot["share_type_id"])
 
 
 def _snapshot(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Document | None:

@@ -1,11 +1,12 @@
 """The API of access rules, of shares and of snapshots."""
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import access, fields, jobs
-from localcloud.shared_file_system.api import views
+from localcloud.shared_file_system import jobs
+from localcloud.shared_file_system.api import fields, views
 from localcloud.shared_file_system.api.call import Call
 from localcloud.shared_file_system.api.locks import lock_rule, locks_of
-from localcloud.shared_file_system.state import found, missing, owned
+from localcloud.shared_file_system.model import access
+from localcloud.shared_file_system.model.state import found, missing, owned
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError
 

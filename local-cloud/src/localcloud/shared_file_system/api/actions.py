@@ -6,10 +6,11 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, jobs, quotas
-from localcloud.shared_file_system.api import access, shares
+from localcloud.shared_file_system import jobs
+from localcloud.shared_file_system.api import access, fields, shares
 from localcloud.shared_file_system.api.call import Call
-from localcloud.shared_file_system.state import missing
+from localcloud.shared_file_system.model import quotas
+from localcloud.shared_file_system.model.state import missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
 

@@ -4,11 +4,11 @@ import shutil
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import kinds, quotas
-from localcloud.shared_file_system.access import PROTOCOLS
 from localcloud.shared_file_system.api.call import Call, denied, moment
-from localcloud.shared_file_system.messages import ACTIONS, DETAILS
-from localcloud.shared_file_system.state import HOST, SERVERS_HOST, ZONE, missing
+from localcloud.shared_file_system.model import quotas, share_types
+from localcloud.shared_file_system.model.access import PROTOCOLS
+from localcloud.shared_file_system.model.messages import ACTIONS, DETAILS
+from localcloud.shared_file_system.model.state import HOST, SERVERS_HOST, ZONE, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError
 from localcloud.web.permissions import Access
@@ -31,7 +31,7 @@ def _project(call: Call) -> str:
 
 def _type_id(call: Call) -> str | None:
     name = call.query("share_type")
-    return None if name is None else str(kinds.find(call.state, call.context, name)["id"])
+    return None if name is None else str(share_types.find(call.state, call.context, name)["id"])
 
 
 def _shown(call: Call, values: Document, type_id: str | None = None) -> Document:
@@ -215,7 +215,7 @@ def _pool(call: Call, host: str, *, detailed: bool) -> Document:
             "timestamp": moment(call.state.now()),
             "driver_handles_share_servers": host == SERVERS_HOST,
             "snapshot_support": True,
-            **dict.fromkeys(list(kinds.CAPABILITIES)[:3], True),
+            **dict.fromkeys(list(share_types.CAPABILITIES)[:3], True),
             "thin_provisioning": True,
             "replication_type": None,
             "ipv4_support": True,

@@ -10,10 +10,11 @@ from typing import Any
 
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, kinds
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.context import ServiceContext
 from localcloud.shared_file_system.instance import SharedFileSystems
-from localcloud.shared_file_system.state import State, found, missing, owned
+from localcloud.shared_file_system.model import share_types
+from localcloud.shared_file_system.model.state import State, found, missing, owned
 from localcloud.web.api_request import ApiCall
 from localcloud.web.http import (
     BadRequestError,
@@ -60,7 +61,7 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
     subjects = {
         "share_id": _share,
         "snapshot_id": _own("snapshots"),
-        "type_id": kinds.find,
+        "type_id": share_types.find,
         "share_network_id": _own("networks", "Share network {} could not be found."),
         "security_service_id": _own("security_services"),
         "server_id": _own("servers", "Share server {} could not be found."),

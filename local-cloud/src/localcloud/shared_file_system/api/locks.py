@@ -1,9 +1,9 @@
 """The API of resource locks: what keeps shares and access rules from being removed or shown."""
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call, moment
-from localcloud.shared_file_system.state import found, missing
+from localcloud.shared_file_system.model.state import found, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError
 

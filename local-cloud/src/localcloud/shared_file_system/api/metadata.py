@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from localcloud.core.store import Collection, Document
-from localcloud.shared_file_system import fields
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call
-from localcloud.shared_file_system.state import State, missing
+from localcloud.shared_file_system.model.state import State, missing
 from localcloud.web.api_request import Endpoint
 
 

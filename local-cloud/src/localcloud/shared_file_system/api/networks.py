@@ -5,9 +5,10 @@ from typing import Any
 from starlette.responses import Response
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, quotas
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call, moment
-from localcloud.shared_file_system.state import ZONE, found, missing
+from localcloud.shared_file_system.model import quotas
+from localcloud.shared_file_system.model.state import ZONE, found, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError
 from localcloud.web.permissions import Access

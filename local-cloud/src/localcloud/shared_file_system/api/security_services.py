@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError

@@ -3,11 +3,11 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, jobs, shares
-from localcloud.shared_file_system.api import views
+from localcloud.shared_file_system import jobs, shares
+from localcloud.shared_file_system.api import fields, views
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.api.metadata import metadata_endpoints
-from localcloud.shared_file_system.state import missing
+from localcloud.shared_file_system.model.state import missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError
 from localcloud.web.permissions import Access

@@ -3,13 +3,13 @@
 from starlette.responses import Response
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, jobs
-from localcloud.shared_file_system.api import access, views
+from localcloud.shared_file_system import jobs
+from localcloud.shared_file_system.api import access, fields, views
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.api.metadata import metadata_endpoints
 from localcloud.shared_file_system.exports import location_of
+from localcloud.shared_file_system.model.state import found, missing
 from localcloud.shared_file_system.shares import make_snapshot
-from localcloud.shared_file_system.state import found, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError
 from localcloud.web.permissions import Access

@@ -4,9 +4,11 @@ import hmac
 import secrets
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, jobs, quotas
+from localcloud.shared_file_system import jobs
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call, moment
-from localcloud.shared_file_system.state import found, missing
+from localcloud.shared_file_system.model import quotas
+from localcloud.shared_file_system.model.state import found, missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError
 

@@ -3,15 +3,16 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import fields, kinds
+from localcloud.shared_file_system.api import fields
 from localcloud.shared_file_system.api.call import Call
-from localcloud.shared_file_system.state import missing
+from localcloud.shared_file_system.model import share_types
+from localcloud.shared_file_system.model.state import missing
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError, ForbiddenError
 from localcloud.web.permissions import Access
 
 _PUBLIC, _PUBLIC_ONCE = "share_type_access:is_public", "os-share-type-access:is_public"
-_REQUIRED = kinds.SERVERS
+_REQUIRED = share_types.SERVERS
 _MOST_SPECS = 128
 
 
@@ -22,9 +23,9 @@ def _public_name(call: Call) -> str:
 def _view(call: Call, kind: Document) -> Document:
     specs: Document = dict(kind["extra_specs"])
     if not call.context.is_admin:
-        shown = (kinds.SERVERS, kinds.SNAPSHOTS, *kinds.CAPABILITIES)
+        shown = (share_types.SERVERS, share_types.SNAPSHOTS, *share_types.CAPABILITIES)
         specs = {name: specs[name] for name in shown if name in specs}
-        for name, minor in kinds.CAPABILITIES.items():
+        for name, minor in share_types.CAPABILITIES.items():
             if call.version.since(minor):
                 specs.setdefault(name, False)
     view: Document = {
@@ -37,7 +38,7 @@ def _view(call: Call, kind: Document) -> Document:
     if call.version.since(41):
         view["description"] = kind["description"]
     if call.version.since(46):
-        view["is_default"] = kind["name"] == kinds.DEFAULT
+        view["is_default"] = kind["name"] == share_types.DEFAULT
     return view
 
 
@@ -48,7 +49,7 @@ def _single(call: Call, kind: Document) -> Document:
 
 async def listed(call: Call) -> Document:
     """Answer the types that the caller may use."""
-    known = [kind for kind in call.state.types.values() if kinds.sees(call.context, kind)]
+    known = [kind for kind in call.state.types.values() if share_types.sees(call.context, kind)]
     public = call.wanted("is_public")
     if public is not None:
         known = [kind for kind in known if kind["is_public"] is public]
@@ -66,7 +67,7 @@ async def show(call: Call, kind: Document) -> Document:
 
 async def default(call: Call) -> Document:
     """Answer the type of shares that ask for none."""
-    return _single(call, kinds.find(call.state, call.context, kinds.DEFAULT))
+    return _single(call, share_types.find(call.state, call.context, share_types.DEFAULT))
 
 
 def _name(value: Any) -> str:
@@ -119,9 +120,9 @@ async def create(call: Call) -> Document:
         raise BadRequestError(
             f"Invalid extra_spec: Value of required extra_spec {_REQUIRED} is not valid."
         )
-    kinds.check(specs)
+    share_types.check(specs)
     if not call.version.since(24):
-        specs.setdefault(kinds.SNAPSHOTS, "True")
+        specs.setdefault(share_types.SNAPSHOTS, "True")
     name = _name(given.get("name"))
     _check_free(call, name)
     kind: Document = {
@@ -162,7 +163,7 @@ def _kept(call: Call, kind: Document, **changes: Any) -> Document:
 
 async def delete(call: Call, kind: Document) -> None:
     """Delete a type that no share has."""
-    if kinds.in_use(call.state, kind["id"]):
+    if share_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Target share type is still in use.")
     call.state.types.delete(kind["id"])
 
@@ -175,7 +176,7 @@ async def specs(call: Call, kind: Document) -> Document:
 async def add_specs(call: Call, kind: Document) -> Document:
     """Add extra specs to a type."""
     given = _specs(call.body().get("extra_specs"))
-    kinds.check(given)
+    share_types.check(given)
     _kept(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
     return {"extra_specs": given}
 
@@ -191,7 +192,7 @@ async def set_spec(call: Call, kind: Document) -> Document:
     given, key = _specs(call.body()), call.argument("key")
     if list(given) != [key]:
         raise BadRequestError("Request body and URI mismatch")
-    kinds.check(given)
+    share_types.check(given)
     _kept(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
     return given
 
@@ -199,7 +200,7 @@ async def set_spec(call: Call, kind: Document) -> Document:
 async def delete_spec(call: Call, kind: Document) -> None:
     """Remove one extra spec."""
     key = _known(call, kind)
-    if key == _REQUIRED or (key == kinds.SNAPSHOTS and not call.version.since(24)):
+    if key == _REQUIRED or (key == share_types.SNAPSHOTS and not call.version.since(24)):
         raise ForbiddenError(f"Extra spec '{key}' can't be deleted.")
     left = {name: value for name, value in kind["extra_specs"].items() if name != key}
     _kept(call, kind, extra_specs=left)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system import kinds
 from localcloud.shared_file_system.api.call import Call, moment
 from localcloud.shared_file_system.exports import location_of
+from localcloud.shared_file_system.model import share_types
 
 
 def brief(call: Call, found: Document, kind: str) -> Document:
@@ -61,7 +61,7 @@ def share(call: Call, found: Document) -> Document:
 def _later_of_share(call: Call, found: Document, kind: str | None) -> dict[int, Document]:
     promised = found["capabilities"]
     return {
-        2: {"snapshot_support": promised[kinds.SNAPSHOTS]},
+        2: {"snapshot_support": promised[share_types.SNAPSHOTS]},
         5: {"task_state": None},
         6: {"share_type_name": kind},
         10: {"access_rules_status": rules_status(call, found)},
@@ -75,7 +75,7 @@ def _later_of_share(call: Call, found: Document, kind: str | None) -> dict[int, 
         },
         80: {"source_backup_id": None},
         90: {"encryption_key_ref": None},
-    } | {minor: {name: promised[name]} for name, minor in kinds.CAPABILITIES.items()}
+    } | {minor: {name: promised[name]} for name, minor in share_types.CAPABILITIES.items()}
 
 
 def rules_status(call: Call, found: Document) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system.state import State, missing
+from localcloud.shared_file_system.model.state import State, missing
 from localcloud.web.http import BadRequestError, RequestContext
 
 DEFAULT = "default"

@@ -1,7 +1,7 @@
 """What users are told of work that failed after its answer."""
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system.state import State
+from localcloud.shared_file_system.model.state import State
 
 _KEPT = 200
 """Messages of a project; the oldest go."""

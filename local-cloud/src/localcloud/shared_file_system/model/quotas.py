@@ -1,7 +1,7 @@
 """How much of shared file systems a project may have, and has."""
 
 from localcloud.core.store import Document
-from localcloud.shared_file_system.state import State
+from localcloud.shared_file_system.model.state import State
 from localcloud.web.http import ApiError
 
 DEFAULTS = {

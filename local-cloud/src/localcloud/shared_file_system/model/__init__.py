@@ -1,0 +1,1 @@
+"""The documents of shares, their types, access rules and quotas."""
