@@ -1,7 +1,7 @@
 """The default quotas suffice for stacks of a thousand servers."""
 
 from localcloud.compute import quotas as compute
-from localcloud.network import quotas as network
+from localcloud.network.model import quotas as network
 
 
 def test_thousand_servers_fit_the_default_quotas():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from localcloud.network import ipam
+from localcloud.network.model import ipam
 
 POOLS = [
     ipam.Pool(ip_address("10.0.0.2"), ip_address("10.0.0.5")),

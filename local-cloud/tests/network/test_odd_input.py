@@ -6,8 +6,8 @@ import pytest
 
 from cloud_testing.network import Api
 from cloud_testing.sampling import one_in
-from localcloud.network import resources
-from localcloud.network.attributes import Resource
+from localcloud.network.model import resources
+from localcloud.network.model.attributes import Resource
 
 ODD: tuple[Any, ...] = (
     None,

@@ -15,10 +15,10 @@ from localcloud.core.clock import SystemClock
 from localcloud.core.cloud import Cloud, TokenValidator
 from localcloud.core.settings import Settings
 from localcloud.core.store import Document, Store
-from localcloud.network import router_interfaces
-from localcloud.network.crud import Crud
-from localcloud.network.kinds import OPERATIONS
-from localcloud.network.state import State
+from localcloud.network.api.crud import Crud
+from localcloud.network.model.state import State
+from localcloud.network.objects import router_interfaces
+from localcloud.network.objects.kinds import OPERATIONS
 from localcloud.web.http import ApiError, RequestContext
 
 ADMIN = RequestContext(user_id="u", project_id="p", roles=("admin",))

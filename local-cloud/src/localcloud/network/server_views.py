@@ -5,8 +5,8 @@ from typing import Any
 
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Forwarding
-from localcloud.network import ipam
-from localcloud.network.state import State
+from localcloud.network.model import ipam
+from localcloud.network.model.state import State
 
 AddressMap = dict[str, list[dict[str, Any]]]
 

@@ -13,13 +13,15 @@ from msgspec import Struct
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
-from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
-from localcloud.network.attributes import for_create
-from localcloud.network.declarer import FabricSync
+from localcloud.network import server_views
 from localcloud.network.errors import bad_request, not_found
-from localcloud.network.resources import PORT
-from localcloud.network.state import State
-from localcloud.network.visibility import find, owns
+from localcloud.network.model.attributes import for_create
+from localcloud.network.model.resources import PORT
+from localcloud.network.model.state import State
+from localcloud.network.model.visibility import find, owns
+from localcloud.network.objects import bootstrap, ports, security_groups
+from localcloud.network.sync import specifications
+from localcloud.network.sync.fabric_sync import FabricSync
 from localcloud.web.http import ForbiddenError, RequestContext, neutron_error
 
 
@@ -50,7 +52,7 @@ class NetworkService(LazyService):
     name = "neutron"
     prefix = endpoint = "/network"
     open_paths = ("/v2.0",)
-    api_module = "localcloud.network.endpoints"
+    api_module = "localcloud.network.api.endpoints"
     render = staticmethod(neutron_error)
 
     def __init__(self, cloud: Cloud) -> None:

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Port, Rule
-from localcloud.network import ports
+from localcloud.network.model.visibility import find
+from localcloud.network.objects import ports
 from localcloud.network.service import NetworkService
-from localcloud.network.visibility import find
 from localcloud.web.http import RequestContext
 
 

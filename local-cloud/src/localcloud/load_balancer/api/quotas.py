@@ -4,7 +4,7 @@ from localcloud.core.store import Document
 from localcloud.load_balancer.api.call import Call
 from localcloud.load_balancer.errors import bad_field, forbidden
 from localcloud.load_balancer.model import quotas
-from localcloud.network import checks
+from localcloud.network.model import checks
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError
 from localcloud.web.permissions import Access

@@ -10,8 +10,8 @@ from msgspec import Struct, field
 
 from localcloud.core.store import Document
 from localcloud.load_balancer.errors import bad_field
-from localcloud.network import checks
-from localcloud.network.checks import Check
+from localcloud.network.model import checks
+from localcloud.network.model.checks import Check
 from localcloud.web.http import BadRequestError
 
 PROTOCOLS = ("HTTP", "HTTPS", "TCP", "TERMINATED_HTTPS", "UDP")

@@ -1,0 +1,1 @@
+"""The documents of the network service, and what their attributes may be."""

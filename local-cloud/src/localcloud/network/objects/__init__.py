@@ -1,0 +1,1 @@
+"""The kinds of objects of the network API, and how they change."""

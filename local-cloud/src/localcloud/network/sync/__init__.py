@@ -1,0 +1,1 @@
+"""Declares the documents of the network service to the fabric."""
