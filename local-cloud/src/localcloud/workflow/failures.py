@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.workflow.state import State
-from localcloud.workflow.states import ERROR
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import ERROR
 
 _LONGEST = 65_000
 """Characters of a reason."""

@@ -2,12 +2,12 @@
 
 from localcloud.core.cloud import Cloud
 from localcloud.identity.service_trusts import Trusts
-from localcloud.workflow.cron import Cron
-from localcloud.workflow.engine import Engine
-from localcloud.workflow.event_triggers import EventTriggers
-from localcloud.workflow.parts import put_together
-from localcloud.workflow.starts import ExecutionStarter
-from localcloud.workflow.state import State
+from localcloud.workflow.engine.engine import Engine
+from localcloud.workflow.engine.execution_starter import ExecutionStarter
+from localcloud.workflow.engine.parts import put_together
+from localcloud.workflow.model.state import State
+from localcloud.workflow.triggers.cron import Cron
+from localcloud.workflow.triggers.event_triggers import EventTriggers
 
 
 class Workflows:

@@ -11,7 +11,7 @@ from localcloud.workflow.actions.action import Action
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.workflows import inputs_of
-from localcloud.workflow.state import State
+from localcloud.workflow.model.state import State
 
 SYSTEM: Mapping[str, Action] = {each.name: each for each in (*standard.ACTIONS, *openstack.ACTIONS)}
 _MOST_LEVELS = 10

@@ -16,8 +16,8 @@ from localcloud.workflow.actions.action import ActionError, Taken
 from localcloud.workflow.expressions.evaluator import EvaluationError, Evaluator
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import completed, inputs_of
-from localcloud.workflow.state import State
-from localcloud.workflow.states import CANCELLED, ENDED, ERROR, RUNNING, SUCCESS
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, RUNNING, SUCCESS
 
 _LOG = logging.getLogger(__name__)
 _WORKERS = 8

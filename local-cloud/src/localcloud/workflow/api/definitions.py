@@ -24,7 +24,7 @@ from localcloud.workflow.language.workflows import (
     workbook_in,
     workflows_in,
 )
-from localcloud.workflow.state import scope
+from localcloud.workflow.model.state import scope
 
 _WORDS = {
     "WorkflowDefinition": "Workflow",

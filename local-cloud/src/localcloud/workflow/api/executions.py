@@ -11,7 +11,7 @@ from localcloud.web.http import BadRequestError, ForbiddenError
 from localcloud.workflow.api import reports, views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
 from localcloud.workflow.instance import Workflows
-from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
+from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 
 _KNOWN = (
     "id", "workflow_id", "workflow_name", "workflow_namespace", "input", "params", "description",

@@ -3,8 +3,8 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.workflow.state import State
-from localcloud.workflow.states import DELAYED, ERROR, IDLE, PAUSED, RUNNING, SUCCESS, WAITING
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import DELAYED, ERROR, IDLE, PAUSED, RUNNING, SUCCESS, WAITING
 
 _COUNTED = {
     RUNNING: "running", SUCCESS: "success", ERROR: "error", IDLE: "idle", PAUSED: "paused",

@@ -15,7 +15,7 @@ from localcloud.workflow.api.call import Call, json_map, listed, routed, text_fi
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.instance import Workflows
 from localcloud.workflow.language.workflows import completed
-from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
+from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 
 _STATES = (SUCCESS, ERROR, CANCELLED, PAUSED, RUNNING)
 

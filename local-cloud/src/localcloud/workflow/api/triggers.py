@@ -9,11 +9,11 @@ from localcloud.core.store import Collection, Document
 from localcloud.web.http import BadRequestError
 from localcloud.workflow.api import views
 from localcloud.workflow.api.call import Call, json_map, listed, routed, text_field
-from localcloud.workflow.cron import FORMAT, check_pattern, next_time
 from localcloud.workflow.errors import duplicate, not_found
-from localcloud.workflow.event_triggers import TOPICS
 from localcloud.workflow.instance import Workflows
 from localcloud.workflow.language.workflows import completed, inputs_of
+from localcloud.workflow.triggers.cron import FORMAT, check_pattern, next_time
+from localcloud.workflow.triggers.event_triggers import TOPICS
 
 _GIVEN = "%Y-%m-%d %H:%M"
 _MOST_RUNS = 1_000_000_000

@@ -5,12 +5,12 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.core.store import Document
-from localcloud.workflow.contexts import outbound, workflow_of
+from localcloud.workflow.engine.contexts import outbound, workflow_of
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.language.workflows import Workflow
-from localcloud.workflow.state import State
-from localcloud.workflow.states import ENDED, ERROR, IDLE, SUCCESS, WAITING
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import ENDED, ERROR, IDLE, SUCCESS, WAITING
 
 MOST_TASKS = 1_000
 """Of one execution."""

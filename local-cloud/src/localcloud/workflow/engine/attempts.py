@@ -1,10 +1,10 @@
 """Results of an attempt at a task: its end, another attempt, or a pause before its end."""
 
 from localcloud.core.store import Document
-from localcloud.workflow.contexts import Contexts, workflow_of
-from localcloud.workflow.ending import Completion
-from localcloud.workflow.state import State
-from localcloud.workflow.states import DELAYED, ERROR, IDLE, RUNNING, SUCCESS
+from localcloud.workflow.engine.completion import Completion
+from localcloud.workflow.engine.contexts import Contexts, workflow_of
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import DELAYED, ERROR, IDLE, RUNNING, SUCCESS
 
 END = "end"
 """What is due after ``wait-after``: the end in the state that is named behind a colon."""

@@ -10,8 +10,8 @@ from typing import Any
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.web.http import ApiError, BadRequestError
-from localcloud.workflow.starts import ExecutionStarter
-from localcloud.workflow.state import State
+from localcloud.workflow.engine.execution_starter import ExecutionStarter
+from localcloud.workflow.model.state import State
 
 _LOG = logging.getLogger(__name__)
 FORMAT = "%Y-%m-%d %H:%M:%S"

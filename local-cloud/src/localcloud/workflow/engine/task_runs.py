@@ -7,15 +7,16 @@ from uuid import uuid4
 from localcloud.core.store import Document
 from localcloud.workflow.actions import known
 from localcloud.workflow.actions.running import Actions
-from localcloud.workflow.attempts import Attempts
-from localcloud.workflow.contexts import Contexts, workflow_of
+from localcloud.workflow.engine.attempts import Attempts
+from localcloud.workflow.engine.contexts import Contexts, workflow_of
+from localcloud.workflow.engine.next_tasks import NextTasks
+from localcloud.workflow.engine.policies import checked_policies, rows
+from localcloud.workflow.engine.sub_executions import SubExecutions
 from localcloud.workflow.failures import RunFailedError
-from localcloud.workflow.following import NextTasks
 from localcloud.workflow.language.tasks import Task
 from localcloud.workflow.language.workflows import completed
-from localcloud.workflow.policies import checked_policies, rows
-from localcloud.workflow.state import State
-from localcloud.workflow.states import (
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import (
     CANCELLED,
     DELAYED,
     ENDED,
@@ -26,7 +27,6 @@ from localcloud.workflow.states import (
     SUCCESS,
     WAITING,
 )
-from localcloud.workflow.sub_executions import SubExecutions
 
 
 class TaskRuns:

@@ -7,8 +7,8 @@ from typing import Any
 
 from localcloud.core.events import Event, Events
 from localcloud.web.http import ApiError
-from localcloud.workflow.starts import ExecutionStarter
-from localcloud.workflow.state import State
+from localcloud.workflow.engine.execution_starter import ExecutionStarter
+from localcloud.workflow.model.state import State
 
 _LOG = logging.getLogger(__name__)
 _EXCHANGES = {

@@ -4,15 +4,15 @@ from msgspec import Struct
 
 from localcloud.identity.service_trusts import Trusts
 from localcloud.workflow.actions.running import Actions
-from localcloud.workflow.attempts import Attempts
-from localcloud.workflow.contexts import Contexts
-from localcloud.workflow.ending import Completion
+from localcloud.workflow.engine.attempts import Attempts
+from localcloud.workflow.engine.completion import Completion
+from localcloud.workflow.engine.contexts import Contexts
+from localcloud.workflow.engine.next_tasks import NextTasks
+from localcloud.workflow.engine.outputs import Outputs
+from localcloud.workflow.engine.sub_executions import SubExecutions
+from localcloud.workflow.engine.task_runs import TaskRuns
 from localcloud.workflow.expressions.evaluator import Evaluator
-from localcloud.workflow.following import NextTasks
-from localcloud.workflow.outputs import Outputs
-from localcloud.workflow.state import State
-from localcloud.workflow.sub_executions import SubExecutions
-from localcloud.workflow.task_runs import TaskRuns
+from localcloud.workflow.model.state import State
 
 
 class Parts(Struct, frozen=True):

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from localcloud.workflow.state import State
-from localcloud.workflow.states import ENDED
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import ENDED
 
 
 class Timers:

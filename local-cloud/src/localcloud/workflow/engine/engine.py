@@ -10,13 +10,13 @@ from functools import partial
 from localcloud.core.store import Document
 from localcloud.core.work import Work
 from localcloud.web.http import ApiError
-from localcloud.workflow.contexts import workflow_of
-from localcloud.workflow.execution_ends import ExecutionEnds
+from localcloud.workflow.engine.contexts import workflow_of
+from localcloud.workflow.engine.execution_ends import ExecutionEnds
+from localcloud.workflow.engine.parts import Parts
+from localcloud.workflow.engine.timers import Timers
 from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import RunFailedError, failed_to_run
-from localcloud.workflow.parts import Parts
-from localcloud.workflow.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
-from localcloud.workflow.wakes import Timers
+from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, PAUSED, RUNNING, SUCCESS
 
 _LOG = logging.getLogger(__name__)
 

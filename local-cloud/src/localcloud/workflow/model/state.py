@@ -8,7 +8,7 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.store import Collection, Document
 from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext
 from localcloud.workflow.errors import not_found
-from localcloud.workflow.states import ENDED
+from localcloud.workflow.model.states import ENDED
 
 MOST_DEFINITIONS = 1_000
 """Workflows, workbooks, actions, environments or triggers of a project, of each kind."""

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
-from localcloud.workflow.contexts import workflow_of
+from localcloud.workflow.engine.contexts import workflow_of
+from localcloud.workflow.engine.outputs import Outputs
 from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import caused_by
-from localcloud.workflow.outputs import Outputs
-from localcloud.workflow.state import State
-from localcloud.workflow.states import CANCELLED, ENDED, ERROR, SUCCESS
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, SUCCESS
 
 
 class ExecutionEnds:

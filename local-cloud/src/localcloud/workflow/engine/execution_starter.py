@@ -7,10 +7,10 @@ from typing import Any
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
-from localcloud.workflow.engine import Engine
+from localcloud.workflow.engine.engine import Engine
+from localcloud.workflow.engine.sub_executions import execution_of
 from localcloud.workflow.errors import not_found
-from localcloud.workflow.state import State
-from localcloud.workflow.sub_executions import execution_of
+from localcloud.workflow.model.state import State
 
 
 class ExecutionStarter:

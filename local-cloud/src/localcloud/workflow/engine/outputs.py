@@ -3,10 +3,10 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.workflow.contexts import Contexts, outbound, workflow_of
+from localcloud.workflow.engine.contexts import Contexts, outbound, workflow_of
 from localcloud.workflow.language.tasks import COMMANDS
-from localcloud.workflow.state import State
-from localcloud.workflow.states import ENDED, ERROR, SUCCESS
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import ENDED, ERROR, SUCCESS
 
 _SAID = {SUCCESS: "output", ERROR: "output-on-error"}
 

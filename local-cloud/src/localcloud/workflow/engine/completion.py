@@ -3,12 +3,12 @@
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.workflow.contexts import Contexts, outbound, workflow_of
+from localcloud.workflow.engine.contexts import Contexts, outbound, workflow_of
 from localcloud.workflow.expressions.evaluator import EvaluationError
 from localcloud.workflow.failures import RunFailedError, failed_to_complete
 from localcloud.workflow.language.tasks import Task
-from localcloud.workflow.state import State
-from localcloud.workflow.states import CANCELLED, ERROR, IDLE, SUCCESS
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import CANCELLED, ERROR, IDLE, SUCCESS
 
 _CLAUSES = {SUCCESS: ("on-success", "on-complete"), ERROR: ("on-error", "on-complete")}
 

@@ -8,8 +8,8 @@ from localcloud.core.store import Document
 from localcloud.web.http import ApiError, BadRequestError
 from localcloud.workflow.failures import RunFailedError
 from localcloud.workflow.language.workflows import Workflow, completed, inputs_of
-from localcloud.workflow.state import State
-from localcloud.workflow.states import RUNNING
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import RUNNING
 
 _MOST_BELOW = 500
 """Executions that one may begin, directly or not."""

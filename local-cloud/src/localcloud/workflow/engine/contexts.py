@@ -7,8 +7,8 @@ from typing import Any
 from localcloud.core.store import Document
 from localcloud.workflow.expressions.evaluator import Evaluator
 from localcloud.workflow.language.workflows import Workflow
-from localcloud.workflow.state import State
-from localcloud.workflow.states import ENDED
+from localcloud.workflow.model.state import State
+from localcloud.workflow.model.states import ENDED
 
 _HIDDEN = "***"
 _MOST = 1_000

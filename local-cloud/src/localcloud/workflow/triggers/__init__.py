@@ -1,0 +1,1 @@
+"""Starts of executions at times and on events."""
