@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.identity.attempts import MOST_WRONG, WINDOW, Attempts
+from localcloud.identity.tokens.attempts import MOST_WRONG, WINDOW, Attempts
 from localcloud.web.http import UnauthorizedError
 
 

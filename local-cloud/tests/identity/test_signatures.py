@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from localcloud.identity.signatures import SignedRequest, verify_string
+from localcloud.identity.tokens.signatures import SignedRequest, verify_string
 
 V2_SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 V2 = SignedRequest(

@@ -12,17 +12,17 @@ from typing import Any
 
 from localcloud.core.cloud import LazyService
 from localcloud.core.store import Collection, Document
-from localcloud.identity.accounts import (
+from localcloud.identity.api.services import INTERFACES
+from localcloud.identity.model.accounts import (
     ACCOUNTS,
     STACK_DOMAIN,
     Account,
     known_passwords,
     write_credentials,
 )
-from localcloud.identity.assignments import Grant
-from localcloud.identity.directory import DEFAULT_DOMAIN, Directory, new_id
-from localcloud.identity.passwords import hashed
-from localcloud.identity.services import INTERFACES
+from localcloud.identity.model.assignments import Grant
+from localcloud.identity.model.directory import DEFAULT_DOMAIN, Directory, new_id
+from localcloud.identity.tokens.passwords import hashed
 
 _PROJECTS = ("admin", "demo", "service")
 _ROLES = ("admin", "manager", "member", "reader", "service", "heat_stack_owner", "heat_stack_user")

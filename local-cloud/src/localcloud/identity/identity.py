@@ -5,13 +5,13 @@ from msgspec import Struct
 from localcloud.core.clock import Clock
 from localcloud.core.settings import Settings
 from localcloud.core.store import Store
-from localcloud.identity.access import AccessControl
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.attempts import Attempts
-from localcloud.identity.authentication import Authentication
-from localcloud.identity.directory import Directory
-from localcloud.identity.removal import Removal
-from localcloud.identity.tokens import Tokens, TokenSeal, token_key
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.model.removal import Removal
+from localcloud.identity.tokens.access import AccessControl
+from localcloud.identity.tokens.attempts import Attempts
+from localcloud.identity.tokens.authentication import Authentication
+from localcloud.identity.tokens.tokens import Tokens, TokenSeal, token_key
 
 
 class Identity(Struct, frozen=True):

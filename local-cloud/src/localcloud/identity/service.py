@@ -4,9 +4,9 @@ from functools import cached_property
 
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
-from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
 from localcloud.identity.identity import Identity, identity_of
+from localcloud.identity.model import policy
 from localcloud.web.http import keystone_error
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
@@ -19,7 +19,7 @@ class IdentityService(LazyService):
     name = "keystone"
     prefix = endpoint = "/identity"
     choice_paths = ("/",)
-    api_module = "localcloud.identity.endpoints"
+    api_module = "localcloud.identity.api.endpoints"
     render = staticmethod(keystone_error)
 
     def __init__(self, cloud: Cloud) -> None:

@@ -3,9 +3,9 @@
 from functools import cached_property
 
 from localcloud.core.cloud import Cloud
-from localcloud.identity.authentication import Proof
-from localcloud.identity.directory import new_id
 from localcloud.identity.identity import Identity, identity_of
+from localcloud.identity.model.directory import new_id
+from localcloud.identity.tokens.authentication import Proof
 from localcloud.web.http import ApiError, RequestContext
 
 

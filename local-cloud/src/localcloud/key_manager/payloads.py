@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from localcloud.core.store import Document
-from localcloud.identity.tokens import token_key
+from localcloud.identity.tokens.tokens import token_key
 from localcloud.web.http import BadRequestError, NotAcceptableError, TooLargeError
 
 TEXT = "text/plain"

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 
 from localcloud.core.cloud import Cloud
-from localcloud.identity.tokens import token_key
+from localcloud.identity.tokens.tokens import token_key
 from localcloud.messaging.errors import not_found
 
 _DATE = "%Y-%m-%dT%H:%M:%S"

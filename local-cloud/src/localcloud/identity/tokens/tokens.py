@@ -1,7 +1,7 @@
 """Tokens: sealed statements that survive a restart, and the list of those that were revoked.
 
 A token says who authenticated how, and for which scope. What its bearer may do is not in it:
-see :mod:`localcloud.identity.access`.
+see :mod:`localcloud.identity.tokens.access`.
 """
 
 import base64
@@ -17,7 +17,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from localcloud.identity.directory import Directory, precise
+from localcloud.identity.model.directory import Directory, precise
 from localcloud.web.http import UnauthorizedError
 
 EXPIRED_GRACE = timedelta(days=2)

@@ -2,20 +2,20 @@
 
 from starlette.routing import BaseRoute
 
-from localcloud.identity import users
-from localcloud.identity.application_credentials import ApplicationCredentials
-from localcloud.identity.auth import Auth
-from localcloud.identity.credentials import Credentials
-from localcloud.identity.domains import domains
-from localcloud.identity.ec2 import Ec2
-from localcloud.identity.grants import Grants
-from localcloud.identity.groups import Groups
+from localcloud.identity.api import users
+from localcloud.identity.api.application_credentials import ApplicationCredentials
+from localcloud.identity.api.auth import Auth
+from localcloud.identity.api.credentials import Credentials
+from localcloud.identity.api.domains import domains
+from localcloud.identity.api.ec2 import Ec2
+from localcloud.identity.api.grants import Grants
+from localcloud.identity.api.groups import Groups
+from localcloud.identity.api.projects import Projects, limit_routes
+from localcloud.identity.api.role_assignments import RoleAssignments
+from localcloud.identity.api.roles import Roles
+from localcloud.identity.api.services import Services
+from localcloud.identity.api.trusts import Trusts
 from localcloud.identity.identity import Identity
-from localcloud.identity.projects import Projects, limit_routes
-from localcloud.identity.role_assignments import RoleAssignments
-from localcloud.identity.roles import Roles
-from localcloud.identity.services import Services
-from localcloud.identity.trusts import Trusts
 
 
 def routes(identity: Identity) -> list[BaseRoute]:

@@ -5,13 +5,13 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.core.store import Document
-from localcloud.identity.access import Access, AccessControl
-from localcloud.identity.assignments import SYSTEM, Assignments
-from localcloud.identity.attempts import Attempts
-from localcloud.identity.directory import Directory
-from localcloud.identity.passwords import verify
-from localcloud.identity.times import is_past
-from localcloud.identity.tokens import Scope, Token, Tokens
+from localcloud.identity.model.assignments import SYSTEM, Assignments
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.model.times import is_past
+from localcloud.identity.tokens.access import Access, AccessControl
+from localcloud.identity.tokens.attempts import Attempts
+from localcloud.identity.tokens.passwords import verify
+from localcloud.identity.tokens.tokens import Scope, Token, Tokens
 from localcloud.web.http import (
     ApiError,
     BadRequestError,

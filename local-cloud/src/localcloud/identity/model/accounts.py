@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from localcloud.core.settings import Settings
-from localcloud.identity.assignments import SYSTEM
-from localcloud.identity.directory import DEFAULT_DOMAIN
+from localcloud.identity.model.assignments import SYSTEM
+from localcloud.identity.model.directory import DEFAULT_DOMAIN
 
 STACK_DOMAIN = "stoker"
 

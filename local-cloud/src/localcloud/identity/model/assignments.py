@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from localcloud.core.store import Document
-from localcloud.identity.directory import Directory
+from localcloud.identity.model.directory import Directory
 
 SYSTEM = "all"
 """The target id of assignments on the whole system."""

@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory
-from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME, OPTIONS
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.identity.api.resource import Kind, Resource, Rules
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.model.fields import DESCRIPTION, DOMAIN, NAME, OPTIONS
+from localcloud.identity.model.removal import Removal
 from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,

@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing, new_id
-from localcloud.identity.fields import Field, checked
-from localcloud.identity.resource import listing
-from localcloud.identity.times import future, is_past
+from localcloud.identity.api.resource import listing
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory, missing, new_id
+from localcloud.identity.model.fields import Field, checked
+from localcloud.identity.model.times import future, is_past
 from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,

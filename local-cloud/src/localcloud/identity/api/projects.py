@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.directory import Directory
-from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
-from localcloud.identity.project_tags import checked_tags, has_tags, reads, tag_routes, writes
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules, shown
+from localcloud.identity.api.project_tags import checked_tags, has_tags, reads, tag_routes, writes
+from localcloud.identity.api.resource import Kind, Resource, Rules, shown
+from localcloud.identity.model import policy
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.model.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
+from localcloud.identity.model.removal import Removal
 from localcloud.web.http import (
     BadRequestError,
     ForbiddenError,

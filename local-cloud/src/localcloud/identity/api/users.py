@@ -6,13 +6,14 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import groups, policy, projects
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, precise
-from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, NAME, OPTIONS, Field
-from localcloud.identity.passwords import hashed, verify
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules, listed, passes
+from localcloud.identity.api import groups, projects
+from localcloud.identity.api.resource import Kind, Resource, Rules, listed, passes
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory, precise
+from localcloud.identity.model.fields import DESCRIPTION, DOMAIN, ENABLED, NAME, OPTIONS, Field
+from localcloud.identity.model.removal import Removal
+from localcloud.identity.tokens.passwords import hashed, verify
 from localcloud.web.http import (
     BadRequestError,
     RequestContext,

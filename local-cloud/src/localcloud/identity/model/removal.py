@@ -1,7 +1,7 @@
 """What goes when something is deleted: everything that is nothing without it."""
 
 from localcloud.core.store import Document
-from localcloud.identity.directory import Directory
+from localcloud.identity.model.directory import Directory
 
 
 class Removal:

@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing
-from localcloud.identity.fields import Field
-from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.identity.users import owned
+from localcloud.identity.api.resource import Kind, Resource, Rules
+from localcloud.identity.api.users import owned
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory, missing
+from localcloud.identity.model.fields import Field
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

@@ -5,7 +5,7 @@ do everything; the administrator or manager of a domain (that role on the domain
 belongs to the domain; everybody may see and change some things of their own.
 """
 
-from localcloud.identity.assignments import Assignments
+from localcloud.identity.model.assignments import Assignments
 from localcloud.web.http import STACK_USER, ForbiddenError, RequestContext
 from localcloud.web.permissions import Permit
 

@@ -7,14 +7,14 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing, new_id
-from localcloud.identity.fields import DESCRIPTION, NAME, Field, checked
-from localcloud.identity.passwords import hashed
-from localcloud.identity.resource import listing, passes
-from localcloud.identity.times import future
-from localcloud.identity.users import owned
+from localcloud.identity.api.resource import listing, passes
+from localcloud.identity.api.users import owned
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments
+from localcloud.identity.model.directory import Directory, missing, new_id
+from localcloud.identity.model.fields import DESCRIPTION, NAME, Field, checked
+from localcloud.identity.model.times import future
+from localcloud.identity.tokens.passwords import hashed
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

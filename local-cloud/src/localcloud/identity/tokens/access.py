@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from localcloud.core.store import Document
-from localcloud.identity.assignments import SYSTEM, Assignments
-from localcloud.identity.directory import Directory
-from localcloud.identity.times import is_past
-from localcloud.identity.tokens import Token, Tokens, unknown_token
+from localcloud.identity.model.assignments import SYSTEM, Assignments
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.model.times import is_past
+from localcloud.identity.tokens.tokens import Token, Tokens, unknown_token
 from localcloud.web.http import RequestContext, UnauthorizedError
 
 _KEPT = 4096

@@ -13,12 +13,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.authentication import Authentication, Issued, Proof
-from localcloud.identity.credentials import credential_id
-from localcloud.identity.directory import Directory
-from localcloud.identity.signatures import EMPTY_HASH, SignedRequest, verify_string
-from localcloud.identity.token_body import token_answer
+from localcloud.identity.api.credentials import credential_id
+from localcloud.identity.model import policy
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.tokens.authentication import Authentication, Issued, Proof
+from localcloud.identity.tokens.signatures import EMPTY_HASH, SignedRequest, verify_string
+from localcloud.identity.tokens.token_body import token_answer
 from localcloud.web.http import BadRequestError, UnauthorizedError, context, read_json, route
 
 

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments, Grant
-from localcloud.identity.directory import Directory
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import Assignments, Grant
+from localcloud.identity.model.directory import Directory
 from localcloud.web.http import RequestContext, boolean, context, route
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from localcloud.identity.directory import precise
+from localcloud.identity.model.directory import precise
 from localcloud.web.http import BadRequestError
 
 

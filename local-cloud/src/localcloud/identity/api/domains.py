@@ -1,11 +1,11 @@
 """Domains: the owners of users, groups and projects."""
 
 from localcloud.core.store import Document
-from localcloud.identity import policy
-from localcloud.identity.directory import DEFAULT_DOMAIN, Directory
-from localcloud.identity.fields import DESCRIPTION, ENABLED, NAME, OPTIONS
-from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.identity.api.resource import Kind, Resource, Rules
+from localcloud.identity.model import policy
+from localcloud.identity.model.directory import DEFAULT_DOMAIN, Directory
+from localcloud.identity.model.fields import DESCRIPTION, ENABLED, NAME, OPTIONS
+from localcloud.identity.model.removal import Removal
 from localcloud.web.http import ForbiddenError, RequestContext
 
 KIND = Kind(

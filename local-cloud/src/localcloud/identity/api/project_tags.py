@@ -8,9 +8,9 @@ from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
 from localcloud.core.tags import FILTERS, Tags
-from localcloud.identity import policy
-from localcloud.identity.directory import Directory
-from localcloud.identity.resource import Resource
+from localcloud.identity.api.resource import Resource
+from localcloud.identity.model import policy
+from localcloud.identity.model.directory import Directory
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 

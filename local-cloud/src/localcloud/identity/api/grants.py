@@ -7,10 +7,11 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.identity import policy, roles
-from localcloud.identity.assignments import SYSTEM, Assignments, Grant
-from localcloud.identity.directory import Directory
-from localcloud.identity.resource import listed
+from localcloud.identity.api import roles
+from localcloud.identity.api.resource import listed
+from localcloud.identity.model import policy
+from localcloud.identity.model.assignments import SYSTEM, Assignments, Grant
+from localcloud.identity.model.directory import Directory
 from localcloud.web.http import NotFoundError, RequestContext, context, route
 
 _ACTORS = {"users": "user", "groups": "group"}

@@ -5,10 +5,10 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from localcloud.core.store import Document
-from localcloud.identity.access import Access
-from localcloud.identity.authentication import Issued
-from localcloud.identity.catalog import catalog
-from localcloud.identity.directory import Directory
+from localcloud.identity.model.catalog import catalog
+from localcloud.identity.model.directory import Directory
+from localcloud.identity.tokens.access import Access
+from localcloud.identity.tokens.authentication import Issued
 
 
 def token_answer(

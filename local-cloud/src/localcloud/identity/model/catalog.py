@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.identity.directory import Directory
+from localcloud.identity.model.directory import Directory
 
 
 def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[dict[str, Any]]:

@@ -7,13 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.identity import domains, policy, projects
-from localcloud.identity.authentication import Issued
-from localcloud.identity.catalog import catalog
+from localcloud.identity.api import domains, projects
+from localcloud.identity.api.resource import listed
 from localcloud.identity.identity import Identity
-from localcloud.identity.resource import listed
-from localcloud.identity.token_body import token_answer
-from localcloud.identity.tokens import EXPIRED_GRACE
+from localcloud.identity.model import policy
+from localcloud.identity.model.catalog import catalog
+from localcloud.identity.tokens.authentication import Issued
+from localcloud.identity.tokens.token_body import token_answer
+from localcloud.identity.tokens.tokens import EXPIRED_GRACE
 from localcloud.web.http import (
     BadRequestError,
     NotFoundError,

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Collection, Document
-from localcloud.identity.directory import Directory, missing, new_id
-from localcloud.identity.fields import Field, checked
-from localcloud.identity.policy import reads_all, refuse, require
+from localcloud.identity.model.directory import Directory, missing, new_id
+from localcloud.identity.model.fields import Field, checked
+from localcloud.identity.model.policy import reads_all, refuse, require
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

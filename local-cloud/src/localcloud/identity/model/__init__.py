@@ -1,0 +1,1 @@
+"""The documents of users, projects and roles, and their rules."""

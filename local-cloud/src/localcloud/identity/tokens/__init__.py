@@ -1,0 +1,1 @@
+"""Authentication, and what a token permits."""
