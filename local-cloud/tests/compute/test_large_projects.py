@@ -1,6 +1,6 @@
 """The default quotas suffice for stacks of a thousand servers."""
 
-from localcloud.compute import quotas as compute
+from localcloud.compute.model import quotas as compute
 from localcloud.network.model import quotas as network
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from localcloud.block_storage.servers import BootVolume
 from localcloud.compute import documents
 from localcloud.compute.context import ServiceContext
-from localcloud.compute.servers import RUNNING, SHUTDOWN, change
+from localcloud.compute.model.servers import RUNNING, SHUTDOWN, change
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Server
 

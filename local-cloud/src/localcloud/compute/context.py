@@ -4,9 +4,9 @@ from msgspec import Struct
 
 from localcloud.block_storage.service import BlockStorageService
 from localcloud.compute.images import Images
+from localcloud.compute.interfaces import Interfaces
 from localcloud.compute.machine import Machine
-from localcloud.compute.plugs import Interfaces
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 
 
 class ServiceContext(Struct, frozen=True):

@@ -4,11 +4,11 @@ import re
 import unicodedata
 from uuid import uuid4
 
-from localcloud.compute import flavors, groups, hosts, keypairs, quotas
 from localcloud.compute.context import ServiceContext
-from localcloud.compute.request import ServerRequest
-from localcloud.compute.servers import NO_STATE
-from localcloud.compute.state import State
+from localcloud.compute.model import flavors, groups, hosts, keypairs, quotas
+from localcloud.compute.model.servers import NO_STATE
+from localcloud.compute.model.state import State
+from localcloud.compute.server_request import ServerRequest
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, RequestContext
 

@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from localcloud.compute import hosts
 from localcloud.compute.boot import boot, finish, own_disk, power_off, wipe
 from localcloud.compute.context import ServiceContext
+from localcloud.compute.interfaces import owner
 from localcloud.compute.machine import Job
-from localcloud.compute.plugs import owner
-from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
+from localcloud.compute.model import hosts
+from localcloud.compute.model.servers import PAUSED, RUNNING, SHUTDOWN, change, get
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.stillness import still

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.compute import actions
-from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
-from localcloud.compute.state import State
+from localcloud.compute.model import actions
+from localcloud.compute.model.servers import DELETING, RUNNING, SHUTDOWN, change, fault
+from localcloud.compute.model.state import State
 from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Exit, FabricError

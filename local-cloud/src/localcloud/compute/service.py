@@ -10,14 +10,14 @@ import re
 from functools import cached_property
 
 from localcloud.block_storage.service import BlockStorageService
-from localcloud.compute import flavors, hosts
 from localcloud.compute.context import ServiceContext
 from localcloud.compute.images import Images
+from localcloud.compute.interfaces import Interfaces, leaving
 from localcloud.compute.jobs import after_restart, jobs
 from localcloud.compute.live_metadata import LiveMetadata
 from localcloud.compute.machine import Machine
-from localcloud.compute.plugs import Interfaces, leaving
-from localcloud.compute.state import State
+from localcloud.compute.model import flavors, hosts
+from localcloud.compute.model.state import State
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.network.service import NetworkService

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always
+from localcloud.compute.model import fields as values
+from localcloud.compute.model import hosts
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Call, always
+from localcloud.compute.model import fields, hosts
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -41,7 +41,7 @@ def _require_free_name(call: Call, name: str, own: str | None = None) -> None:
 def _zone(body: dict[str, Any], metadata: dict[str, str]) -> dict[str, str]:
     if "availability_zone" not in body:
         return metadata
-    zone = values.optional_text(body, "availability_zone")
+    zone = fields.optional_text(body, "availability_zone")
     rest = {k: v for k, v in metadata.items() if k != "availability_zone"}
     return {**rest, "availability_zone": zone} if zone else rest
 
@@ -54,7 +54,7 @@ async def list_aggregates(call: Call) -> Document:
 async def create_aggregate(call: Call) -> Document:
     """Make an aggregate."""
     body = call.object("aggregate")
-    name = values.name(body)
+    name = fields.name(body)
     _require_free_name(call, name)
     number = call.state.next_number("aggregate")
     aggregate: Document = {
@@ -80,8 +80,8 @@ async def show_aggregate(call: Call, aggregate: Document) -> Document:
 async def update_aggregate(call: Call, aggregate: Document) -> Document:
     """Change name or availability zone."""
     body = call.object("aggregate")
-    values.allowed(body, {"name", "availability_zone"}, "aggregate")
-    name = values.name(body) if "name" in body else aggregate["name"]
+    fields.allowed(body, {"name", "availability_zone"}, "aggregate")
+    name = fields.name(body) if "name" in body else aggregate["name"]
     _require_free_name(call, name, aggregate["id"])
     if not body.get("availability_zone", True):
         raise BadRequestError(f"Aggregate {name} does not support empty named availability zone.")
@@ -102,7 +102,7 @@ async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
         raise BadRequestError(f"Invalid input for '{action}': it must be an object.")
     if action == "set_metadata":
         return _put(call, aggregate, metadata=_merged(aggregate, arguments))
-    host = values.text(arguments, "host")
+    host = fields.text(arguments, "host")
     if action == "add_host":
         if host not in hosts.HOSTS:
             raise NotFoundError(f"Compute host {host} could not be found.")
@@ -117,9 +117,9 @@ async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
 
 
 def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
-    given = values.mapping(arguments, "metadata")
+    given = fields.mapping(arguments, "metadata")
     removed = {k for k, v in given.items() if v is None}
-    added = values.metadata({k: v for k, v in given.items() if v is not None})
+    added = fields.metadata({k: v for k, v in given.items() if v is not None})
     kept = {k: v for k, v in aggregate["metadata"].items() if k not in removed}
     return {**kept, **added}
 

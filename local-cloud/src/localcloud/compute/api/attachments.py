@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call
-from localcloud.compute.request import NetworkWish
+from localcloud.compute.model import actions, fields, servers
+from localcloud.compute.server_request import NetworkWish
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError
@@ -48,7 +48,7 @@ async def create_interface(call: Call, server: Document) -> Document:
     if not isinstance(body, dict):
         raise BadRequestError("Invalid input for 'interfaceAttachment': it must be an object.")
     known = call.version.names(("net_id", "port_id", "fixed_ips"), {49: ("tag",)})
-    values.allowed(body, known, "interfaceAttachment")
+    fields.allowed(body, known, "interfaceAttachment")
     servers.require_free(call.context, server, "attach_interface", _ATTACHABLE)
     wish = _wish(call, body)
     actions.record(call.state, call.context, server["id"], "attach_interface")
@@ -57,7 +57,7 @@ async def create_interface(call: Call, server: Document) -> Document:
 
 
 def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
-    fixed = values.objects(body, "fixed_ips")
+    fixed = fields.objects(body, "fixed_ips")
     if len(fixed) > 1:
         raise BadRequestError("Invalid input for 'fixed_ips': one address can be asked for.")
     network, port = body.get("net_id"), body.get("port_id")
@@ -71,10 +71,10 @@ def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
             raise BadRequestError("The project has no network to attach.")
         network = plug["network_id"]
     return NetworkWish(
-        network_id=values.uuid(network, "net_id") if network else None,
-        port_id=values.uuid(port, "port_id") if port else None,
-        fixed_ip=values.text(fixed[0], "ip_address") if fixed else None,
-        tag=values.optional_text(body, "tag", 60),
+        network_id=fields.uuid(network, "net_id") if network else None,
+        port_id=fields.uuid(port, "port_id") if port else None,
+        fixed_ip=fields.text(fixed[0], "ip_address") if fixed else None,
+        tag=fields.optional_text(body, "tag", 60),
     )
 
 
@@ -129,12 +129,12 @@ async def attach_volume(call: Call, server: Document) -> Document:
     """Attach a volume to a server."""
     body = call.object("volumeAttachment")
     later = {49: ("tag",), 79: ("delete_on_termination",)}
-    values.allowed(body, call.version.names(("volumeId", "device"), later), "volumeAttachment")
+    fields.allowed(body, call.version.names(("volumeId", "device"), later), "volumeAttachment")
     wanted = {
-        "volume_id": values.uuid(body.get("volumeId"), "volumeId"),
-        "device": values.optional_text(body, "device"),
-        "tag": values.optional_text(body, "tag", 60),
-        "delete_on_termination": values.boolean(body, "delete_on_termination", False),
+        "volume_id": fields.uuid(body.get("volumeId"), "volumeId"),
+        "device": fields.optional_text(body, "device"),
+        "tag": fields.optional_text(body, "tag", 60),
+        "delete_on_termination": fields.boolean(body, "delete_on_termination", False),
     }
     servers.require_free(call.context, server, "attach_volume", _VOLUMES)
     actions.record(call.state, call.context, server["id"], "attach_volume")
@@ -146,14 +146,14 @@ async def change_volume(call: Call, server: Document) -> None:
     """Say whether a volume is deleted with its server."""
     body, volume_id = call.object("volumeAttachment"), call.argument("volume_id")
     later = {85: ("delete_on_termination", "device", "serverId", "tag", "id")}
-    values.allowed(body, call.version.names(("volumeId",), later), "volumeAttachment")
-    if values.uuid(body.get("volumeId"), "volumeId") != volume_id:
+    fields.allowed(body, call.version.names(("volumeId",), later), "volumeAttachment")
+    if fields.uuid(body.get("volumeId"), "volumeId") != volume_id:
         raise BadRequestError(
             "This cloud does not exchange a volume for another while it is attached."
         )
     call.volumes.attachment(server["id"], volume_id)
     if "delete_on_termination" in body:
-        deleted = values.boolean(body, "delete_on_termination", False)
+        deleted = fields.boolean(body, "delete_on_termination", False)
         call.volumes.keep_on_termination(server["id"], volume_id, deleted)
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from localcloud.block_storage.servers import ServerVolumes
-from localcloud.compute import flavors, groups, hosts, servers
 from localcloud.compute.context import ServiceContext
-from localcloud.compute.plugs import Interfaces
+from localcloud.compute.interfaces import Interfaces
+from localcloud.compute.model import flavors, groups, hosts, servers
+from localcloud.compute.model.state import State
 from localcloud.compute.service import ComputeService
-from localcloud.compute.state import State
 from localcloud.core.store import Document
 from localcloud.web.api_request import ApiCall, Handler
 from localcloud.web.http import (

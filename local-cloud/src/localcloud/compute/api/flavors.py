@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from localcloud.compute import values
 from localcloud.compute.api.call import Call
-from localcloud.compute.flavors import create, visible
+from localcloud.compute.model import fields as values
+from localcloud.compute.model.flavors import create, visible
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, boolean, fields

@@ -4,7 +4,7 @@ from typing import Any
 
 from localcloud.compute.api.call import Call
 from localcloud.compute.api.server_views import host_id
-from localcloud.compute.servers import find
+from localcloud.compute.model.servers import find
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint

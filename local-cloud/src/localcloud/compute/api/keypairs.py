@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
-from localcloud.compute import values
 from localcloud.compute.api.call import Call
-from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
-from localcloud.compute.quotas import check_keypairs
+from localcloud.compute.model import fields
+from localcloud.compute.model.keypairs import find, generate, read_ssh, read_x509
+from localcloud.compute.model.quotas import check_keypairs
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError, respond
@@ -61,7 +61,7 @@ async def show_keypair(call: Call) -> Document:
 async def create_keypair(call: Call) -> Answer:
     """Take the public key that the user brings, or make a pair and show its private key once."""
     body = call.object("keypair")
-    name = values.text(body, "name").strip()
+    name = fields.text(body, "name").strip()
     pattern = _LATER_NAME if call.version.since(92) else _NAME
     if not pattern.fullmatch(name):
         raise BadRequestError(
@@ -71,7 +71,7 @@ async def create_keypair(call: Call) -> Answer:
     if kind not in {"ssh", "x509"}:
         raise BadRequestError(f"Invalid input for 'type': '{kind}' is not ssh or x509.")
     user = _user(call, body.get("user_id"))
-    public_key = values.optional_text(body, "public_key", 16384)
+    public_key = fields.optional_text(body, "public_key", 16384)
     if public_key is None and call.version.since(92):
         raise BadRequestError("'public_key' is a required property.")
     check_keypairs(call.state, call.context.project_id, user)

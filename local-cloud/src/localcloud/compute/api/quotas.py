@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
+from localcloud.compute.model import fields, quotas
 from localcloud.core.clock import micro, timestamp
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
@@ -60,9 +60,9 @@ async def show_detail(call: Call) -> Document:
 
 def _changes(body: dict[str, Any], version: Microversion) -> dict[str, int]:
     known = _shown(quotas.DEFAULTS, version)
-    values.allowed(body, {*known, "force", "tenant_id"}, "quota_set")
+    fields.allowed(body, {*known, "force", "tenant_id"}, "quota_set")
     return {
-        name: values.integer(body, name, least=quotas.UNLIMITED) for name in body if name in known
+        name: fields.integer(body, name, least=quotas.UNLIMITED) for name in body if name in known
     }
 
 
@@ -72,7 +72,7 @@ async def update_quota(call: Call) -> Document:
     body = call.object("quota_set")
     changes = _changes(body, call.version)
     used = quotas.usage(call.state, project)
-    if not values.boolean(body, "force", False):
+    if not fields.boolean(body, "force", False):
         for name, limit in changes.items():
             if quotas.UNLIMITED < limit < used[name]:
                 raise BadRequestError(
@@ -176,8 +176,8 @@ def _reports(call: Call, servers: Iterable[Document]) -> tuple[datetime, datetim
     """Return the requested period, and the usage of each server in it."""
     now = call.state.cloud.clock.now()
     asked_end, asked_start = call.query("end"), call.query("start")
-    end = now if asked_end is None else values.moment(asked_end)
-    start = now - timedelta(weeks=4) if asked_start is None else values.moment(asked_start)
+    end = now if asked_end is None else fields.moment(asked_end)
+    start = now - timedelta(weeks=4) if asked_start is None else fields.moment(asked_start)
     if start >= end:
         raise BadRequestError("Invalid start time. The start time cannot occur after the end time.")
     return start, end, [r for s in servers if (r := _server_usage(s, start, end)) is not None]

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
 from localcloud.compute.api.call import Call, always
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.boot import own_disk
 from localcloud.compute.console import tail
+from localcloud.compute.model import actions, fields, servers
 from localcloud.compute.passwords import set_root_password
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
@@ -80,15 +80,15 @@ def _no_console(kind: str) -> ApiError:
 async def create_console(call: Call, server: Document) -> Document:
     """Refuse a remote console: there is none."""
     asked = call.object("remote_console")
-    raise _no_console(values.text(asked, "type"))
+    raise _no_console(fields.text(asked, "type"))
 
 
 async def lock(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Keep everyone but administrators from changing a server."""
     reason = None
     if call.version.since(73):
-        values.allowed(arguments, {"locked_reason"}, "lock")
-        reason = values.optional_text(arguments, "locked_reason")
+        fields.allowed(arguments, {"locked_reason"}, "lock")
+        reason = fields.optional_text(arguments, "locked_reason")
     actions.record(call.state, call.context, server["id"], "lock")
     locked_by = "owner" if server["project_id"] == call.context.project_id else "admin"
     servers.change(call.state, server["id"], locked=True, locked_by=locked_by, locked_reason=reason)
@@ -106,15 +106,15 @@ async def console_output(call: Call, server: Document, arguments: dict[str, Any]
     """Answer the last lines of the console log."""
     length = arguments.get("length")
     if length is not None:
-        length = values.integer(arguments, "length", least=-1)
+        length = fields.integer(arguments, "length", least=-1)
     path = call.state.directory(server["id"]) / "console.log"
     return {"output": tail(path, None if length == -1 else length)}
 
 
 async def create_image(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make an image of the server's disk."""
-    name = values.name(arguments)
-    metadata = values.metadata(arguments.get("metadata"))
+    name = fields.name(arguments)
+    metadata = fields.metadata(arguments.get("metadata"))
     allowed = frozenset({"active", "stopped", "paused", "suspended"})
     servers.require_free(call.context, server, "createImage", allowed)
     image_id = call.tools.images.announce(
@@ -130,7 +130,7 @@ async def create_image(call: Call, server: Document, arguments: dict[str, Any]) 
 
 async def change_password(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the password of root."""
-    password = values.text(arguments, "adminPass", shortest=0)
+    password = fields.text(arguments, "adminPass", shortest=0)
     if not password.isprintable():
         raise BadRequestError(
             "Invalid input for 'adminPass': it must have printable characters only."
@@ -144,7 +144,7 @@ async def change_password(call: Call, server: Document, arguments: dict[str, Any
 
 async def reset_state(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the state of a server by hand."""
-    asked = values.text(arguments, "state")
+    asked = fields.text(arguments, "state")
     if asked not in {"active", "error"}:
         raise BadRequestError("Invalid input for 'state': it must be active or error.")
     servers.change(call.state, server["id"], vm_state=asked, task_state=None)
@@ -154,7 +154,7 @@ async def add_security_group(call: Call, server: Document, arguments: dict[str, 
     """Put the server's ports into a security group."""
     servers.require_unlocked(server, call.context)
     network = call.plugs.network
-    group = network.find_security_group(call.context, values.text(arguments, "name"))
+    group = network.find_security_group(call.context, fields.text(arguments, "name"))
     await network.add_security_group(server["id"], group["id"])
 
 
@@ -162,7 +162,7 @@ async def remove_security_group(call: Call, server: Document, arguments: dict[st
     """Take the server's ports out of a security group."""
     servers.require_unlocked(server, call.context)
     network = call.plugs.network
-    group = network.find_security_group(call.context, values.text(arguments, "name"))
+    group = network.find_security_group(call.context, fields.text(arguments, "name"))
     await network.remove_security_group(server["id"], group["id"])
 
 
@@ -184,9 +184,9 @@ async def restore(call: Call, server: Document, arguments: dict[str, Any]) -> No
 
 async def backup(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make an image of the server's disk and delete the oldest ones of the same kind."""
-    kind = values.text(arguments, "backup_type")
-    kept = values.integer(arguments, "rotation", least=1)
-    metadata = values.metadata(arguments.get("metadata"))
+    kind = fields.text(arguments, "backup_type")
+    kept = fields.integer(arguments, "rotation", least=1)
+    metadata = fields.metadata(arguments.get("metadata"))
     marks = {"backup_type": kind, "image_type": "backup"}
     response = await create_image(call, server, {**arguments, "metadata": {**metadata, **marks}})
     call.tools.images.rotate(server, marks, kept)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from localcloud.compute import quotas, servers, values
 from localcloud.compute.api.call import Call, always
 from localcloud.compute.documents import started_seconds
-from localcloud.compute.request import tags
+from localcloud.compute.model import fields as values
+from localcloud.compute.model import quotas, servers
+from localcloud.compute.server_request import tags
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, NotFoundError, respond

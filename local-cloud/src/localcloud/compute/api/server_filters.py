@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from localcloud.compute import servers, values
 from localcloud.compute.api.call import Call
+from localcloud.compute.model import fields, servers
 from localcloud.core.store import Document
 from localcloud.core.tags import FILTERS
 from localcloud.web.http import ForbiddenError, boolean
@@ -24,7 +24,7 @@ Test = Callable[[Document, str], bool]
 def _matches(field: Callable[[Document], Any]) -> Test:
     """Return a filter on text that takes regular expressions, as the API does."""
     return lambda server, wanted: (
-        values.pattern(wanted, "filter").search(str(field(server) or "")) is not None
+        fields.pattern(wanted, "filter").search(str(field(server) or "")) is not None
     )
 
 
@@ -102,7 +102,7 @@ def _tests(call: Call) -> dict[str, Test]:
 
 def _address(call: Call, key: str, wanted: str) -> Callable[[Document], bool]:
     version = 6 if key == "ip6" else 4
-    pattern = values.pattern(wanted, key)
+    pattern = fields.pattern(wanted, key)
     network = call.plugs.network
 
     def test(server: Document) -> bool:
@@ -141,11 +141,11 @@ def wanted(call: Call) -> list[Document]:
 def _by_time(call: Call, found: list[Document]) -> list[Document]:
     since, before = call.query("changes-since"), call.query("changes-before")
     if since is not None:
-        first = values.moment(since)
-        found = [s for s in found if values.moment(s["updated"]) >= first]
+        first = fields.moment(since)
+        found = [s for s in found if fields.moment(s["updated"]) >= first]
     if before is not None and call.version.since(66):
-        last = values.moment(before)
-        found = [s for s in found if values.moment(s["updated"]) <= last]
+        last = fields.moment(before)
+        found = [s for s in found if fields.moment(s["updated"]) <= last]
     return found
 
 

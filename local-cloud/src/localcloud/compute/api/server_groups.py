@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call
-from localcloud.compute.groups import POLICIES
+from localcloud.compute.model import fields, quotas
+from localcloud.compute.model.groups import POLICIES
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, PageQuery
@@ -42,7 +42,7 @@ async def show_group(call: Call, group: Document) -> Document:
 
 def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if call.version.since(64):
-        policy, rules = values.text(body, "policy"), values.mapping(body, "rules")
+        policy, rules = fields.text(body, "policy"), fields.mapping(body, "rules")
     else:
         policies = body.get("policies")
         if not isinstance(policies, list) or len(policies) != 1:
@@ -53,11 +53,11 @@ def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     known = POLICIES if call.version.since(15) else POLICIES[:2]
     if policy not in known:
         raise BadRequestError(f"Invalid input for 'policy': it must be one of {', '.join(known)}.")
-    values.allowed(rules, {"max_server_per_host"}, "rules")
+    fields.allowed(rules, {"max_server_per_host"}, "rules")
     if rules:
         if policy != "anti-affinity":
             raise BadRequestError("Only the anti-affinity policy supports rules.")
-        rules = {"max_server_per_host": values.integer(rules, "max_server_per_host", least=1)}
+        rules = {"max_server_per_host": fields.integer(rules, "max_server_per_host", least=1)}
     return policy, rules
 
 
@@ -65,13 +65,13 @@ async def create_group(call: Call) -> Document:
     """Make a group."""
     body = call.object("server_group")
     known = {"name", "policy", "rules"} if call.version.since(64) else {"name", "policies"}
-    values.allowed(body, known, "server_group")
+    fields.allowed(body, known, "server_group")
     policy, rules = _policy(call, body)
     project = call.context.require_project()
     quotas.check(call.state, project, {"server_groups": 1})
     group = {
         "id": str(uuid4()),
-        "name": values.name(body),
+        "name": fields.name(body),
         "policy": policy,
         "rules": rules,
         "members": [],

@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.compute import actions, flavors, hosts, keypairs, quotas, servers, values
 from localcloud.compute.api import server_views
 from localcloud.compute.api.call import Call
 from localcloud.compute.api.servers import begin, remove
 from localcloud.compute.jobs import confirm
-from localcloud.compute.request import USER_DATA_LIMIT, password, personality
+from localcloud.compute.model import actions, fields, flavors, hosts, keypairs, quotas, servers
+from localcloud.compute.server_request import USER_DATA_LIMIT, password, personality
 from localcloud.core.store import Document
 from localcloud.web.http import Answer, BadRequestError, respond
 
@@ -80,15 +80,15 @@ async def rescue(call: Call, server: Document, arguments: dict[str, Any]) -> Ans
     if not reference and not image_id:
         raise BadRequestError("A server that boots from a volume needs a 'rescue_image_ref'.")
     if reference:
-        image_id = values.uuid(values.reference(reference, "rescue_image_ref"), "rescue_image_ref")
+        image_id = fields.uuid(fields.reference(reference, "rescue_image_ref"), "rescue_image_ref")
         call.tools.images.check_bootable(call.context, image_id, server["flavor"])
     begin(call, server, "rescue", task_state="rescuing", rescue_image_id=image_id)
-    return {"adminPass": values.optional_text(arguments, "adminPass") or password()}
+    return {"adminPass": fields.optional_text(arguments, "adminPass") or password()}
 
 
 async def resize(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Give a server another flavor; it waits for confirmation then."""
-    flavor_id = values.reference(arguments.get("flavorRef"), "flavorRef")
+    flavor_id = fields.reference(arguments.get("flavorRef"), "flavorRef")
     servers.require_free(call.context, server, "resize", frozenset({"active", "stopped"}))
     old = server["flavor"]
     flavor = flavors.chosen(call.state, call.context, flavor_id)
@@ -131,9 +131,9 @@ async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> An
     known = call.version.names(_REBUILD_FIELDS, _LATER_REBUILD_FIELDS)
     if not call.version.since(57):
         known.add("personality")
-    values.allowed(arguments, known, "rebuild")
-    reference = values.reference(arguments.get("imageRef"), "imageRef")
-    image_id = values.uuid(reference, "imageRef")
+    fields.allowed(arguments, known, "rebuild")
+    reference = fields.reference(arguments.get("imageRef"), "imageRef")
+    image_id = fields.uuid(reference, "imageRef")
     servers.require_free(call.context, server, "rebuild", frozenset({"active", "stopped", "error"}))
     if not server["image_id"]:
         raise BadRequestError(
@@ -150,7 +150,7 @@ async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> An
     )
     shape = server_views.full if call.version.since(75) else server_views.basic
     view = shape(call, changed)
-    view["adminPass"] = values.optional_text(arguments, "adminPass") or password()
+    view["adminPass"] = fields.optional_text(arguments, "adminPass") or password()
     if call.version.since(54):
         view["key_name"] = changed["key"]["name"] if changed["key"] else None
     if call.version.since(57):
@@ -161,21 +161,21 @@ async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> An
 def _rebuilt(call: Call, server: Document, arguments: dict[str, Any]) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if "name" in arguments:
-        changes["name"] = values.name(arguments)
+        changes["name"] = fields.name(arguments)
     if "description" in arguments:
-        changes["description"] = values.optional_text(arguments, "description")
+        changes["description"] = fields.optional_text(arguments, "description")
     if "metadata" in arguments:
-        changes["metadata"] = values.metadata(arguments["metadata"])
+        changes["metadata"] = fields.metadata(arguments["metadata"])
         quotas.check_metadata(call.state, server["project_id"], len(changes["metadata"]))
     if "hostname" in arguments:
-        changes["hostname"] = values.hostname(arguments["hostname"])
+        changes["hostname"] = fields.hostname(arguments["hostname"])
     if "user_data" in arguments:
         data = arguments["user_data"]
         changes["user_data"] = (
-            None if data is None else values.encoded(data, "user_data", USER_DATA_LIMIT)
+            None if data is None else fields.encoded(data, "user_data", USER_DATA_LIMIT)
         )
     if "key_name" in arguments:
-        name = values.optional_text(arguments, "key_name")
+        name = fields.optional_text(arguments, "key_name")
         changes["key"] = None if name is None else keypairs.chosen(call.state, call.context, name)
     if "personality" in arguments:
         changes["personality"] = personality(arguments)
@@ -189,11 +189,11 @@ async def unshelve(call: Call, server: Document, arguments: dict[str, Any]) -> N
     )
     changes: dict[str, Any] = {}
     if "availability_zone" in arguments and call.version.since(77):
-        zone = values.optional_text(arguments, "availability_zone")
+        zone = fields.optional_text(arguments, "availability_zone")
         hosts.require_zone(call.state, zone)
         changes["availability_zone"] = zone
     if "host" in arguments and call.version.since(91) and call.context.is_admin:
-        changes["wanted_host"] = values.text(arguments, "host")
+        changes["wanted_host"] = fields.text(arguments, "host")
     begin(call, server, "unshelve", task_state="unshelving", **changes)
 
 

@@ -3,8 +3,8 @@
 import hashlib
 from typing import Any
 
-from localcloud.compute import servers
 from localcloud.compute.api.call import Call
+from localcloud.compute.model import servers
 from localcloud.core.clock import micro
 from localcloud.core.store import Document
 

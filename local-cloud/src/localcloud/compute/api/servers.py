@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_filters, server_views
 from localcloud.compute.api.call import Call
 from localcloud.compute.creation import create
-from localcloud.compute.request import read
+from localcloud.compute.model import actions, fields, servers
+from localcloud.compute.server_request import read
 from localcloud.core.store import Document
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, ConflictError, NotFoundError, respond
@@ -69,17 +69,17 @@ async def update_server(call: Call, server: Document) -> Document:
     body = call.object("server")
     known = ("name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig")
     later = {19: ("description",), 90: ("hostname",)}
-    values.allowed(body, call.version.names(known, later), "server")
+    fields.allowed(body, call.version.names(known, later), "server")
     changes: dict[str, Any] = {}
     if "name" in body:
-        changes["name"] = values.name(body)
+        changes["name"] = fields.name(body)
     if "description" in body:
-        changes["description"] = values.optional_text(body, "description")
+        changes["description"] = fields.optional_text(body, "description")
     if "hostname" in body:
-        changes["hostname"] = values.hostname(body["hostname"])
+        changes["hostname"] = fields.hostname(body["hostname"])
     for key, field in (("accessIPv4", "access_ipv4"), ("accessIPv6", "access_ipv6")):
         if key in body:
-            changes[field] = values.optional_text(body, key) or ""
+            changes[field] = fields.optional_text(body, key) or ""
     changed = servers.change(call.state, server["id"], **changes)
     shape = server_views.full if call.version.since(75) else server_views.basic
     return {"server": shape(call, changed)}

@@ -6,7 +6,7 @@ works it off, after a restart as well.
 
 from typing import Any
 
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import ConflictError, NotFoundError, RequestContext
 

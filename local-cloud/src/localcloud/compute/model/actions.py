@@ -1,6 +1,6 @@
 """The record of what was done to each server, with the events of the work behind it."""
 
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import RequestContext
 

@@ -1,6 +1,6 @@
 """Quotas: how much each project may have, and how much it has."""
 
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 from localcloud.web.http import QuotaExceededError
 
 UNLIMITED = -1

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
+from localcloud.compute.model.key_material import BITS, KeyMaterial, colons, pem
 from localcloud.web.http import BadRequestError
 
 _TEN_YEARS = timedelta(days=3650)

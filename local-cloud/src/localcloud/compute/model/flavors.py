@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from msgspec import Struct
 
-from localcloud.compute.state import State
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError
 

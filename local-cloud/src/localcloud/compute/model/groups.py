@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from localcloud.compute import quotas, values
-from localcloud.compute.state import State
+from localcloud.compute.model import fields, quotas
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, ForbiddenError, NotFoundError, RequestContext
 
@@ -26,7 +26,7 @@ def chosen(state: State, context: RequestContext, hints: dict[str, Any]) -> Docu
     if hint is None:
         return None
     try:
-        return find(state, context, values.uuid(hint, "group"))
+        return find(state, context, fields.uuid(hint, "group"))
     except NotFoundError as error:
         raise BadRequestError(error.message) from error
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from localcloud.compute import values
+from localcloud.compute.model import fields as values
 from localcloud.web.http import BadRequestError
 from localcloud.web.microversions import Microversion
 

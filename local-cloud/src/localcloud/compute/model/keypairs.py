@@ -11,8 +11,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
-from localcloud.compute.state import State
+from localcloud.compute.model.key_material import BITS, KeyMaterial, colons, pem
+from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
@@ -45,7 +45,7 @@ def read_x509(public_key: str) -> KeyMaterial:
 
 def _certificates() -> ModuleType:
     # By name: few make such key pairs, and loading X.509 takes 25 ms of every start.
-    return importlib.import_module("localcloud.compute.certificates")
+    return importlib.import_module("localcloud.compute.model.certificates")
 
 
 def _generate_ssh() -> KeyMaterial:

@@ -6,9 +6,9 @@ in order, with the wish it came from, its tag and the id of its port as soon as 
 
 from typing import Any
 
-from localcloud.compute.request import NetworkWish
-from localcloud.compute.servers import change, get
-from localcloud.compute.state import State
+from localcloud.compute.model.servers import change, get
+from localcloud.compute.model.state import State
+from localcloud.compute.server_request import NetworkWish
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Port
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug

@@ -1,0 +1,1 @@
+"""The documents of servers, flavors, groups, hosts and key pairs."""
