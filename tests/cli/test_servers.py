@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.fabric import identities
+from localcloud.fabric.isolation import identities
 from localcloud.fabric.probe import probe
 from stoker.cli.client.stacks import Server
 from stoker.cli.commands.exec import check_is_within_reach

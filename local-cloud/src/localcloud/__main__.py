@@ -17,7 +17,7 @@ import click
 from msgspec.structs import asdict
 
 from localcloud.core.settings import IMAGE_NAMES, ForeignService, Settings, port_of
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.process.start import start_owner
 from localcloud.process import background
 from localcloud.process.addresses import AddressRange, AddressRangeError, claim_range
 from localcloud.process.client_settings import NoCloudError, as_clouds_yaml, as_exports

@@ -7,7 +7,7 @@ from typing import Any
 
 from cloud_testing.compute import Api, House
 from cloud_testing.recording_fabric import RecordingAppliances
-from localcloud.fabric import relays
+from localcloud.fabric.links import relays
 
 ROOT = "/load-balancer/v2/lbaas"
 PATHS = {

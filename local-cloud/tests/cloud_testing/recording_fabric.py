@@ -9,8 +9,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from localcloud.fabric import archives
-from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.exports import Exports
 from localcloud.fabric.interface import (
     Appliance,
@@ -30,8 +28,10 @@ from localcloud.fabric.interface import (
     Usage,
     Volume,
 )
-from localcloud.fabric.plain import refuse
+from localcloud.fabric.links.listen_access import make_socket, use_socket
+from localcloud.fabric.process.plain import refuse
 from localcloud.fabric.resolvers import Resolvers
+from localcloud.fabric.storage import archives
 
 
 class RecordingStorage:

@@ -13,7 +13,7 @@ from localcloud.fabric.interface import (
     Capabilities,
 )
 from localcloud.fabric.probe import probe
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.process.start import start_owner
 
 FLOATING = ("127.24.4.0/24",)
 

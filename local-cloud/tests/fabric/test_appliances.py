@@ -15,7 +15,7 @@ from localcloud.fabric.interface import (
     Port,
     Rule,
 )
-from localcloud.fabric.relays import await_connection
+from localcloud.fabric.links.relays import await_connection
 
 _ECHO = "#!/usr/bin/env python3\n{}"
 _HELLO = """

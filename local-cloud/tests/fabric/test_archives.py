@@ -18,10 +18,10 @@ from cloud_testing.hostile_archives import (
     mode_of_host_file,
     packed,
 )
-from localcloud.fabric import tree
-from localcloud.fabric.archives import copy, pack, unpack
 from localcloud.fabric.interface import FabricError
-from localcloud.fabric.ownership import give_to_servers
+from localcloud.fabric.isolation import tree
+from localcloud.fabric.isolation.ownership import give_to_servers
+from localcloud.fabric.storage.archives import copy, pack, unpack
 
 
 def archive_with(place: Path, *members: Member) -> Path:

@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from localcloud.fabric.interface import FabricError, Network
-from localcloud.fabric.supervisor import descendants
+from localcloud.fabric.process.supervisor import descendants
 
 NEEDLE = f"needle-{secrets.token_hex(16)}"
 OVER = "the attacks are over"

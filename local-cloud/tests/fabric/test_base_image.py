@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.fabric import base_image
-from localcloud.fabric.base_image import BaseImage, copy_readable
+from localcloud.fabric.storage import base_image
+from localcloud.fabric.storage.base_image import BaseImage, copy_readable
 
 
 def test_changed_host_gets_base_image_beside_current_one(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from localcloud.fabric import identities
 from localcloud.fabric.interface import FabricError, Network
+from localcloud.fabric.isolation import identities
 
 
 async def test_server_has_address_name_and_default_route(world):

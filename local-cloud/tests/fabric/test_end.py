@@ -16,7 +16,7 @@ import asyncio, sys
 from pathlib import Path
 from localcloud.fabric.interface import *
 from localcloud.fabric.choose import fabric_on
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.process.start import start_owner
 
 async def main(state, directory):
     fabric = fabric_on(start_owner(Path(state)))

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from localcloud.fabric.forwards import as_in_table, listening_part, listening_ports
+from localcloud.fabric.links.forwards import as_in_table, listening_part, listening_ports
 
 LOOPBACK = "127.0.0.1"
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from localcloud.fabric.supervisor import descendants
+from localcloud.fabric.process.supervisor import descendants
 
 
 def open_files(process: int | str) -> int:

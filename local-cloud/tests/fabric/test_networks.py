@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from localcloud.fabric import outbound
 from localcloud.fabric.interface import (
     Address,
     Direction,
@@ -16,7 +15,8 @@ from localcloud.fabric.interface import (
     RouterLeg,
     Rule,
 )
-from localcloud.fabric.outbound import DnsRelay
+from localcloud.fabric.links import outbound
+from localcloud.fabric.links.outbound import DnsRelay
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
 WEB = "#!/bin/sh\ncd /etc; python3 -m http.server 8080 >/dev/null 2>&1 &\necho serving\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 from cloud_testing.world import HostService, World
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Capabilities, Direction, Network, Rule
-from localcloud.fabric.outbound import relay_names
-from localcloud.fabric.relays import Listener
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.links.outbound import relay_names
+from localcloud.fabric.links.relays import Listener
+from localcloud.fabric.process.start import start_owner
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
 

@@ -26,10 +26,10 @@ from localcloud.fabric.interface import (
     Rule,
     Server,
 )
-from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.fabric.plain import PlainFabric
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.process.namespaces import NamespaceFabric
+from localcloud.fabric.process.plain import PlainFabric
+from localcloud.fabric.process.start import start_owner
 
 SERVE = """#!/bin/sh
 echo $(basename $PWD) at $STOKER_ADDRESS
@@ -159,7 +159,7 @@ import asyncio, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from test_plain import server, until_console
-from localcloud.fabric.plain import PlainFabric
+from localcloud.fabric.process.plain import PlainFabric
 
 async def main(place):
     fabric = PlainFabric()

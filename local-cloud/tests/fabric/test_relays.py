@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from localcloud.fabric import outbound
-from localcloud.fabric.relays import ConnectionLimits, Listener, Owner, Streams, relay
+from localcloud.fabric.links import outbound
+from localcloud.fabric.links.relays import ConnectionLimits, Listener, Owner, Streams, relay
 
 Connect = Callable[[], Awaitable[Streams]]
 

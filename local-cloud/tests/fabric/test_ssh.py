@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from localcloud.fabric import identities
 from localcloud.fabric.interface import Network
+from localcloud.fabric.isolation import identities
 
 NEEDED = [name for name in ("ssh", "ssh-keygen") if shutil.which(name) is None]
 pytestmark = [

@@ -14,7 +14,7 @@ from typing import Any
 from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Volume
-from localcloud.fabric.stillness import still
+from localcloud.fabric.storage.stillness import still
 from localcloud.image.data import chunks
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
 from localcloud.image.roots import RootfsCache

@@ -17,7 +17,7 @@ from localcloud.compute.model import hosts
 from localcloud.compute.model.servers import PAUSED, RUNNING, SHUTDOWN, change, get
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
-from localcloud.fabric.stillness import still
+from localcloud.fabric.storage.stillness import still
 from localcloud.web.http import ApiError
 
 CONFIRM_SECONDS = 0.2  # clients see the status VERIFY_RESIZE this long after they confirmed

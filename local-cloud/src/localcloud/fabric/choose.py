@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from ipaddress import ip_network
 
 from localcloud.fabric.interface import Fabric
-from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.fabric.plain import PlainFabric
-from localcloud.fabric.start import OwnerStart
+from localcloud.fabric.process.namespaces import NamespaceFabric
+from localcloud.fabric.process.plain import PlainFabric
+from localcloud.fabric.process.start import OwnerStart
 
 _REFUSED = "No server is started, because servers cannot be isolated on this machine: {reason}."
 _REMEDY = (

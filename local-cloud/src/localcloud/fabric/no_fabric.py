@@ -5,7 +5,7 @@ effect; servers cannot be booted: they get the status ERROR, with the reason.
 """
 
 from localcloud.fabric.interface import Capabilities, FabricError, FloatingIP, Server
-from localcloud.fabric.plain import PlainFabric
+from localcloud.fabric.process.plain import PlainFabric
 
 SWITCHED_OFF = "Servers were switched off with --no-servers; start the cloud without that option."
 

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from localcloud.fabric.interface import Capabilities
-from localcloud.fabric.start import start_owner
+from localcloud.fabric.process.start import start_owner
 
 
 def probe() -> Capabilities:

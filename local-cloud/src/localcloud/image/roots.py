@@ -8,8 +8,8 @@ from pathlib import Path
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.fabric.extraction import Facts, extract
 from localcloud.fabric.interface import FabricError
+from localcloud.fabric.storage.extraction import Facts, extract
 from localcloud.image.images import HOST_KIND, Images
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 

@@ -19,7 +19,7 @@ from localcloud.core.settings import Settings
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.fabric.no_fabric import NoFabric
-from localcloud.fabric.start import OwnerStart
+from localcloud.fabric.process.start import OwnerStart
 from localcloud.process.app import CloudApp, open_cloud
 from localcloud.process.services import services
 

@@ -9,7 +9,7 @@ from localcloud.core.store import Document
 from localcloud.core.work import Work
 from localcloud.fabric.exports import MountRefusedError, MountRequest
 from localcloud.fabric.interface import Exit, Face, Share
-from localcloud.fabric.stillness import still
+from localcloud.fabric.storage.stillness import still
 from localcloud.network.service import NetworkService
 from localcloud.shared_file_system.model.access import Client, face
 from localcloud.shared_file_system.model.state import State

@@ -22,7 +22,7 @@ from localcloud.fabric.interface import (
     ListenAccess,
     Rule,
 )
-from localcloud.fabric.relays import Listener, Streams, await_connection
+from localcloud.fabric.links.relays import Listener, Streams, await_connection
 from localcloud.network.service_ports import ServicePorts
 from localcloud.shared_file_system.model.state import SERVERS_HOST, State
 from localcloud.web.http import ApiError, RequestContext

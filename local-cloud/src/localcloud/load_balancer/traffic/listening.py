@@ -4,8 +4,8 @@ import asyncio
 import socket
 from collections.abc import Awaitable
 
-from localcloud.fabric.relays import Listener as Accepting
-from localcloud.fabric.relays import Streams
+from localcloud.fabric.links.relays import Listener as Accepting
+from localcloud.fabric.links.relays import Streams
 from localcloud.load_balancer.traffic.datagrams import Datagrams
 from localcloud.load_balancer.traffic.pools import Pool
 from localcloud.load_balancer.traffic.requests import Route, serve

@@ -6,7 +6,7 @@ from functools import cache
 
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Appliances, FabricError, ListenAccess
-from localcloud.fabric.relays import Streams, await_connection
+from localcloud.fabric.links.relays import Streams, await_connection
 
 
 class Member:

@@ -11,7 +11,7 @@ import h11
 from msgspec import Struct
 
 from localcloud.core.store import Document
-from localcloud.fabric.relays import Streams
+from localcloud.fabric.links.relays import Streams
 from localcloud.load_balancer.traffic.decisions import Asked, Policy
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Client, Pool

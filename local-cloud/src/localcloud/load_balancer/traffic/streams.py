@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable
 
 from localcloud.core.store import Document
-from localcloud.fabric.relays import Streams
+from localcloud.fabric.links.relays import Streams
 from localcloud.load_balancer.traffic.members import Doors, Member
 from localcloud.load_balancer.traffic.pools import Client, Pool
 from localcloud.load_balancer.traffic.statistics import Statistics

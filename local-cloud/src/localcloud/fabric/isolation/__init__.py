@@ -1,0 +1,1 @@
+"""The isolation of servers: namespaces, ids, system calls, file access."""

@@ -1,0 +1,1 @@
+"""Networks between servers and to the world: links, filters, relays."""

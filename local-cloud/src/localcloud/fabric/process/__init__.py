@@ -1,0 +1,1 @@
+"""The fabric process, the servers that it runs, and the cloud's channel to it."""

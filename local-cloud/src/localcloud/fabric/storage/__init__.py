@@ -1,0 +1,1 @@
+"""The files of servers: disks, volumes, shares, archives."""
