@@ -7,8 +7,8 @@ import pytest
 
 from localcloud.metrics import aggregates
 from localcloud.metrics.aggregates import Evaluation, Line
-from localcloud.metrics.search import from_line, search
-from localcloud.metrics.series import MOST, Series, Span
+from localcloud.metrics.model.search import from_line, search
+from localcloud.metrics.model.series import MOST, Series, Span
 from localcloud.web.http import ApiError
 
 MEASURES = [(0, 1.0), (10, 3.0), (60, 10.0), (70, 20.0), (125, 7.0)]

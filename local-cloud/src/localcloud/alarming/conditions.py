@@ -14,10 +14,10 @@ from localcloud.alarming.model.state import ALARM, OK, UNKNOWN
 from localcloud.core.store import Document
 from localcloud.load_balancer.model.kinds import MEMBER, POOL
 from localcloud.load_balancer.service import LoadBalancingService
-from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation
 from localcloud.metrics.instance import Metrics
-from localcloud.metrics.series import Span
+from localcloud.metrics.model import times
+from localcloud.metrics.model.series import Span
 from localcloud.web.http import ApiError, RequestContext
 
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {

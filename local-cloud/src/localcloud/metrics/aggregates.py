@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from localcloud.core.store import Document
 from localcloud.metrics.errors import invalid, missing
-from localcloud.metrics.series import METHODS, Points, Span, reduce, reduced
+from localcloud.metrics.model.series import METHODS, Points, Span, reduce, reduced
 
 _DEEPEST = 20
 _MOST_WORDS = 2000

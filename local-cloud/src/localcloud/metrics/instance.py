@@ -8,9 +8,9 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.metrics import aggregates
 from localcloud.metrics.aggregates import Evaluation, Line
-from localcloud.metrics.search import Matches, search
-from localcloud.metrics.series import Span
-from localcloud.metrics.state import State
+from localcloud.metrics.model.search import Matches, search
+from localcloud.metrics.model.series import Span
+from localcloud.metrics.model.state import State
 from localcloud.web.http import RequestContext
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from localcloud.alarming.errors import invalid
 from localcloud.core.store import Document
-from localcloud.metrics.search import search
+from localcloud.metrics.model.search import search
 from localcloud.web.http import BadRequestError
 
 _MOST = 1000

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from localcloud.alarming.errors import invalid
 from localcloud.core.store import Document
-from localcloud.metrics.search import search
-from localcloud.metrics.series import METHODS
+from localcloud.metrics.model.search import search
+from localcloud.metrics.model.series import METHODS
 from localcloud.web.http import ApiError, BadRequestError
 
 COMPARISONS = ("lt", "le", "eq", "ne", "ge", "gt")

@@ -10,12 +10,12 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.metrics import times
 from localcloud.metrics.aggregates import Evaluation, Line, answered, rows
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.instance import Metrics
-from localcloud.metrics.search import from_line
+from localcloud.metrics.model import times
+from localcloud.metrics.model.search import from_line
 from localcloud.web.http import Answer, RequestContext, context, route
 
 _MOST_GROUPS = 10

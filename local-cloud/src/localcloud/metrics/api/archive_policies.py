@@ -5,11 +5,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.metrics import archive_policies
 from localcloud.metrics.api.call import body
 from localcloud.metrics.errors import invalid, missing
-from localcloud.metrics.making import check_type
-from localcloud.metrics.state import State
+from localcloud.metrics.model import archive_policies
+from localcloud.metrics.model.creation import check_type
+from localcloud.metrics.model.state import State
 from localcloud.web.http import (
     Answer,
     BadRequestError,

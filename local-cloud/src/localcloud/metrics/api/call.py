@@ -6,11 +6,11 @@ from typing import Any
 
 from starlette.requests import Request
 
-from localcloud.metrics import times
 from localcloud.metrics.errors import invalid
-from localcloud.metrics.search import from_line
-from localcloud.metrics.series import Span
-from localcloud.metrics.state import State
+from localcloud.metrics.model import times
+from localcloud.metrics.model.search import from_line
+from localcloud.metrics.model.series import Span
+from localcloud.metrics.model.state import State
 from localcloud.web.http import read_body
 
 

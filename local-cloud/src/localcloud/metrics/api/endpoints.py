@@ -10,7 +10,7 @@ from localcloud.metrics.api.archive_policies import Administration
 from localcloud.metrics.api.metrics import MetricRequests
 from localcloud.metrics.api.resources import Resources
 from localcloud.metrics.instance import Metrics
-from localcloud.metrics.series import METHODS
+from localcloud.metrics.model.series import METHODS
 from localcloud.web.http import ForbiddenError, context, fixed, route
 
 

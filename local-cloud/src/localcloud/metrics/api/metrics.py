@@ -5,14 +5,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.metrics import making, times
 from localcloud.metrics.aggregates import rows
 from localcloud.metrics.api import call, views
 from localcloud.metrics.api.resources import metric_of
 from localcloud.metrics.errors import invalid
 from localcloud.metrics.instance import Metrics
-from localcloud.metrics.series import reduced
-from localcloud.metrics.state import changes
+from localcloud.metrics.model import creation, times
+from localcloud.metrics.model.series import reduced
+from localcloud.metrics.model.state import changes
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError, context, route
 
 _MOST_IN_BATCH = 1000
@@ -48,7 +48,7 @@ class MetricRequests:
 
     async def _add(self, request: Request) -> Document:
         given = await call.body(request)
-        return views.new_metric(making.add_metric(self._state, context(request), given))
+        return views.new_metric(creation.add_metric(self._state, context(request), given))
 
     async def _show(self, request: Request) -> Document:
         found = self._found(request)
@@ -99,7 +99,7 @@ class MetricRequests:
             have = self._state.metrics_of(resource)
             for name, measures in self._few(by_name):
                 if name not in have and create and changes(who, resource):
-                    made = making.add_metric(self._state, who, {"name": name}, resource["id"])
+                    made = creation.add_metric(self._state, who, {"name": name}, resource["id"])
                     have = {**have, name: made}
                 if name not in have:
                     raise BadRequestError(f"Unknown metrics: {name[:100]}")

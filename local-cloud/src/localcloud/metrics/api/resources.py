@@ -7,11 +7,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.metrics import making
 from localcloud.metrics.api import call, views
 from localcloud.metrics.errors import missing
 from localcloud.metrics.instance import Metrics
-from localcloud.metrics.state import changes
+from localcloud.metrics.model import creation
+from localcloud.metrics.model.state import changes
 from localcloud.web.http import Answer, ForbiddenError, context, route
 
 
@@ -56,7 +56,7 @@ class Resources:
         kind = request.path_params["type"]
         self._state.attributes(kind)
         given = await call.body(request)
-        made = making.add_resource(self._state, context(request), kind, given)
+        made = creation.add_resource(self._state, context(request), kind, given)
         where = f"{self._state.cloud.settings.url}/metric/v1/resource/{kind}/{made['id']}"
         shown = views.resource(self._state, made)
         return JSONResponse(shown, 201, headers={"Location": where})
@@ -69,13 +69,13 @@ class Resources:
 
     async def _change(self, request: Request) -> Document:
         given, found = await call.body(request), self._own(request)
-        fields = making.checked(self._state, found["type"], given)
+        fields = creation.checked(self._state, found["type"], given)
         changed = {**found, **fields, "revision_start": self._state.cloud.now()}
         with self._state.cloud.store.transaction():
             self._state.resources.put(changed)
             if "metrics" in given:
-                new = making.named(given["metrics"], self._state.metrics_of(found))
-                making.add_metrics(self._state, context(request), changed, new)
+                new = creation.named(given["metrics"], self._state.metrics_of(found))
+                creation.add_metrics(self._state, context(request), changed, new)
         return views.resource(self._state, changed)
 
     async def _remove(self, request: Request) -> None:
@@ -103,7 +103,7 @@ class Resources:
     async def _add_metrics(self, request: Request) -> Answer:
         given, found = await call.body(request), self._own(request)
         with self._state.cloud.store.transaction():
-            made = making.add_metrics(self._state, context(request), found, given)
+            made = creation.add_metrics(self._state, context(request), found, given)
         return JSONResponse([views.new_metric(each) for each in made])
 
     def _found(self, request: Request) -> Document:

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from localcloud.core.store import Document
-from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import invalid
-from localcloud.metrics.state import State
+from localcloud.metrics.model import archive_policies
+from localcloud.metrics.model.state import State
 
 _PAGE = 1000
 _OWN = frozenset({"owner", "user_metadata", "port_id"})

@@ -5,10 +5,10 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.core.store import Document
-from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import invalid
-from localcloud.metrics.servers import CREATOR
-from localcloud.metrics.state import State, resource_id
+from localcloud.metrics.model import archive_policies
+from localcloud.metrics.model.server_resources import CREATOR
+from localcloud.metrics.model.state import State, resource_id
 from localcloud.web.http import BadRequestError, ConflictError, RequestContext
 
 _MOST_RESOURCES = 1000

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from localcloud.core.store import Document, Store
 from localcloud.fabric.interface import Usage
-from localcloud.metrics.archive_policies import OF_SERVERS
+from localcloud.metrics.model.archive_policies import OF_SERVERS
 
 CREATOR = "cloud"
 """Who has made these resources, as answers tell it."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.metrics import times
 from localcloud.metrics.errors import invalid
-from localcloud.metrics.series import METHODS
+from localcloud.metrics.model import times
+from localcloud.metrics.model.series import METHODS
 
 _DAY = 86400
 DEFAULT_METHODS = ("mean", "min", "max", "sum", "std", "count")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from localcloud.core.cloud import Cloud
 from localcloud.fabric.interface import FabricError
-from localcloud.metrics.series import Series
-from localcloud.metrics.servers import Reading, ServerResources
+from localcloud.metrics.model.series import Series
+from localcloud.metrics.model.server_resources import Reading, ServerResources
 
 _LOG = logging.getLogger(__name__)
 PERIOD = 5

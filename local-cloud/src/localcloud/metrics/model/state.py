@@ -5,11 +5,11 @@ from uuid import UUID, uuid5
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.metrics import archive_policies
 from localcloud.metrics.errors import missing
-from localcloud.metrics.sampler import Sampler
-from localcloud.metrics.series import RATE, Series, Span
-from localcloud.metrics.servers import CREATOR, ServerResources
+from localcloud.metrics.model import archive_policies
+from localcloud.metrics.model.sampler import Sampler
+from localcloud.metrics.model.series import RATE, Series, Span
+from localcloud.metrics.model.server_resources import CREATOR, ServerResources
 from localcloud.web.http import RequestContext
 
 _NAMES = UUID("0a7a15ff-aa13-4ac2-897c-9bdf30ce175b")

@@ -1,0 +1,1 @@
+"""The documents and series of metrics, and their measurement."""
