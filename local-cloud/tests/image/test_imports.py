@@ -14,7 +14,7 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.settings import Settings
 from localcloud.fabric.interface import Forwarding
 from localcloud.image.images import Images
-from localcloud.image.imports import Imports
+from localcloud.image.jobs import Imports
 from localcloud.image.service import ImageService
 from localcloud.image.sources import Sources
 

@@ -15,8 +15,7 @@ from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Volume
 from localcloud.fabric.storage.stillness import still
-from localcloud.image.data import chunks
-from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
+from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images, read_chunks
 from localcloud.image.roots import RootfsCache
 from localcloud.web.http import BadRequestError
 
@@ -113,7 +112,7 @@ class Content:
         archive = self.archive(volume["id"])
         try:
             await self.pack(volume["id"], archive)
-            await self._images.fill(self._images.get(image_id), chunks(archive), SIZE_LIMIT)
+            await self._images.fill(self._images.get(image_id), read_chunks(archive), SIZE_LIMIT)
         finally:
             archive.unlink(missing_ok=True)
 

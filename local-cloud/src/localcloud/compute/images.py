@@ -6,8 +6,7 @@ from pathlib import Path
 from localcloud.block_storage.servers import BootVolume
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.image.data import chunks
-from localcloud.image.images import SIZE_LIMIT
+from localcloud.image.images import SIZE_LIMIT, read_chunks
 from localcloud.image.images import Images as AllImages
 from localcloud.image.presentation import RESERVED
 from localcloud.image.roots import BASE, RootfsCache, UnusableImageError
@@ -127,7 +126,7 @@ class Images:
         archive = disk.with_suffix(".image.tar.gz")
         try:
             await self._fabric.storage.pack(disk, archive)
-            await self.all.fill(self.all.get(image_id), chunks(archive), SIZE_LIMIT)
+            await self.all.fill(self.all.get(image_id), read_chunks(archive), SIZE_LIMIT)
         finally:
             archive.unlink(missing_ok=True)
 

@@ -1,9 +1,9 @@
-"""Commands in servers for whoever runs this cloud: a unix socket in the cloud's directory.
+"""Commands in servers for the user who runs this cloud, over a unix socket in its directory.
 
-A request is one message: JSON with the id of the ``server``, the words of the ``command`` and the
-``user``, and with it the descriptors that :mod:`localcloud.guest.programs.executions` names. The answer is
-one message, ``{}`` or an ``error``; all else goes over those descriptors. Standard descriptors are
-pipes: a file, directory or terminal of the host in a server's hands would lead out of the server.
+A request is one message: JSON with the ID of the ``server``, the words of the ``command`` and the
+``user``, together with the descriptors of :mod:`localcloud.guest.programs.executions`. The response
+is one message, ``{}`` or an ``error``; input and output use the descriptors. Standard descriptors
+must be pipes: a server that gets a file, directory or terminal of the host could leave its root.
 """
 
 import asyncio

@@ -18,14 +18,13 @@ from msgspec import Struct, field
 from localcloud.fabric.exports import Exports
 from localcloud.fabric.resolvers import Resolvers
 
-METADATA = ("169.254.169.254", 80)
-NAMES = ("169.254.169.254", 53)
-"""Where servers find their metadata, and a name server."""
+METADATA = ("169.254.169.254", 80)  # address of the metadata service in servers
+NAMES = ("169.254.169.254", 53)  # address of the name server in servers
 Execute = Callable[[str, Sequence[str], str, Sequence[int]], Awaitable[None]]
-"""Starts a command in a running server: the server's id, the words, the user, and descriptors.
+"""Starts a command in a running server: the server's ID, the words, the user, and descriptors.
 
-The descriptors are those that :mod:`localcloud.guest.programs.executions` names; the caller keeps and closes
-its own. Raises :class:`FabricError` where it cannot be started.
+The descriptors are those of :mod:`localcloud.guest.programs.executions`. The caller keeps and
+closes its own. Raises :class:`FabricError` if the command cannot be started.
 """
 
 

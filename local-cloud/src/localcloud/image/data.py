@@ -1,9 +1,5 @@
 """The requests on the data of images: upload, download and staging."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 from starlette.requests import Request
 from starlette.responses import FileResponse
 from starlette.routing import BaseRoute
@@ -20,8 +16,6 @@ from localcloud.web.http import (
     context,
     route,
 )
-
-_CHUNK = 1 << 20
 
 
 class ImageData:
@@ -82,10 +76,3 @@ def _require_formats(image: Document) -> None:
     for name in ("container_format", "disk_format"):
         if image[name] is None:
             raise BadRequestError(f"'{name}' must be set before the image gets its data.")
-
-
-async def chunks(path: Path) -> AsyncIterator[bytes]:
-    """Yield the content of a file."""
-    with path.open("rb") as file:
-        while chunk := await asyncio.to_thread(file.read, _CHUNK):
-            yield chunk

@@ -6,7 +6,8 @@ from starlette.routing import BaseRoute
 from localcloud.core.store import Document
 from localcloud.image.data import ImageData
 from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
-from localcloud.image.imports import IMPORT_METHODS, ImportRequests, Imports
+from localcloud.image.imports import ImportRequests
+from localcloud.image.jobs import IMPORT_METHODS, Imports
 from localcloud.image.members import ImageMembers
 from localcloud.image.presentation import STORE
 from localcloud.image.records import ImageRecords

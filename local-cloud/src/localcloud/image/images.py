@@ -3,6 +3,7 @@
 Other services get the one instance by ``cloud.one(Images)``.
 """
 
+import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -28,6 +29,7 @@ SIZE_LIMIT = 64 << 30
 """Bytes that the data of one image may have."""
 COUNT_LIMIT = 500
 """Images that one project may own."""
+_CHUNK_BYTES = 1 << 20
 _SPARE_BYTES = 256 << 20
 _HASH = "sha512"
 
@@ -263,3 +265,10 @@ def _check_room(directory: Path, size: int, piece: int, limit: int) -> None:
 
 def _missing(image_id: str) -> NotFoundError:
     return NotFoundError(f"There is no image {image_id}.")
+
+
+async def read_chunks(path: Path) -> AsyncIterator[bytes]:
+    """Yield the content of a file."""
+    with path.open("rb") as file:
+        while chunk := await asyncio.to_thread(file.read, _CHUNK_BYTES):
+            yield chunk

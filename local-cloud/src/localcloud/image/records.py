@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute
 from localcloud.core.store import Document
 from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
 from localcloud.image.images import Images
-from localcloud.image.imports import IMPORT_METHODS
+from localcloud.image.jobs import IMPORT_METHODS
 from localcloud.image.listing import image_list
 from localcloud.image.patch import changes, read_patch
 from localcloud.image.presentation import STORE, shown

@@ -1,6 +1,6 @@
 """The image API, version 2, as the application mounts it.
 
-Imports run in the background, in :class:`localcloud.image.imports.Imports`, which loads with the
+Imports run in the background, in :class:`localcloud.image.jobs.Imports`, which loads with the
 API, and at the start of a cloud that has unfinished ones.
 """
 
@@ -23,7 +23,7 @@ class ImageService(LazyService):
     prefix = endpoint = "/image"
     choice_paths = ("/", "/versions")
     api_module = "localcloud.image.endpoints"
-    instance_module = "localcloud.image.imports"
+    instance_module = "localcloud.image.jobs"
     render = staticmethod(glance_error)
 
     def __init__(self, cloud: Cloud) -> None:

@@ -7,6 +7,7 @@ from localcloud.key_manager.consumers import Consumers
 from localcloud.key_manager.containers import Containers
 from localcloud.key_manager.instance import KeyManager
 from localcloud.key_manager.metadata import Metadata
+from localcloud.key_manager.orders import Orders
 from localcloud.key_manager.quotas import Quotas
 from localcloud.key_manager.secrets import Secrets
 
@@ -18,7 +19,7 @@ def routes(key_manager: KeyManager) -> list[BaseRoute]:
         *Secrets(state, key_manager.cipher).routes(),
         *Metadata(state).routes(),
         *Containers(state).routes(),
-        *key_manager.orders.routes(),
+        *Orders(state, key_manager.orders).routes(),
         *Consumers(state).routes(),
         *AccessLists(state).routes(),
         *Quotas(state).routes(),

@@ -1,24 +1,22 @@
 """The parts of the key manager. They load with its first request."""
 
 from localcloud.core.cloud import Cloud
-from localcloud.core.work import Work
-from localcloud.key_manager.orders import Orders
+from localcloud.key_manager.jobs import OrderJobs
 from localcloud.key_manager.payloads import PayloadCipher
 from localcloud.key_manager.state import State
 
 
 class KeyManager:
-    """The state, the cipher of payloads, and the orders that run in the background."""
+    """The state, the cipher of payloads, and the orders in progress."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.state = State(cloud)
         self.cipher = PayloadCipher(cloud.settings.cloud_dir / "secrets.key")
-        self._work = Work()
-        self.orders = Orders(self.state, self.cipher, self._work)
+        self.orders = OrderJobs(self.state, self.cipher)
 
     async def stop(self) -> None:
         """End the work on orders; the next process resumes it."""
-        await self._work.stop()
+        await self.orders.stop()
 
 
 def load(cloud: Cloud) -> KeyManager:

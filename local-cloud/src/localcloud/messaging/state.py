@@ -23,6 +23,7 @@ RESERVED = {
 """Attributes that each queue has, with what they are where nobody has said."""
 _MOST_MESSAGES = 10_000
 """In one queue."""
+TRUST = "trust+"  # begins the address of a subscriber that gets a token of a trust
 
 
 class State:
@@ -78,6 +79,15 @@ class State:
             for collection in (self.messages, self.claims, self.subscriptions):
                 collection.delete_all(queue_id=key)
             self.queues.delete(key)
+
+    def subscriptions_of(self, key: str) -> list[Document]:
+        """Return the subscriptions of a queue. Those whose time has ended are deleted."""
+        now = self.now()
+        found = list(self.subscriptions.find(queue_id=key))
+        for each in found:
+            if each["expires"] <= now:
+                self.subscriptions.delete(each["id"])
+        return [each for each in found if each["expires"] > now]
 
     def alive(self, key: str) -> list[Document]:
         """Return the messages of a queue whose time has not ended; forgets the others."""

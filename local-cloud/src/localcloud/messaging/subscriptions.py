@@ -12,9 +12,8 @@ from localcloud.core.store import Document
 from localcloud.messaging.call import Call, Calls
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict, not_found
 from localcloud.messaging.limits import check_retries
-from localcloud.messaging.state import State, queue_id
+from localcloud.messaging.state import TRUST, State, queue_id
 
-TRUST = "trust+"
 SCHEMES = ["http", "https", "mailto", "trust+http", "trust+https"]
 _TTL = 3600
 _LEAST_TTL = 60
@@ -125,7 +124,7 @@ class Subscriptions:
         return Response(status_code=204, headers={"Location": call.path})
 
     def _alive(self, call: Call) -> list[Document]:
-        return alive(self._state, queue_id(call.project, call.queue))
+        return self._state.subscriptions_of(queue_id(call.project, call.queue))
 
     def _found(self, call: Call) -> Document:
         for each in self._alive(call):
@@ -178,16 +177,6 @@ class Subscriptions:
         except OverflowError as error:
             message = "The TTL seconds for a subscription plus current time must be less than"
             raise bad_request(f"{message} 9999-12-31 23:59:59.999999.") from error
-
-
-def alive(state: State, key: str) -> list[Document]:
-    """Return the subscriptions of a queue whose time has not ended; forgets the others."""
-    now = state.now()
-    found = list(state.subscriptions.find(queue_id=key))
-    for each in found:
-        if each["expires"] <= now:
-            state.subscriptions.delete(each["id"])
-    return [each for each in found if each["expires"] > now]
 
 
 def _is_address(subscriber: Any) -> bool:

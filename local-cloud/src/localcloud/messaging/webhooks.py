@@ -16,8 +16,7 @@ from typing import Any
 
 from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
-from localcloud.messaging.state import State
-from localcloud.messaging.subscriptions import TRUST, alive
+from localcloud.messaging.state import TRUST, State
 
 _LOG = logging.getLogger(__name__)
 _WORKERS = 10
@@ -44,7 +43,7 @@ class Webhooks:
 
     def notify(self, queue: Document, messages: Sequence[Document]) -> None:
         """Begin to send messages to all who have subscribed to a queue."""
-        for subscription in alive(self._state, queue["id"]):
+        for subscription in self._state.subscriptions_of(queue["id"]):
             if not subscription["subscriber"].startswith(("http", TRUST)):
                 continue
             policy = _policy(queue["metadata"], subscription["options"])

@@ -4,7 +4,8 @@ Names come from archives, images and servers, and a server may change a tree whi
 the kernel resolves each name beneath an open directory (openat2 with RESOLVE_BENEATH and
 RESOLVE_NO_SYMLINKS): no link, ``..`` or absolute name leads out, whatever the interpreter's version
 and however long the path is. Reads and changes use the opened descriptor; no path is used twice.
-:mod:`localcloud.fabric.storage.extraction` and :mod:`localcloud.fabric.storage.archives` build on this.
+:mod:`localcloud.fabric.storage.extraction` and :mod:`localcloud.fabric.storage.archives` build on
+this.
 """
 
 import errno

@@ -78,7 +78,8 @@ class Disk:
     """A server's root directory, put together in the current mount namespace.
 
     A server's root may have put anything into it, such as links to places of the host: see
-    :mod:`localcloud.fabric.isolation.server_root`. A server's table of mounts shows no paths of the host.
+    :mod:`localcloud.fabric.isolation.server_root`. A server's mount table shows no paths of the
+    host.
     """
 
     def __init__(self, layers: Layers) -> None:

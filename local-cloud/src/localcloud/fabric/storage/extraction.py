@@ -2,8 +2,8 @@
 
 Of :mod:`tarfile`, only the reader is used. Its filters depend on the version of the interpreter,
 and they resolve paths in another way than the kernel does. Each member is made relative to the open
-directory that holds it (:mod:`localcloud.fabric.isolation.tree`), under a name of one part, and its owner,
-mode, attributes and times are set by its descriptor.
+directory that holds it (:mod:`localcloud.fabric.isolation.tree`), under a name of one part, and its
+owner, mode, attributes and times are set by its descriptor.
 
 Archives come from users, so the memory of the reader is bounded, too.
 """
