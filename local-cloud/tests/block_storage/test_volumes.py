@@ -9,7 +9,7 @@ import pytest
 from cloud_testing.compute import Api, House
 from cloud_testing.hostile_archives import directory, file, mode_of_host_file, packed
 from cloud_testing.volumes import Volumes
-from localcloud.image.roots import BASE
+from localcloud.image.model.rootfs_cache import BASE
 
 
 async def test_a_new_volume_looks_as_cinder_shows_it(volumes: Volumes) -> None:

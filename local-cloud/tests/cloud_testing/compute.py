@@ -17,7 +17,7 @@ from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.settings import Settings
 from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric, Server
-from localcloud.image.images import Images
+from localcloud.image.model.images import Images
 from localcloud.image.service import ImageService
 from localcloud.key_manager.service import KeyManagerService
 from localcloud.load_balancer.service import LoadBalancingService

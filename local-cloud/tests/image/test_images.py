@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from localcloud.core.cloud import Cloud
-from localcloud.image.images import Images
+from localcloud.image.model.images import Images
 from localcloud.image.service import ImageService
 from localcloud.process.app import CloudApp
 

@@ -13,10 +13,10 @@ from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.core.cloud import Cloud
 from localcloud.core.settings import Settings
 from localcloud.fabric.interface import Forwarding
-from localcloud.image.images import Images
 from localcloud.image.jobs import Imports
+from localcloud.image.model.images import Images
+from localcloud.image.model.sources import Sources
 from localcloud.image.service import ImageService
-from localcloud.image.sources import Sources
 
 DATA = {"Content-Type": "application/octet-stream"}
 FORMATS = {"container_format": "bare", "disk_format": "raw"}

@@ -7,8 +7,8 @@ import pytest
 
 from cloud_testing.hostile_archives import beyond_path_max, directory, file, packed
 from localcloud.core.cloud import Cloud
-from localcloud.image.images import Images
-from localcloud.image.roots import RootfsCache, UnusableImageError
+from localcloud.image.model.images import Images
+from localcloud.image.model.rootfs_cache import RootfsCache, UnusableImageError
 
 
 def archive(*members: tuple[str, bytes, str, str], mode: str = "w:gz") -> bytes:

@@ -15,8 +15,8 @@ from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.fabric.interface import Volume
 from localcloud.fabric.storage.stillness import still
-from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images, read_chunks
-from localcloud.image.roots import RootfsCache
+from localcloud.image.model.images import HOST_KIND, SIZE_LIMIT, Images, read_chunks
+from localcloud.image.model.rootfs_cache import RootfsCache
 from localcloud.web.http import BadRequestError
 
 DATA_KIND = {"stoker:kind": "volume"}

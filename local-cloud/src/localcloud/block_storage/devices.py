@@ -11,7 +11,7 @@ from localcloud.block_storage import volumes
 from localcloud.block_storage.context import ServiceContext
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.core.store import Document
-from localcloud.image.images import Images
+from localcloud.image.model.images import Images
 from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
 
 _INVALID = "Block Device Mapping is Invalid"

@@ -12,7 +12,7 @@ from typing import Any
 from localcloud.block_storage.context import ServiceContext
 from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
-from localcloud.image.images import Images
+from localcloud.image.model.images import Images
 from localcloud.web.http import ApiError, NotFoundError
 
 _LOG = logging.getLogger(__name__)

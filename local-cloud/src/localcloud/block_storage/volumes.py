@@ -10,8 +10,8 @@ from localcloud.block_storage.context import ServiceContext
 from localcloud.block_storage.model import quotas, volume_types
 from localcloud.block_storage.model.state import HOST, ZONE
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.roots import RootfsCache
+from localcloud.image.model.images import Images
+from localcloud.image.model.rootfs_cache import RootfsCache
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 _USABLE = frozenset({"available", "in-use"})

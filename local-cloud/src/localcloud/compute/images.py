@@ -6,10 +6,10 @@ from pathlib import Path
 from localcloud.block_storage.servers import BootVolume
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.image.images import SIZE_LIMIT, read_chunks
-from localcloud.image.images import Images as AllImages
-from localcloud.image.presentation import RESERVED
-from localcloud.image.roots import BASE, RootfsCache, UnusableImageError
+from localcloud.image.model.images import SIZE_LIMIT, read_chunks
+from localcloud.image.model.images import Images as AllImages
+from localcloud.image.model.presentation import RESERVED
+from localcloud.image.model.rootfs_cache import BASE, RootfsCache, UnusableImageError
 from localcloud.web.http import ApiError, BadRequestError, NotFoundError, RequestContext
 
 

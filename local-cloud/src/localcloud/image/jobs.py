@@ -14,10 +14,10 @@ from typing import Any
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.core.work import Work
-from localcloud.image.images import SIZE_LIMIT, Images, read_chunks
-from localcloud.image.import_tasks import Tasks
-from localcloud.image.presentation import FAILED, IMPORTING, STORE, TASK
-from localcloud.image.sources import FetchError, Sources
+from localcloud.image.model.images import SIZE_LIMIT, Images, read_chunks
+from localcloud.image.model.import_tasks import Tasks
+from localcloud.image.model.presentation import FAILED, IMPORTING, STORE, TASK
+from localcloud.image.model.sources import FetchError, Sources
 from localcloud.web.http import (
     ApiError,
     NotFoundError,
@@ -107,7 +107,7 @@ class Imports:
         return int(filled["size"])
 
     async def _fetch(self, image_id: str, uri: str) -> None:
-        web: Any = importlib.import_module("localcloud.image.web")
+        web: Any = importlib.import_module("localcloud.image.model.web")
         try:
             async with (
                 asyncio.timeout(_FETCH_SECONDS),

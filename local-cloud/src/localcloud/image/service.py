@@ -8,8 +8,8 @@ from functools import cached_property
 
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.presentation import UNFINISHED
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import UNFINISHED
 from localcloud.web.http import glance_error
 
 _VERSIONS = tuple(f"v2.{minor}" for minor in (17, 16, 15, 9, 7, 6, 5, 4, 3, 2, 1, 0))
@@ -22,7 +22,7 @@ class ImageService(LazyService):
     name = "glance"
     prefix = endpoint = "/image"
     choice_paths = ("/", "/versions")
-    api_module = "localcloud.image.endpoints"
+    api_module = "localcloud.image.api.endpoints"
     instance_module = "localcloud.image.jobs"
     render = staticmethod(glance_error)
 

@@ -11,8 +11,8 @@ from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
 from localcloud.block_storage.model import quotas, volume_types
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.roots import BASE, RootfsCache
+from localcloud.image.model.images import Images
+from localcloud.image.model.rootfs_cache import BASE, RootfsCache
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError, respond
 from localcloud.web.permissions import Access

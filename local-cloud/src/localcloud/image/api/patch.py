@@ -7,8 +7,8 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from localcloud.core.store import Document
-from localcloud.image.attributes import BASE, checked, limit_properties
-from localcloud.image.presentation import READ_ONLY, RESERVED
+from localcloud.image.api.attributes import BASE, checked, limit_properties
+from localcloud.image.model.presentation import READ_ONLY, RESERVED
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localcloud.image.attributes import CONTAINER_FORMATS, DISK_FORMATS, VISIBILITIES
+from localcloud.image.api.attributes import CONTAINER_FORMATS, DISK_FORMATS, VISIBILITIES
 
 _STRING = {"type": "string"}
 _READ_ONLY_STRING = {"type": ["null", "string"], "readOnly": True}

@@ -4,9 +4,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.image.images import Images
 from localcloud.image.jobs import COPY, IMPORT_METHODS, STAGED, WEB, Imports
-from localcloud.image.presentation import STORE, TASK
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import STORE, TASK
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

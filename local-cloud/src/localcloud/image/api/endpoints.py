@@ -4,15 +4,15 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.image.data import ImageData
-from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
-from localcloud.image.imports import ImportRequests
+from localcloud.image.api.data import ImageData
+from localcloud.image.api.imports import ImportRequests
+from localcloud.image.api.members import ImageMembers
+from localcloud.image.api.records import ImageRecords
+from localcloud.image.api.schemas import SCHEMAS
+from localcloud.image.api.tasks import TaskRequests
 from localcloud.image.jobs import IMPORT_METHODS, Imports
-from localcloud.image.members import ImageMembers
-from localcloud.image.presentation import STORE
-from localcloud.image.records import ImageRecords
-from localcloud.image.schemas import SCHEMAS
-from localcloud.image.tasks import TaskRequests
+from localcloud.image.model.images import COUNT_LIMIT, SIZE_LIMIT, Images
+from localcloud.image.model.presentation import STORE
 from localcloud.web.http import ForbiddenError, NotFoundError, context, fixed, route
 
 _IMPORT_METHODS = {

@@ -7,12 +7,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
-from localcloud.image.images import Images
+from localcloud.image.api.attributes import TAG_LIMIT, authorize, checked, image_id, split
+from localcloud.image.api.listing import image_list
+from localcloud.image.api.patch import changes, read_patch
 from localcloud.image.jobs import IMPORT_METHODS
-from localcloud.image.listing import image_list
-from localcloud.image.patch import changes, read_patch
-from localcloud.image.presentation import STORE, shown
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import STORE, shown
 from localcloud.web.http import (
     ConflictError,
     ForbiddenError,

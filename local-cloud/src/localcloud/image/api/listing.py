@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.presentation import shown
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import shown
 from localcloud.web.http import BadRequestError, PageQuery, RequestContext, boolean, page
 
 _DEFAULT_LIMIT = 25

@@ -5,8 +5,8 @@ from starlette.responses import FileResponse
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.image.images import SIZE_LIMIT, Images
-from localcloud.image.presentation import TASK
+from localcloud.image.model.images import SIZE_LIMIT, Images
+from localcloud.image.model.presentation import TASK
 from localcloud.web.http import (
     Answer,
     BadRequestError,

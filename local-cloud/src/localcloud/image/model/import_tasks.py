@@ -6,8 +6,8 @@ from uuid import uuid4
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.presentation import UNFINISHED
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import UNFINISHED
 from localcloud.web.http import (
     NotFoundError,
     RequestContext,

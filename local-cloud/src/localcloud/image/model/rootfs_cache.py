@@ -10,7 +10,7 @@ from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 from localcloud.fabric.interface import FabricError
 from localcloud.fabric.storage.extraction import Facts, extract
-from localcloud.image.images import HOST_KIND, Images
+from localcloud.image.model.images import HOST_KIND, Images
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 BASE = "stoker:base"

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from localcloud.core.store import Document
-from localcloud.image.presentation import READ_ONLY, RESERVED
+from localcloud.image.model.presentation import READ_ONLY, RESERVED
 from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext, TooLargeError
 
 CONTAINER_FORMATS = ("ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed")

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urljoin
 
 import h11
 
-from localcloud.image.sources import FetchError, Sources, port_of
+from localcloud.image.model.sources import FetchError, Sources, port_of
 
 _SECONDS = 30.0
 """For a connection, and for each piece that comes."""

@@ -5,8 +5,8 @@ from starlette.routing import BaseRoute
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.presentation import member_shown
+from localcloud.image.model.images import Images
+from localcloud.image.model.presentation import member_shown
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.image.images import Images
-from localcloud.image.import_tasks import Tasks
+from localcloud.image.model.images import Images
+from localcloud.image.model.import_tasks import Tasks
 from localcloud.web.http import (
     ForbiddenError,
     MethodNotAllowedError,

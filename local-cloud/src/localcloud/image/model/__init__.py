@@ -1,0 +1,1 @@
+"""The documents, data and sources of images."""
