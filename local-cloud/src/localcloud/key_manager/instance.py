@@ -2,8 +2,8 @@
 
 from localcloud.core.cloud import Cloud
 from localcloud.key_manager.jobs import OrderJobs
-from localcloud.key_manager.payloads import PayloadCipher
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model.payloads import PayloadCipher
+from localcloud.key_manager.model.state import State
 
 
 class KeyManager:

@@ -10,10 +10,10 @@ from typing import Any
 
 from localcloud.core.store import Document
 from localcloud.core.work import Work
-from localcloud.key_manager import keys
-from localcloud.key_manager.new_secret import described
-from localcloud.key_manager.payloads import BINARY, PayloadCipher, normalized
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model import keys
+from localcloud.key_manager.model.new_secret import described
+from localcloud.key_manager.model.payloads import BINARY, PayloadCipher, normalized
+from localcloud.key_manager.model.state import State
 
 _UNKNOWN = {
     "error_status_code": "400",

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute
 from localcloud.core.cloud import LazyService
 from localcloud.core.store import Document
 from localcloud.key_manager.errors import barbican_error
-from localcloud.key_manager.state import PREFIX
+from localcloud.key_manager.model.state import PREFIX
 from localcloud.web.http import route
 from localcloud.web.microversions import KEY_MANAGER
 from localcloud.web.permissions import by_owner
@@ -26,7 +26,7 @@ class KeyManagerService(LazyService):
     name = "barbican"
     prefix = endpoint = PREFIX
     open_paths = ("/", "/v1")
-    api_module = "localcloud.key_manager.endpoints"
+    api_module = "localcloud.key_manager.api.endpoints"
     instance_module = "localcloud.key_manager.instance"
     render = staticmethod(barbican_error)
     permit = staticmethod(by_owner)

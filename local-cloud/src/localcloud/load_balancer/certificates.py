@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
-from localcloud.key_manager import access
-from localcloud.key_manager.payloads import PayloadCipher
-from localcloud.key_manager.state import PREFIX, State
+from localcloud.key_manager.api import access
+from localcloud.key_manager.model.payloads import PayloadCipher
+from localcloud.key_manager.model.state import PREFIX, State
 from localcloud.web.http import ApiError, BadRequestError, RequestContext
 
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}

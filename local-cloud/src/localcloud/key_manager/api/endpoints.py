@@ -2,14 +2,14 @@
 
 from starlette.routing import BaseRoute
 
-from localcloud.key_manager.acls import AccessLists
-from localcloud.key_manager.consumers import Consumers
-from localcloud.key_manager.containers import Containers
+from localcloud.key_manager.api.acls import AccessLists
+from localcloud.key_manager.api.consumers import Consumers
+from localcloud.key_manager.api.containers import Containers
+from localcloud.key_manager.api.metadata import Metadata
+from localcloud.key_manager.api.orders import Orders
+from localcloud.key_manager.api.quotas import Quotas
+from localcloud.key_manager.api.secrets import Secrets
 from localcloud.key_manager.instance import KeyManager
-from localcloud.key_manager.metadata import Metadata
-from localcloud.key_manager.orders import Orders
-from localcloud.key_manager.quotas import Quotas
-from localcloud.key_manager.secrets import Secrets
 
 
 def routes(key_manager: KeyManager) -> list[BaseRoute]:

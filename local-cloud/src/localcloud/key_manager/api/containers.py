@@ -5,10 +5,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.key_manager import access, quotas, schemas
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.schemas import CONTAINER, CONTAINER_SECRET, SchemaError
-from localcloud.key_manager.state import State
+from localcloud.key_manager.api import access, quotas
+from localcloud.key_manager.api.listing import paged
+from localcloud.key_manager.model import schemas
+from localcloud.key_manager.model.schemas import CONTAINER, CONTAINER_SECRET, SchemaError
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

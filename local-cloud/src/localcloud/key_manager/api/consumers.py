@@ -9,11 +9,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Collection, Document
-from localcloud.key_manager import access, quotas, schemas
-from localcloud.key_manager.containers import container_view
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.secrets import secret_view
-from localcloud.key_manager.state import State
+from localcloud.key_manager.api import access, quotas
+from localcloud.key_manager.api.containers import container_view
+from localcloud.key_manager.api.listing import paged
+from localcloud.key_manager.api.secrets import secret_view
+from localcloud.key_manager.model import schemas
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import ForbiddenError, Handler, NotFoundError, context, route
 
 

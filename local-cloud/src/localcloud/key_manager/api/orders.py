@@ -5,12 +5,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.key_manager import access, quotas, schemas
+from localcloud.key_manager.api import access, quotas
+from localcloud.key_manager.api.listing import paged
 from localcloud.key_manager.jobs import OrderJobs
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.new_secret import checked
-from localcloud.key_manager.schemas import SchemaError
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model import schemas
+from localcloud.key_manager.model.new_secret import checked
+from localcloud.key_manager.model.schemas import SchemaError
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import (
     BadRequestError,
     MethodNotAllowedError,

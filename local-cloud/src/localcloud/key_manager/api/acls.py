@@ -8,8 +8,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.key_manager import access, schemas
-from localcloud.key_manager.state import State
+from localcloud.key_manager.api import access
+from localcloud.key_manager.model import schemas
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import context, route
 
 _WORDS = {"secrets": "SecretACL(s)", "containers": "ContainerACL(s)"}

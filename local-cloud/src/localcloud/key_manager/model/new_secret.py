@@ -4,9 +4,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from localcloud.core.store import Document
-from localcloud.key_manager.payloads import SUPPORTED, check_size, decoded, encodings, normalized
-from localcloud.key_manager.schemas import SECRET, SchemaError, check
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model.payloads import (
+    SUPPORTED,
+    check_size,
+    decoded,
+    encodings,
+    normalized,
+)
+from localcloud.key_manager.model.schemas import SECRET, SchemaError, check
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import BadRequestError
 
 

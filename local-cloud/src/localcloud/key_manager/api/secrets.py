@@ -5,12 +5,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.key_manager import access, quotas
+from localcloud.key_manager.api import access, quotas
+from localcloud.key_manager.api.filters import chosen
+from localcloud.key_manager.api.listing import paged
 from localcloud.key_manager.errors import KeyManagerError
-from localcloud.key_manager.filters import chosen
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.new_secret import checked, described
-from localcloud.key_manager.payloads import (
+from localcloud.key_manager.model.new_secret import checked, described
+from localcloud.key_manager.model.payloads import (
     BINARY,
     TEXT,
     PayloadCipher,
@@ -19,8 +19,8 @@ from localcloud.key_manager.payloads import (
     decoded,
     normalized,
 )
-from localcloud.key_manager.schemas import SECRET, read
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model.schemas import SECRET, read
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import (
     BadRequestError,
     ConflictError,

@@ -4,10 +4,11 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.key_manager import access, schemas
+from localcloud.key_manager.api import access
+from localcloud.key_manager.api.listing import paged
 from localcloud.key_manager.errors import KeyManagerError
-from localcloud.key_manager.listing import paged
-from localcloud.key_manager.state import State
+from localcloud.key_manager.model import schemas
+from localcloud.key_manager.model.state import State
 from localcloud.web.http import NotFoundError, context, route
 
 DEFAULTS = {"secrets": -1, "orders": -1, "containers": -1, "consumers": -1, "cas": -1}

@@ -1,0 +1,1 @@
+"""The documents of secrets, containers and orders, and their payloads."""
