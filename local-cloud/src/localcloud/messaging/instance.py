@@ -1,9 +1,9 @@
 """The parts of the messaging service. They load with its first request."""
 
 from localcloud.core.cloud import Cloud
-from localcloud.messaging.signatures import Signatures
-from localcloud.messaging.state import State
-from localcloud.messaging.webhooks import Webhooks
+from localcloud.messaging.jobs import Webhooks
+from localcloud.messaging.model.signatures import Signatures
+from localcloud.messaging.model.state import State
 
 
 class Messaging:

@@ -16,7 +16,7 @@ class MessagingService(LazyService):
     name = "zaqar"
     prefix = endpoint = "/messaging"
     choice_paths = ("/",)
-    api_module = "localcloud.messaging.endpoints"
+    api_module = "localcloud.messaging.api.endpoints"
     instance_module = "localcloud.messaging.instance"
     render = staticmethod(zaqar_error)
 

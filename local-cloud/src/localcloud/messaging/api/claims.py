@@ -4,11 +4,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.messaging.call import Call, Calls
+from localcloud.messaging.api.call import Call, Calls
+from localcloud.messaging.api.limits import check_claim
+from localcloud.messaging.api.messages import shown
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, not_found
-from localcloud.messaging.limits import check_claim
-from localcloud.messaging.messages import shown
-from localcloud.messaging.state import State, outliving, queue_id
+from localcloud.messaging.model.state import State, outliving, queue_id
 
 _DEFAULTS = {"ttl": 300, "grace": 60}
 

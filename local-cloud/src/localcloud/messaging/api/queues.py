@@ -10,10 +10,10 @@ from starlette.routing import BaseRoute
 
 from localcloud.core.clock import timestamp
 from localcloud.core.store import Document
-from localcloud.messaging.call import Call, Calls
+from localcloud.messaging.api.call import Call, Calls
+from localcloud.messaging.api.limits import check_metadata
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict
-from localcloud.messaging.limits import check_metadata
-from localcloud.messaging.state import RESERVED, State, queue_id
+from localcloud.messaging.model.state import RESERVED, State, queue_id
 
 PATCH = "application/openstack-messaging-v2.0-json-patch"
 _OPERATIONS = ("add", "remove", "replace")

@@ -16,7 +16,7 @@ from typing import Any
 
 from localcloud.core.background_tasks import BackgroundTasks
 from localcloud.core.store import Document
-from localcloud.messaging.state import TRUST, State
+from localcloud.messaging.model.state import TRUST, State
 
 _LOG = logging.getLogger(__name__)
 _WORKERS = 10

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from localcloud.core.cloud import Cloud
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request
-from localcloud.messaging.signatures import Signatures
+from localcloud.messaging.model.signatures import Signatures
 from localcloud.web.http import (
     Answer,
     RequestContext,

@@ -5,9 +5,9 @@ from typing import Any
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.messaging.call import Call, Calls
+from localcloud.messaging.api.call import Call, Calls
 from localcloud.messaging.errors import bad_request
-from localcloud.messaging.signatures import Signatures
+from localcloud.messaging.model.signatures import Signatures
 
 _KNOWN = {"methods", "expires", "paths"}
 _PATHS = {"messages", "subscriptions", "claims"}

@@ -9,10 +9,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.messaging.call import Call, Calls
+from localcloud.messaging.api.call import Call, Calls
+from localcloud.messaging.api.limits import check_retries
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, conflict, not_found
-from localcloud.messaging.limits import check_retries
-from localcloud.messaging.state import TRUST, State, queue_id
+from localcloud.messaging.model.state import TRUST, State, queue_id
 
 SCHEMES = ["http", "https", "mailto", "trust+http", "trust+https"]
 _TTL = 3600

@@ -3,13 +3,13 @@
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.messaging.call import Call, Calls
-from localcloud.messaging.claims import Claims
+from localcloud.messaging.api.call import Call, Calls
+from localcloud.messaging.api.claims import Claims
+from localcloud.messaging.api.messages import Messages
+from localcloud.messaging.api.queues import Queues
+from localcloud.messaging.api.shares import Shares
+from localcloud.messaging.api.subscriptions import Subscriptions
 from localcloud.messaging.instance import Messaging
-from localcloud.messaging.messages import Messages
-from localcloud.messaging.queues import Queues
-from localcloud.messaging.shares import Shares
-from localcloud.messaging.subscriptions import Subscriptions
 from localcloud.web.http import ForbiddenError
 
 

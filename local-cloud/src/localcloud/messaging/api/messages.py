@@ -8,11 +8,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from localcloud.core.store import Document
-from localcloud.messaging.call import PAGE, Call, Calls
+from localcloud.messaging.api.call import PAGE, Call, Calls
+from localcloud.messaging.api.limits import POST_BYTES, check_message
 from localcloud.messaging.errors import MessagingError, bad_body, bad_request, not_found
-from localcloud.messaging.limits import POST_BYTES, check_message
-from localcloud.messaging.state import RESERVED, State, queue_id
-from localcloud.messaging.webhooks import Webhooks
+from localcloud.messaging.jobs import Webhooks
+from localcloud.messaging.model.state import RESERVED, State, queue_id
 
 _DELETING = "Unable to delete"
 

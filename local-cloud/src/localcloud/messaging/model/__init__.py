@@ -1,0 +1,1 @@
+"""The documents of queues, and the signatures of URLs."""
