@@ -1,4 +1,4 @@
-"""What is done after the answers: one piece of work at a time for each object."""
+"""Work that runs after a request is answered: one piece at a time for each object."""
 
 import asyncio
 import logging
@@ -9,12 +9,11 @@ from weakref import WeakValueDictionary
 from localcloud.core.background_tasks import BackgroundTasks
 
 _LOG = logging.getLogger(__name__)
-_HOLD_SECONDS = 0.5
-"""How long a request about one object waits for work that is under way, as with servers."""
+_HOLD_SECONDS = 0.5  # a request about an object waits this long for work on it
 
 
 class Work:
-    """Runs work in the background. Its failures are the work's own affair."""
+    """Runs work in the background. Work handles its own errors; the rest is logged."""
 
     def __init__(self) -> None:
         self._tasks = BackgroundTasks()
@@ -22,7 +21,7 @@ class Work:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def begin(self, object_id: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Begin work on an object, after what is under way for it."""
+        """Start work on an object, after the work on it that is in progress."""
         task = self._tasks.start(self._run(object_id, work))
         self._latest[object_id] = task
         task.add_done_callback(lambda done: self._end(object_id, done))
@@ -40,7 +39,7 @@ class Work:
 
     @asynccontextmanager
     async def alone(self, *object_ids: str) -> AsyncIterator[None]:
-        """Be the only one that works on these objects."""
+        """Hold the locks of these objects. No other work on them runs meanwhile."""
         async with AsyncExitStack() as held:
             for object_id in sorted(object_ids):
                 lock = self._locks.setdefault(object_id, asyncio.Lock())
@@ -63,5 +62,5 @@ class Work:
         await self._tasks.idle()
 
     async def stop(self) -> None:
-        """Leave all work as it is."""
+        """Cancel all work."""
         await self._tasks.stop()

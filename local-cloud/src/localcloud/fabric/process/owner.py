@@ -21,6 +21,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.isolation import identities, kernel
 from localcloud.fabric.isolation.kernel import Clone, Mount
@@ -29,11 +30,10 @@ from localcloud.fabric.links.switch import Switch
 from localcloud.fabric.process import channel, machines, specs
 from localcloud.fabric.process.appliance_namespaces import ApplianceNamespaces
 from localcloud.fabric.process.file_jobs import LATER, Storage
-from localcloud.fabric.process.findings import Findings
 from localcloud.fabric.process.machines import Machine, MachineResources, RunningServer
 from localcloud.fabric.process.measuring import Measuring
-from localcloud.fabric.process.trials import probe_here
 from localcloud.fabric.storage import shares, volumes
+from localcloud.fabric.trials import probe_here
 
 Request = dict[str, Any]
 _PATIENCE_SECONDS = 0.6

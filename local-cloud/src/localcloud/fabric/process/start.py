@@ -16,8 +16,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from localcloud.fabric.findings import Findings
 from localcloud.fabric.process import channel
-from localcloud.fabric.process.findings import Findings
 
 _HELLO_SECONDS = 60.0
 _MOST_FILES = 1 << 16

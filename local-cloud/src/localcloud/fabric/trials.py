@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
+from localcloud.fabric.findings import CONTAINER_REMEDY, Findings
 from localcloud.fabric.interface import Capabilities
 from localcloud.fabric.isolation import identities, kernel, tree
 from localcloud.fabric.isolation.kernel import Mount
 from localcloud.fabric.links.filters import Filters, Redirect, messages, redirections
 from localcloud.fabric.links.links import Links
-from localcloud.fabric.process.findings import CONTAINER_REMEDY, Findings
 from localcloud.fabric.storage import disks
 
 
