@@ -21,15 +21,12 @@ _LOG = logging.getLogger(__name__)
 SCHEMES = ("http", "https", "log", "test", "zaqar")
 _TRUST = "trust+"
 _TRUSTED = ("trust+http", "trust+https", "trust+zaqar")
-_MOST = 50
-"""Actions of one state of an alarm."""
+_MOST = 50  # actions of one state of an alarm
 _LONGEST = 2048
 _WORKERS = 8
 _MOST_WAITING = 500
-_SECONDS = 10
-"""For which a receiver may take its time."""
-_DELETE = "delete"
-"""What stands for a password in an address that names a trust, as in Aodh."""
+_SECONDS = 10  # for which a receiver may take its time
+_DELETE = "delete"  # what stands for a password in an address that names a trust, as in Aodh
 
 
 def parsed(name: str, given: Any) -> list[str]:

@@ -24,8 +24,7 @@ COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "lt": operator.lt, "le": operator.le, "eq": operator.eq,
     "ne": operator.ne, "ge": operator.ge, "gt": operator.gt,
 }  # fmt: skip
-_MEMBER_SECONDS = 120
-"""For which a new member may be ill: its server may still boot. As in Aodh."""
+_MEMBER_SECONDS = 120  # for which a new member may be ill: its server may still boot. As in Aodh.
 _ANSWER_BYTES = 1 << 20
 _SECONDS = 10
 
@@ -33,8 +32,8 @@ _SECONDS = 10
 class Finding(Struct, frozen=True):
     """What was found."""
 
+    # None where values say this and that: the alarm stays as it is, or follows the newest.
     state: str | None
-    """None where values say this and that: the alarm stays as it is, or follows the newest."""
     trend: str | None = None
     reason: str = ""
     data: Document = field(default_factory=dict)

@@ -17,10 +17,8 @@ from localcloud.web.http import RequestContext
 
 _LOG = logging.getLogger(__name__)
 _TICK = 1
-_LONGEST = 60
-"""Seconds after which each alarm is looked at again, at the latest; Aodh's interval."""
-_USUAL = 5
-"""For alarms that say nothing of spans of time."""
+_LONGEST = 60  # seconds after which each alarm is looked at again, at the latest; Aodh's interval
+_USUAL = 5  # for alarms that say nothing of spans of time
 
 
 class Watch:

@@ -14,8 +14,7 @@ from localcloud.object_store.model.data import DataFiles, Part
 from localcloud.object_store.model.records import ACCOUNT_PREFIX, Records
 from localcloud.web.http import BadRequestError
 
-CONTAINER = "volumebackups"
-"""Where backups go that name no container."""
+CONTAINER = "volumebackups"  # where backups go that name no container
 _PIECE = 50 << 20
 _BITE = 1 << 20
 _CHANGED = "The objects of the backup are not those that were stored: they were changed since."

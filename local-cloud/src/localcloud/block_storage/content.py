@@ -19,10 +19,9 @@ from localcloud.image.model.images import HOST_KIND, SIZE_LIMIT, Images, read_ch
 from localcloud.image.model.rootfs_cache import RootfsCache
 from localcloud.web.http import BadRequestError
 
+# The property of an image that was made of a volume without a root file system.
 DATA_KIND = {"stoker:kind": "volume"}
-"""The property of an image that was made of a volume without a root file system."""
-_PARALLEL = 4
-"""Disks that are copied at once."""
+_PARALLEL = 4  # disks that are copied at once
 _CONTENT = "upper/root"
 
 

@@ -16,8 +16,7 @@ from localcloud.image.model.images import Images
 from localcloud.web.http import ApiError, NotFoundError
 
 _LOG = logging.getLogger(__name__)
-Changes = Mapping[str, Any] | None
-"""What a job has changed of its object; None where that is gone."""
+Changes = Mapping[str, Any] | None  # what a job has changed of its object; None where that is gone
 Job = Callable[[ServiceContext, Document], Awaitable[Changes]]
 
 
@@ -169,6 +168,7 @@ async def _delete_backup(tools: ServiceContext, backup: Document) -> Changes:
     return None
 
 
+# By kind: the job, and the status of a volume after a failure; none where it is as it was.
 _VOLUMES: Mapping[str, tuple[Job, str]] = {
     "create": (_create, "error"),
     "delete": (_delete, "error_deleting"),
@@ -179,7 +179,6 @@ _VOLUMES: Mapping[str, tuple[Job, str]] = {
     "restore": (_restore, "error_restoring"),
     "reimage": (_reimage, "error"),
 }
-"""By kind: the job, and the status of a volume after a failure; none where it is as it was."""
 _SNAPSHOTS: Mapping[str, tuple[Job, str]] = {
     "create": (_create_snapshot, "error"),
     "delete": (_delete_snapshot, "error_deleting"),

@@ -21,17 +21,14 @@ from localcloud.web.http import (
 
 _DEVICE = "/dev/vd"
 _LETTERS = string.ascii_lowercase
-SHARED = frozenset({"in-use", "attaching"})
-"""In which a volume for several servers takes one more."""
+SHARED = frozenset({"in-use", "attaching"})  # in which a volume for several servers takes one more
 
 
 class BootVolume(Struct, frozen=True):
     """The volume that a server boots from."""
 
-    disk: Path
-    """The directory that is the server's disk; it outlives the server."""
-    image_id: str
-    """The image that the volume was made of."""
+    disk: Path  # the directory that is the server's disk; it outlives the server
+    image_id: str  # the image that the volume was made of
 
 
 class ServerVolumes:

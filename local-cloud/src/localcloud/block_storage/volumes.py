@@ -32,8 +32,7 @@ class CreateSpec(Struct, frozen=True):
     source_volid: str | None = None
     image_id: str | None = None
     backup_id: str | None = None
-    volume_id: str | None = None
-    """The id of the volume, where it follows from what it is for."""
+    volume_id: str | None = None  # the id of the volume, where it follows from what it is for
 
 
 def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Document:

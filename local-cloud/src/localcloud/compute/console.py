@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-LIMIT = 100 * 1024
-"""Bytes of the log that are looked at, from its end."""
+LIMIT = 100 * 1024  # bytes of the log that are looked at, from its end
 
 
 def tail(path: Path, lines: int | None) -> str:

@@ -14,8 +14,7 @@ from localcloud.fabric.interface import Port
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 
-DETACH_SECONDS = 0.2
-"""How long a guest takes to let go of an interface; nobody waits for it."""
+DETACH_SECONDS = 0.2  # how long a guest takes to let go of an interface; nobody waits for it
 
 
 def _request(plug: Document) -> PortRequest:

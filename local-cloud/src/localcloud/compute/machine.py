@@ -20,19 +20,16 @@ from localcloud.fabric.interface import Exit, FabricError
 from localcloud.web.http import ApiError
 
 _LOG = logging.getLogger(__name__)
-PARALLEL = 8
-"""Pieces of work at once, altogether."""
-HOLD_SECONDS = 0.5
-"""How long a request about one server waits for work that is under way."""
+PARALLEL = 8  # pieces of work at once, altogether
+HOLD_SECONDS = 0.5  # how long a request about one server waits for work that is under way
+# States of servers that have a first process.
 _LIVING = frozenset({"active", "paused", "suspended", "rescued", "resized"})
-"""States of servers that have a first process."""
+# Task states whose work leaves the server running.
 _BOOTING = frozenset(
     {"scheduling", "networking", "spawning", "powering-on", "restarting", "rebuilding"}
     | {"rebooting", "rebooting_hard", "resuming", "unshelving"}
 )
-"""Task states whose work leaves the server running."""
-_UNMOVED = (None, "image_snapshot")
-"""Task states whose work does not set the power state itself."""
+_UNMOVED = (None, "image_snapshot")  # task states whose work does not set the power state itself
 
 
 async def _reported(work: Coroutine[Any, Any, None]) -> None:
@@ -46,12 +43,10 @@ async def _reported(work: Coroutine[Any, Any, None]) -> None:
 class Job(Struct, frozen=True):
     """The work behind a task state."""
 
-    event: str
-    """Its name in the server's record of actions."""
+    event: str  # its name in the server's record of actions
+    # Does the work, all of it again where it was half done, and writes the final state.
     run: Callable[[Document], Awaitable[None]]
-    """Does the work, all of it again where it was half done, and writes the final state."""
-    fatal: bool = False
-    """A failure leaves the server in error; otherwise it stays as it was."""
+    fatal: bool = False  # a failure leaves the server in error; otherwise it stays as it was
 
 
 class Machine:

@@ -28,8 +28,7 @@ _LATER_FIELDS = {
     90: ("hostname",),
 }
 _VOLUMES = ("volume", "snapshot")
-_SOURCES = (*_VOLUMES, "image", "blank")
-"""Of block devices."""
+_SOURCES = (*_VOLUMES, "image", "blank")  # of block devices
 _TAG = re.compile(r"[^,/]{1,60}")
 
 
@@ -58,14 +57,11 @@ class ServerRequest(Struct, frozen=True):
 
     name: str
     flavor_id: str
-    image_id: str
-    """Empty where the server boots from a volume."""
-    networks: tuple[NetworkWish, ...] | str | None
-    """``auto``, ``none``, or None where nothing is said."""
+    image_id: str  # empty where the server boots from a volume
+    networks: tuple[NetworkWish, ...] | str | None  # `auto`, `none`, or None where nothing is said
     placement: Placement
     admin_password: str
-    fields: dict[str, Any]
-    """What goes into the server's document as it is."""
+    fields: dict[str, Any]  # what goes into the server's document as it is
     key_name: str | None
     security_groups: tuple[str, ...]
     block_devices: tuple[dict[str, Any], ...]

@@ -22,15 +22,11 @@ from localcloud.web.http import OWNER
 class Connection(HttpToolsProtocol):
     """One connection. A disturbance can cut it."""
 
-    most = 1000
-    """Connections at the same time."""
-    head_seconds = 20.0
-    """For the address and the headers of a request."""
+    most = 1000  # connections at the same time
+    head_seconds = 20.0  # for the address and the headers of a request
     head_bytes = 1 << 16
-    body_seconds = 60.0
-    """For each further part of a body."""
-    owner = ""
-    """The project that makes the request; empty until its token is checked."""
+    body_seconds = 60.0  # for each further part of a body
+    owner = ""  # the project that makes the request; empty until its token is checked
     since = 0.0  # when the client started to owe a request, or the rest of one
     _late: asyncio.TimerHandle
     in_body = False

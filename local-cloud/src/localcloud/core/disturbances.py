@@ -32,8 +32,8 @@ from localcloud.web.http import (
 )
 
 PATH = "/disturbances"
+# The extension of a scope that cuts the connection; the server process provides it.
 CUT = "localcloud.cut"
-"""The extension of a scope that cuts the connection; the server process provides it."""
 OUTCOMES = ("answer", "reset", "refuse", "lose", "fail", "garble", "truncate")
 _BEFORE_ACTING = frozenset({"reset", "refuse"})
 _MOST = 100
@@ -47,36 +47,24 @@ _STATUSES = frozenset(status.value for status in HTTPStatus if status >= HTTPSta
 class Disturbance(Struct, frozen=True):
     """Which calls are disturbed, and how."""
 
-    service: str = ""
-    """Type or name in the catalog; empty: every service."""
-    method: str = ""
-    """Empty: every method."""
-    path: str = "*"
-    """A pattern of the shell for the path below the root, as ``/network/v2.0/ports*``."""
-    body: str = ""
-    """A text that the body has; longer bodies than 1 MiB have none."""
-    share: float = 1.0
-    """The part of these calls that is disturbed, by chance."""
-    skip: int = 0
-    """So many of these calls pass first."""
-    times: int | None = None
-    """So many calls are disturbed, then no more."""
-    above: int = 0
-    """Only calls that find so many of their like under way are disturbed."""
+    service: str = ""  # type or name in the catalog; empty: every service
+    method: str = ""  # empty: every method
+    path: str = "*"  # a pattern of the shell for the path below the root, as `/network/v2.0/ports*`
+    body: str = ""  # a text that the body has; longer bodies than 1 MiB have none
+    share: float = 1.0  # the part of these calls that is disturbed, by chance
+    skip: int = 0  # so many of these calls pass first
+    times: int | None = None  # so many calls are disturbed, then no more
+    above: int = 0  # only calls that find so many of their like under way are disturbed
+    # Seconds until the call acts. This wait and the next end early when the disturbance goes.
     before: float = 0.0
-    """Seconds until the call acts. This wait and the next end early when the disturbance goes."""
-    after: float = 0.0
-    """Seconds from the act to the answer."""
+    after: float = 0.0  # seconds from the act to the answer
+    # `answer`: as ever. Without acting: `reset` cuts the connection, `refuse` answers with the
+    # status. After acting: `lose` cuts the connection, `fail` answers with the status, `garble` has
+    # a body that is no JSON, `truncate` has half of its body.
     outcome: str = "answer"
-    """``answer``: as ever. Without acting: ``reset`` cuts the connection, ``refuse`` answers with
-    the status. After acting: ``lose`` cuts the connection, ``fail`` answers with the status,
-    ``garble`` has a body that is no JSON, ``truncate`` has half of its body."""
-    status: int = 503
-    """Of ``refuse`` and ``fail``."""
-    retry_after: float | None = None
-    """Seconds in the header Retry-After of ``refuse`` and ``fail``."""
-    message: str = "This call is disturbed."
-    """Of ``refuse`` and ``fail``."""
+    status: int = 503  # of `refuse` and `fail`
+    retry_after: float | None = None  # seconds in the header Retry-After of `refuse` and `fail`
+    message: str = "This call is disturbed."  # of `refuse` and `fail`
 
     @staticmethod
     def parse(content: Any) -> "Disturbance":
@@ -115,13 +103,10 @@ class _Active:
     """A disturbance and what it has seen."""
 
     rule: Disturbance
-    seen: int = 0
-    """Calls that it selects."""
+    seen: int = 0  # calls that it selects
     disturbed: int = 0
-    under_way: int = 0
-    """Calls that it selects, begun and not answered."""
-    waiting: int = 0
-    """Calls that it holds back now."""
+    under_way: int = 0  # calls that it selects, begun and not answered
+    waiting: int = 0  # calls that it holds back now
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def selects(self, service: LazyService, scope: Scope, body: bytes) -> bool:

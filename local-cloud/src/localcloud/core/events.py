@@ -13,6 +13,7 @@ from msgspec import Struct
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 
+# By the collection: how events are called, and the trait with the object's id.
 _KINDS = {
     "compute.server": ("compute.instance", "instance_id"),
     "block_storage.volume": ("volume", "volume_id"),
@@ -24,7 +25,6 @@ _KINDS = {
     "network.floatingip": ("floatingip", "floatingip_id"),
     "load_balancer.loadbalancer": ("octavia.loadbalancer", "loadbalancer_id"),
 }
-"""By the collection: how events are called, and the trait with the object's id."""
 _POWER = {"active": "compute.instance.power_on.end", "stopped": "compute.instance.power_off.end"}
 
 

@@ -6,15 +6,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+# Names that templates use: a new cloud has its built-in image under each of them.
 IMAGE_NAMES = (
     "cirros", "cirros-0.6.2-x86_64-disk", "cirros-0.6.3-x86_64-disk", "debian", "debian-12",
     "ubuntu", "ubuntu-22.04", "ubuntu-24.04", "fedora", "fedora-41", "centos", "centos-stream-9",
 )  # fmt: skip
-"""Names that templates use: a new cloud has its built-in image under each of them."""
 
 
-EXECUTION_SOCKET = "exec.sock"
-"""In the directory of a cloud that runs."""
+EXECUTION_SOCKET = "exec.sock"  # in the directory of a cloud that runs
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,7 @@ class ForeignService:
     """A service that runs elsewhere and appears in the catalog."""
 
     type: str
-    url: str
-    """May contain ``%(project_id)s``."""
+    url: str  # may contain `%(project_id)s`
 
 
 @dataclass(frozen=True)
@@ -34,20 +32,18 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 35357
     region: str = "RegionOne"
+    # Where floating addresses lie: within the loopback range of the host, which needs no route.
     floating_cidr: str = "127.24.4.0/24"
-    """Where floating addresses lie: within the loopback range of the host, which needs no route."""
     foreign_services: tuple[ForeignService, ...] = ()
-    image_names: tuple[str, ...] = ()
-    """Further names of the built-in image."""
+    image_names: tuple[str, ...] = ()  # further names of the built-in image
+    # Whence images may be imported besides the Internet: names, `.domain`, addresses, ranges.
     image_hosts: tuple[str, ...] = ()
-    """Whence images may be imported besides the Internet: names, ``.domain``, addresses, ranges."""
     token_seconds: int = 3600
+    # Bytes that one object of the object store may have; Swift has this default.
     object_bytes: int = (5 << 30) + 2
-    """Bytes that one object of the object store may have; Swift has this default."""
+    # Where servers cannot be isolated, user data runs with the rights of this user.
     without_isolation: bool = False
-    """Where servers cannot be isolated, user data runs with the rights of this user."""
-    ec2_auth_seconds: int = 900
-    """How long after its timestamp an EC2 signature is accepted."""
+    ec2_auth_seconds: int = 900  # how long after its timestamp an EC2 signature is accepted
 
     @property
     def url(self) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
+# Is told of a document before and after a change; None is for one that is not there.
 Watcher = Callable[[Document | None, Document | None], None]
-"""Is told of a document before and after a change; None is for one that is not there."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (

@@ -10,27 +10,25 @@ from starlette.routing import BaseRoute
 from localcloud.core.store import Document
 from localcloud.web.http import ApiError, read_json, route
 
+# By the name in the query: whether an object that has these tags passes.
 FILTERS: Mapping[str, Callable[[set[str], set[str]], bool]] = {
     "tags": lambda have, asked: asked <= have,
     "tags-any": lambda have, asked: bool(asked & have),
     "not-tags": lambda have, asked: not asked <= have,
     "not-tags-any": lambda have, asked: not asked & have,
 }
-"""By the name in the query: whether an object that has these tags passes."""
 
 
 class Tags(Struct, frozen=True):
     """The requests on the tags of the objects of one kind."""
 
-    path: str
-    """Of the tags of one object; what is special about a service follows."""
+    path: str  # of the tags of one object; what is special about a service follows
     readable: Callable[[Request], Document]
+    # These find the object that the path names, for a caller who may read or change it.
     writable: Callable[[Request], Document]
-    """These find the object that the path names, for a caller who may read or change it."""
+    # Checks tags, makes them those of the object and returns them, each once.
     put: Callable[[Document, Any], list[str]]
-    """Checks tags, makes them those of the object and returns them, each once."""
-    missing: Callable[[str], ApiError]
-    """The error for a tag that the object does not have."""
+    missing: Callable[[str], ApiError]  # the error for a tag that the object does not have
     shown: Callable[[Document, list[str]], Document] = lambda _, tags: {"tags": tags}
 
     def routes(self) -> list[BaseRoute]:

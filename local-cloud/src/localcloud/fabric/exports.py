@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from localcloud.guest.programs.mount_requests import WORDS
 
-_MOST_AT_ONCE = 16
-"""Questions of one server."""
+_MOST_AT_ONCE = 16  # questions of one server
 _LONGEST_ANSWER = 1000
 
 
@@ -22,8 +21,7 @@ class MountRequest(Struct, frozen=True):
     """A share to mount, and its place in the server."""
 
     server_id: str
-    kind: str
-    """As ``mount -t`` names it: ``nfs``, ``cifs``, ``ceph``, ..."""
+    kind: str  # as `mount -t` names it: `nfs`, `cifs`, `ceph`, ..
     source: str
     target: str
     options: str

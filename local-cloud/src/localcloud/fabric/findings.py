@@ -32,8 +32,8 @@ class Findings(Struct, frozen=True):
 
     capabilities: Capabilities
     own_proc: bool = False
+    # The host's id of root in servers; None if it is the user of the cloud.
     server_root: int | None = None
-    """The host's id of root in servers; None if it is the user of the cloud."""
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Findings":

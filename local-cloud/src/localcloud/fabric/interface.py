@@ -20,24 +20,20 @@ from localcloud.fabric.resolvers import Resolvers
 
 METADATA = ("169.254.169.254", 80)  # address of the metadata service in servers
 NAMES = ("169.254.169.254", 53)  # address of the name server in servers
+# Starts a command in a running server: the server's ID, the words, the user, and descriptors. The
+# descriptors are those of `localcloud.guest.programs.executions`. The caller keeps and closes its
+# own. Raises `FabricError` if the command cannot be started.
 Execute = Callable[[str, Sequence[str], str, Sequence[int]], Awaitable[None]]
-"""Starts a command in a running server: the server's ID, the words, the user, and descriptors.
-
-The descriptors are those of :mod:`localcloud.guest.programs.executions`. The caller keeps and
-closes its own. Raises :class:`FabricError` if the command cannot be started.
-"""
 
 
 class Capabilities(Struct, frozen=True):
     """Capabilities of this machine, each tried once at start."""
 
-    isolated: bool
-    """Servers have namespaces of their own; false for plain processes."""
+    isolated: bool  # servers have namespaces of their own; false for plain processes
     networks: bool
     packet_filter: bool
     overlay: bool
-    lacks: tuple[str, ...] = ()
-    """One sentence for each thing that is missing, each with its remedy."""
+    lacks: tuple[str, ...] = ()  # one sentence for each thing that is missing, each with its remedy
 
 
 class Direction(StrEnum):
@@ -51,14 +47,11 @@ class Rule(Struct, frozen=True):
     """A security group rule, resolved: remote groups are already lists of addresses."""
 
     direction: Direction
-    ethertype: str
-    """``IPv4`` or ``IPv6``."""
-    protocol: str | None = None
-    """``tcp``, ``udp``, ``icmp``, a protocol number as text, or None for any."""
+    ethertype: str  # `IPv4` or `IPv6`
+    protocol: str | None = None  # `tcp`, `udp`, `icmp`, a protocol number as text, or None for any
     port_min: int | None = None
     port_max: int | None = None
-    remotes: tuple[str, ...] | None = None
-    """CIDRs; None for any address, an empty tuple for none."""
+    remotes: tuple[str, ...] | None = None  # CIDRs; None for any address, an empty tuple for none
 
 
 class Address(Struct, frozen=True):
@@ -68,8 +61,7 @@ class Address(Struct, frozen=True):
     prefix_length: int
     gateway: str | None = None
     dns: tuple[str, ...] = ()
-    routes: tuple[tuple[str, str], ...] = ()
-    """Host routes: pairs of destination CIDR and next hop."""
+    routes: tuple[tuple[str, str], ...] = ()  # host routes: pairs of destination CIDR and next hop
 
 
 class Network(Struct, frozen=True):
@@ -87,8 +79,7 @@ class Port(Struct, frozen=True):
     mac: str
     addresses: tuple[Address, ...]
     enabled: bool = True
-    rules: tuple[Rule, ...] | None = None
-    """None switches filtering off (port security disabled)."""
+    rules: tuple[Rule, ...] | None = None  # none switches filtering off (port security disabled)
 
 
 class RouterLeg(Struct, frozen=True):
@@ -134,16 +125,11 @@ class Forwarding(Struct, frozen=True):
 class ListenAccess(StrEnum):
     """Kinds of sockets of an appliance."""
 
-    LISTEN = "listen"
-    """It accepts TCP connections at an address of the appliance."""
-    RECEIVE = "receive"
-    """It takes datagrams at an address of the appliance."""
-    CONNECT = "connect"
-    """A TCP connection to an address is being opened."""
-    SEND = "send"
-    """It exchanges datagrams with an address."""
-    PING = "ping"
-    """It exchanges ICMP echoes with an address; the port does not matter."""
+    LISTEN = "listen"  # it accepts TCP connections at an address of the appliance
+    RECEIVE = "receive"  # it takes datagrams at an address of the appliance
+    CONNECT = "connect"  # a TCP connection to an address is being opened
+    SEND = "send"  # it exchanges datagrams with an address
+    PING = "ping"  # it exchanges ICMP echoes with an address; the port does not matter
 
 
 class Appliance(Struct, frozen=True):
@@ -157,15 +143,13 @@ class Volume(Struct, frozen=True):
     """A volume as a server has it: a directory that is there where a device would be."""
 
     id: str
+    # The name of the device, as `vdb`. The content is in `/dev/vdb`, and also below `/dev/disk/by-
+    # id`, under a name that follows from the id as that of a real disk does.
     device: str
-    """The name of the device, as ``vdb``. The content is in ``/dev/vdb``, and also below
-    ``/dev/disk/by-id``, under a name that follows from the id as that of a real disk does."""
-    disk: Path
-    """Directory of the volume's own, laid out as the disk of a server."""
-    image: Path | None = None
-    """Unpacked root file system that the volume was made of."""
+    disk: Path  # directory of the volume's own, laid out as the disk of a server
+    image: Path | None = None  # unpacked root file system that the volume was made of
+    # The content is a root file system: that of `image`, or of the built-in one.
     bootable: bool = False
-    """The content is a root file system: that of ``image``, or of the built-in one."""
     read_only: bool = False
 
 
@@ -175,19 +159,15 @@ class Server(Struct, frozen=True):
     id: str
     name: str
     hostname: str
-    disk: Path
-    """Directory of the server's own; made when missing, kept over stop and start."""
-    console: Path
-    """File to which the console is appended."""
-    root: Path | None
-    """Unpacked root file system, or None for the built-in ``host`` image."""
+    disk: Path  # directory of the server's own; made when missing, kept over stop and start
+    console: Path  # file to which the console is appended
+    root: Path | None  # unpacked root file system, or None for the built-in `host` image
     ports: tuple[Port, ...]
-    volumes: tuple[Volume, ...] = ()
-    """What it has besides the disk that it boots from."""
+    volumes: tuple[Volume, ...] = ()  # what it has besides the disk that it boots from
+    # The content of `/openstack/latest/meta_data.json`.
     metadata: dict[str, object] = field(default_factory=dict)
-    """The content of ``/openstack/latest/meta_data.json``."""
+    # The tree under `/latest/meta-data/`: nested dicts, leaves are text.
     ec2_metadata: dict[str, object] = field(default_factory=dict)
-    """The tree under ``/latest/meta-data/``: nested dicts, leaves are text."""
     user_data: bytes | None = None
     vendor_data: dict[str, object] = field(default_factory=dict)
     network_data: dict[str, object] = field(default_factory=dict)
@@ -201,10 +181,8 @@ class Exit(Struct, frozen=True):
 
     server_id: str
     code: int | None
-    asked: bool
-    """The end was asked for through :meth:`Fabric.stop_server` or :meth:`Fabric.delete_server`."""
-    reboot: bool = False
-    """The server rebooted itself from inside and expects to be booted again."""
+    asked: bool  # the end was asked for through `Fabric.stop_server` or `Fabric.delete_server`
+    reboot: bool = False  # the server rebooted itself from inside and expects to be booted again
 
 
 class Traffic(Struct, frozen=True):
@@ -221,11 +199,10 @@ class Usage(Struct, frozen=True):
 
     cpu_ns: int
     memory_bytes: int
-    read_bytes: int
-    """From disks; what the kernel had in memory is not among them."""
+    read_bytes: int  # from disks; what the kernel had in memory is not among them
     written_bytes: int
+    # By the ids of its ports; empty where servers share the machine's network.
     ports: Mapping[str, Traffic] = field(default_factory=dict)
-    """By the ids of its ports; empty where servers share the machine's network."""
 
 
 class Face(StrEnum):
@@ -233,22 +210,19 @@ class Face(StrEnum):
 
     WRITE = "write"
     READ = "read"
-    CLOSED = "closed"
-    """Nothing is there, and nothing can be written."""
+    CLOSED = "closed"  # nothing is there, and nothing can be written
 
 
 class Share(Struct, frozen=True):
     """A file system that servers mount from somewhere in their networks."""
 
     id: str
-    source: str
-    """From where: servers find it in their tables of mounts."""
-    disk: Path
-    """Directory of the share's own, laid out as that of a volume."""
+    source: str  # from where: servers find it in their tables of mounts
+    disk: Path  # directory of the share's own, laid out as that of a volume
 
 
+# Returns what servers take of the machine, by their ids; raises `FabricError`.
 Measure = Callable[[], Awaitable[Mapping[str, Usage]]]
-"""Returns what servers take of the machine, by their ids; raises :class:`FabricError`."""
 
 
 class Storage(Protocol):
@@ -313,16 +287,11 @@ class Fabric(Protocol):
     step, the cause and a remedy.
     """
 
-    storage: Storage
-    """The files of servers: their disks and volumes."""
-    appliances: Appliances | None
-    """None where nothing can be reached in networks."""
-    resolvers: Resolvers
-    """The name servers that servers ask."""
-    exports: Exports
-    """Answers servers that ask for shares."""
-    usage: Measure
-    """Returns the present resource usage of each running server."""
+    storage: Storage  # the files of servers: their disks and volumes
+    appliances: Appliances | None  # none where nothing can be reached in networks
+    resolvers: Resolvers  # the name servers that servers ask
+    exports: Exports  # answers servers that ask for shares
+    usage: Measure  # returns the present resource usage of each running server
 
     @property
     def capabilities(self) -> Capabilities:

@@ -22,15 +22,13 @@ from localcloud.key_manager.model.payloads import PayloadCipher
 from localcloud.key_manager.model.state import PREFIX, State
 from localcloud.web.http import ApiError, BadRequestError, RequestContext
 
+# That listeners can speak.
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
-"""That listeners can speak."""
 
 
 class _Certificate(Struct, frozen=True):
-    chain: bytes
-    """The certificate and those of its issuers, in PEM."""
-    key: bytes
-    """Unencrypted, in PEM."""
+    chain: bytes  # the certificate and those of its issuers, in PEM
+    key: bytes  # unencrypted, in PEM
 
     def names(self) -> set[str]:
         """Return the host names for which it is."""

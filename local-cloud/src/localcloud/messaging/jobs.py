@@ -21,10 +21,8 @@ from localcloud.messaging.model.state import TRUST, State
 _LOG = logging.getLogger(__name__)
 _WORKERS = 10
 _MOST_WAITING = 1000
-_SECONDS = 10
-"""For which a receiver may take its time."""
-_RETRY = 500
-"""The least status with which a receiver has not taken a message."""
+_SECONDS = 10  # for which a receiver may take its time
+_RETRY = 500  # the least status with which a receiver has not taken a message
 _STEP = 5
 _LONGEST_PAUSE = 3600
 _MOST_TRIES = 100

@@ -14,10 +14,8 @@ from localcloud.metrics.model.series import METHODS, Points, Span, reduce, reduc
 _DEEPEST = 20
 _MOST_WORDS = 2000
 _MOST_SERIES = 1000
-Grid = Mapping[float, Points]
-"""Points by granularity."""
-Fetch = Callable[[str, str], "list[Line]"]
-"""Returns the metrics of a name or id by a method."""
+Grid = Mapping[float, Points]  # points by granularity
+Fetch = Callable[[str, str], "list[Line]"]  # returns the metrics of a name or id by a method
 
 
 class Line(Struct, frozen=True):
@@ -104,10 +102,9 @@ class Evaluation(Struct, frozen=True):
     """Carries operations out."""
 
     fetch: Fetch
+    # Per cent of the metrics that must have a point for it to be in what is put together.
     overlap: float = 100.0
-    """Per cent of the metrics that must have a point for it to be in what is put together."""
-    fill: float | None = None
-    """Stands for points that are not there; not a number leaves them out."""
+    fill: float | None = None  # stands for points that are not there; not a number leaves them out
 
     def run(self, operations: Any) -> list[Line]:
         """Return the metrics that operations yield; raises ApiError."""

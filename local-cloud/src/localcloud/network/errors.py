@@ -8,8 +8,9 @@ from localcloud.web.http import (
     NotFoundError,
 )
 
+# Kinds in the names of error types, where it is not just their words put together.
 _NAMES = {"floatingip": "FloatingIP", "subnetpool": "SubnetPool"}
-"""Kinds in the names of error types, where it is not just their words put together."""
+# What the network service says of a missing object, where it is not the usual sentence.
 _MISSING = {
     "router": "Router {} could not be found",
     "floatingip": "Floating IP {} could not be found",
@@ -17,7 +18,6 @@ _MISSING = {
     "security_group_rule": "Security group rule {} does not exist",
     "subnetpool": "Subnet pool {} could not be found.",
 }
-"""What the network service says of a missing object, where it is not the usual sentence."""
 
 
 def not_found(kind: str, object_id: str) -> ApiError:

@@ -30,18 +30,15 @@ class PortRequest(Struct, frozen=True):
 
     network_id: str | None = None
     port_id: str | None = None
-    fixed_ip: str | None = None
-    """The address of a new port; by default the next free one."""
+    fixed_ip: str | None = None  # the address of a new port; by default the next free one
 
 
 class ServerPlug(Struct, frozen=True):
     """The server that gets a port."""
 
     server_id: str
-    hostname: str = ""
-    """Becomes the DNS name of the port, where the port has none."""
-    host: str = "localhost"
-    """Name of the hypervisor; becomes ``binding:host_id``."""
+    hostname: str = ""  # becomes the DNS name of the port, where the port has none
+    host: str = "localhost"  # name of the hypervisor; becomes `binding:host_id`
     availability_zone: str = "nova"
 
 

@@ -27,8 +27,7 @@ _LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3
-_IDLE_SECONDS = 75
-"""Longer than clients keep an idle connection in their pools."""
+_IDLE_SECONDS = 75  # longer than clients keep an idle connection in their pools
 
 
 def run(

@@ -22,13 +22,13 @@ _SOURCES = {
 }
 _KINDS = {"nfs": "nfs", "nfs4": "nfs", "cifs": "cifs", "smb3": "cifs", "ceph": "ceph"}
 _PROTOCOLS = {"nfs": "NFS", "cifs": "CIFS", "ceph": "CEPHFS"}
+# States of a share, or snapshot, in which it can be used.
 _OPEN = frozenset(
     {
         "available", "extending", "extending_error", "shrinking", "shrinking_error",
         "shrinking_possible_data_loss_error", "awaiting_transfer",
     }
 )  # fmt: skip
-"""States of a share, or snapshot, in which it can be used."""
 
 
 def path_of(protocol: str, subject: Document) -> str:
@@ -53,8 +53,7 @@ def location_of(address: str, protocol: str, subject: Document) -> str:
 class _Mounted:
     client: Client
     face: Face
-    seen: bool
-    """The client's address is what a server of shares has seen."""
+    seen: bool  # the client's address is what a server of shares has seen
 
 
 class Exports:

@@ -19,8 +19,7 @@ from localcloud.web.http import ApiError, RequestContext
 
 _LOG = logging.getLogger(__name__)
 _GIB = 1 << 30
-Changes = Mapping[str, Any] | None
-"""What a job has changed of its object; None where that is gone."""
+Changes = Mapping[str, Any] | None  # what a job has changed of its object; None where that is gone
 Job = Callable[[ServiceContext, Document], Awaitable[Changes]]
 
 
@@ -119,6 +118,7 @@ async def _delete_snapshot(tools: ServiceContext, snapshot: Document) -> Changes
     return None
 
 
+# By kind: the job, and the status of a share after a failure.
 _SHARES: Mapping[str, tuple[Job, str]] = {
     "create": (_create, "error"),
     "delete": (_delete, "error_deleting"),
@@ -126,7 +126,6 @@ _SHARES: Mapping[str, tuple[Job, str]] = {
     "shrink": (_shrink, "shrinking_error"),
     "revert": (_revert, "reverting_error"),
 }
-"""By kind: the job, and the status of a share after a failure."""
 _SNAPSHOTS: Mapping[str, tuple[Job, str]] = {
     "create": (_create_snapshot, "error"),
     "delete": (_delete_snapshot, "error_deleting"),

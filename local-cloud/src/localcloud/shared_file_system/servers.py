@@ -28,8 +28,7 @@ from localcloud.shared_file_system.model.state import SERVERS_HOST, State
 from localcloud.web.http import ApiError, RequestContext
 
 OWNER = "manila:share"
-PORTS = {"NFS": 2049, "CIFS": 445, "CEPHFS": 6789}
-"""At which servers of shares listen, by protocol."""
+PORTS = {"NFS": 2049, "CIFS": 445, "CEPHFS": 6789}  # at which servers of shares listen, by protocol
 _WORD_BYTES = 16
 _SECONDS = 5.0
 _ALL = tuple(Rule(Direction.EGRESS, version) for version in ("IPv4", "IPv6"))

@@ -17,18 +17,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-JSON_BODY_LIMIT = 1 << 20
-"""Bytes that a JSON request body may have."""
-STACK_USER = "heat_stack_user"
-"""The role of the users that stacks make for their servers."""
+JSON_BODY_LIMIT = 1 << 20  # bytes that a JSON request body may have
+STACK_USER = "heat_stack_user"  # the role of the users that stacks make for their servers
+# Bytes of a request body that are read before the caller is known, as in Keystone.
 UNKNOWN_BODY_LIMIT = 112 * 1024
-"""Bytes of a request body that are read before the caller is known, as in Keystone."""
+# Bytes of request bodies that one project may have in memory, waiting for their rest.
 OWNED_BODIES_LIMIT = 64 << 20
-"""Bytes of request bodies that one project may have in memory, waiting for their rest."""
+# The extension of a connection to which the project of a request is announced.
 OWNER = "localcloud.owner"
-"""The extension of a connection to which the project of a request is announced."""
-PAGE_LIMIT = 1000
-"""Items in one page of a list, at most."""
+PAGE_LIMIT = 1000  # items in one page of a list, at most
 
 
 @dataclass(frozen=True)
@@ -41,12 +38,9 @@ class RequestContext:
     project_id: str | None = None
     project_name: str = ""
     project_domain_id: str | None = None
-    domain_id: str | None = None
-    """The domain of a domain-scoped token."""
-    system: bool = False
-    """The token is scoped to the whole system."""
-    roles: tuple[str, ...] = ()
-    """Names of the roles, implied ones included."""
+    domain_id: str | None = None  # the domain of a domain-scoped token
+    system: bool = False  # the token is scoped to the whole system
+    roles: tuple[str, ...] = ()  # names of the roles, implied ones included
     token: str = field(default="", repr=False)
     trust_id: str | None = None
     application_credential_id: str | None = None
@@ -242,8 +236,8 @@ def wrapped(content: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
+# What a handler returns: a response, or the JSON object of one, or None for an empty one.
 Answer = Response | Mapping[str, Any] | None
-"""What a handler returns: a response, or the JSON object of one, or None for an empty one."""
 Handler = Callable[[Request], Awaitable[Answer]]
 
 
@@ -289,8 +283,7 @@ class PageQuery(Struct, frozen=True):
 
     limit: int | None = None
     marker: str | None = None
-    sort: tuple[tuple[str, str], ...] = ()
-    """Pairs of field and direction (``asc`` or ``desc``)."""
+    sort: tuple[tuple[str, str], ...] = ()  # pairs of field and direction (`asc` or `desc`)
     reverse: bool = False
 
     @staticmethod
@@ -321,8 +314,7 @@ class Page(Struct, frozen=True):
     """One page of a list."""
 
     items: list[dict[str, Any]]
-    more: bool
-    """There are items beyond this page, in the direction of the query."""
+    more: bool  # there are items beyond this page, in the direction of the query
 
 
 def page(

@@ -9,21 +9,19 @@ from starlette.datastructures import Headers
 from localcloud.web.http import BadRequestError, NotAcceptableError
 
 _NUMBER = re.compile(r"(\d{1,4})\.(\d{1,4})")
+# The header of all services, with a term for each: `compute 2.90`.
 _COMMON = "OpenStack-API-Version"
-"""The header of all services, with a term for each: ``compute 2.90``."""
 
 
 class Microversions(Struct, frozen=True):
     """Those that an API has, by their minor numbers below one major version."""
 
     major: int
-    minimum: int
-    """What a request gets that asks for none."""
+    minimum: int  # what a request gets that asks for none
     maximum: int
+    # The service's word in the common header; None where that says nothing of the service.
     word: str | None = None
-    """The service's word in the common header; None where that says nothing of the service."""
-    header: str | None = None
-    """A header of the service's own."""
+    header: str | None = None  # a header of the service's own
 
     def negotiate(self, headers: Headers) -> "Microversion":
         """Return the version that a request asks for.

@@ -20,12 +20,12 @@ class Access(IntEnum):
 
 
 _READING = ("GET", "HEAD")
+# Roles that are enough. Administrators are known by more than the name of their role.
 _SUFFICIENT = {
     Access.READER: frozenset({"reader", "member"}),
     Access.MEMBER: frozenset({"member"}),
     Access.ADMIN: frozenset[str](),
 }
-"""Roles that are enough. Administrators are known by more than the name of their role."""
 
 
 def lacking(caller: RequestContext, method: str, needed: Access | None) -> Access | None:
@@ -40,8 +40,8 @@ def lacking(caller: RequestContext, method: str, needed: Access | None) -> Acces
     return needed
 
 
+# Raises `ForbiddenError` if the roles of a caller do not allow the method on the path.
 Permit = Callable[[RequestContext, str, str], None]
-"""Raises :class:`ForbiddenError` if the roles of a caller do not allow the method on the path."""
 
 
 def by_role(*searches: str) -> Permit:

@@ -1,4 +1,3 @@
 """The workflow service: workflows in Mistral's language, and their engine."""
 
-PREFIX = "/workflow"
-"""Where the application mounts it."""
+PREFIX = "/workflow"  # where the application mounts it

@@ -7,8 +7,7 @@ from localcloud.core.store import Document
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import ERROR
 
-_LONGEST = 65_000
-"""Characters of a reason."""
+_LONGEST = 65_000  # characters of a reason
 
 
 class RunFailedError(Exception):

@@ -12,8 +12,7 @@ from localcloud.core.store import Document
 
 _MOST = 20
 _LONGEST = 366 * 86400
-_YEARS = 5
-"""In which a start must come again."""
+_YEARS = 5  # in which a start must come again
 
 
 @cache

@@ -13,10 +13,8 @@ from localcloud.web.http import RequestContext
 OK, ALARM, UNKNOWN = "ok", "alarm", "insufficient data"
 STATES = (OK, ALARM, UNKNOWN)
 DEFAULT_QUOTA = 500
-_MOST_CHANGES = 100
-"""That are remembered of an alarm: the newest."""
-_MOST_REMEMBERED = 10_000
-"""Changes that are remembered altogether, of deleted alarms as well."""
+_MOST_CHANGES = 100  # that are remembered of an alarm: the newest
+_MOST_REMEMBERED = 10_000  # changes that are remembered altogether, of deleted alarms as well
 
 
 class State:

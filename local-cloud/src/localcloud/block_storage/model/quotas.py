@@ -4,6 +4,7 @@ from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import ApiError
 
+# More than a new cloud has: this one is for a whole test suite.
 DEFAULTS = {
     "volumes": 2000,
     "snapshots": 2000,
@@ -13,9 +14,7 @@ DEFAULTS = {
     "backup_gigabytes": 100_000,
     "groups": 10,
 }
-"""More than a new cloud has: this one is for a whole test suite."""
-BY_TYPE = ("volumes", "snapshots", "gigabytes")
-"""What is also limited for each type of volume."""
+BY_TYPE = ("volumes", "snapshots", "gigabytes")  # what is also limited for each type of volume
 DEFAULT_CLASS = "class:default"
 _UNLIMITED = -1
 _KINDS = {

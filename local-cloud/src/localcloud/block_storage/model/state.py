@@ -12,8 +12,8 @@ from localcloud.core.store import Collection, Document
 from localcloud.web.http import NotFoundError, RequestContext
 
 ZONE = "nova"
+# The one back end, in the service's way of naming it.
 HOST = "localhost@local#local"
-"""The one back end, in the service's way of naming it."""
 
 
 class State:

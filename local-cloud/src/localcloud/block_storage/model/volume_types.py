@@ -4,8 +4,8 @@ from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import NotFoundError, RequestContext
 
+# The name of the type that volumes have which ask for none; every cloud has it.
 DEFAULT_TYPE = "__DEFAULT__"
-"""The name of the type that volumes have which ask for none; every cloud has it."""
 _SHARED = "<is> true"
 
 

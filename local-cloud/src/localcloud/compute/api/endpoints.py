@@ -19,6 +19,7 @@ from localcloud.compute.api.call import Call
 from localcloud.compute.service import ComputeService
 from localcloud.web.api_request import Endpoint, routes_of
 
+# In the order in which paths are tried.
 ENDPOINTS: tuple[Endpoint, ...] = (
     *servers.ENDPOINTS,
     *server_actions.ENDPOINTS,
@@ -32,7 +33,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *administration.ENDPOINTS,
     *aggregates.ENDPOINTS,
 )
-"""In the order in which paths are tried."""
 
 
 def routes(service: ComputeService) -> list[Route]:

@@ -46,6 +46,7 @@ _FOR_ALL: dict[str, Test] = {
     "image": lambda s, wanted: s["image_id"] == wanted.rsplit("/", 1)[-1],
     "reservation_id": _equals(lambda s: s["reservation_id"]),
 }
+# For everybody from 2.83 on, before that for administrators.
 _LATER: dict[str, Test] = {
     "availability_zone": _equals(lambda s: s["zone"]),
     "config_drive": lambda s, wanted: s["config_drive"] == boolean(wanted),
@@ -59,7 +60,6 @@ _LATER: dict[str, Test] = {
     "progress": lambda s, wanted: True,
     "user_id": _equals(lambda s: s["user_id"]),
 }
-"""For everybody from 2.83 on, before that for administrators."""
 _FOR_ADMINS: dict[str, Test] = {
     "host": _equals(lambda s: s["host"]),
     "node": _equals(lambda s: s["host"]),

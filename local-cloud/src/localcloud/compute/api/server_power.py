@@ -14,8 +14,8 @@ from localcloud.compute.server_request import USER_DATA_LIMIT, password, persona
 from localcloud.core.store import Document
 from localcloud.web.http import Answer, BadRequestError, respond
 
+# Does an action with the arguments of the body; nothing stands for 202.
 Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
-"""Does an action with the arguments of the body; nothing stands for 202."""
 _SOFT = frozenset({"active"})
 _HARD = frozenset({"active", "stopped", "paused", "suspended", "error"})
 _REBOOTING = frozenset({"rebooting"})

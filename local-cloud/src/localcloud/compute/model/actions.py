@@ -4,8 +4,7 @@ from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import RequestContext
 
-_KEPT = 200
-"""Actions remembered for one server."""
+_KEPT = 200  # actions remembered for one server
 
 
 def record(state: State, context: RequestContext, server_id: str, action: str) -> str:

@@ -7,6 +7,7 @@ from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 
+# Id, name, memory in MiB, processors, disk in GiB.
 _FIRST = (
     ("42", "m1.nano", 64, 1, 1),
     ("1", "m1.tiny", 256, 1, 1),
@@ -21,7 +22,6 @@ _FIRST = (
     ("d3", "ds2G", 2048, 2, 10),
     ("d4", "ds4G", 4096, 4, 20),
 )
-"""Id, name, memory in MiB, processors, disk in GiB."""
 
 
 def bootstrap(state: State) -> None:

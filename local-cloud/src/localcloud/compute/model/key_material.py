@@ -4,8 +4,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from msgspec import Struct
 
-BITS = 2048
-"""Size of new RSA keys."""
+BITS = 2048  # size of new RSA keys
 
 
 class KeyMaterial(Struct, frozen=True):

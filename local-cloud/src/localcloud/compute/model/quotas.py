@@ -4,6 +4,8 @@ from localcloud.compute.model.state import State
 from localcloud.web.http import QuotaExceededError
 
 UNLIMITED = -1
+# What a project may have as long as nobody says otherwise; `ram` in MiB. Wide enough for stacks of
+# a thousand servers: here a server costs what its processes use.
 DEFAULTS = {
     "instances": 2000,
     "cores": 8000,
@@ -20,12 +22,8 @@ DEFAULTS = {
     "security_groups": UNLIMITED,
     "security_group_rules": UNLIMITED,
 }
-"""What a project may have as long as nobody says otherwise; ``ram`` in MiB.
-
-Wide enough for stacks of a thousand servers: here a server costs what its processes use.
-"""
+# The project whose limits are those of all that have none of their own.
 DEFAULT_CLASS = "class:default"
-"""The project whose limits are those of all that have none of their own."""
 
 
 def defaults(state: State) -> dict[str, int]:

@@ -10,8 +10,7 @@ from localcloud.compute.model.state import State
 from localcloud.core.store import Document
 from localcloud.web.http import ConflictError, NotFoundError, RequestContext
 
-NO_STATE, RUNNING, PAUSED, SHUTDOWN = 0, 1, 3, 4
-"""Power states."""
+NO_STATE, RUNNING, PAUSED, SHUTDOWN = 0, 1, 3, 4  # power states
 DELETING = "deleting"
 
 _STATUS = {

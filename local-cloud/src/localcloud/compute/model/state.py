@@ -6,8 +6,8 @@ from pathlib import Path
 from localcloud.core.cloud import Cloud
 from localcloud.core.store import Document
 
+# How many deleted servers are remembered, for lists of deleted servers and for usage reports.
 TOMBSTONES = 1000
-"""How many deleted servers are remembered, for lists of deleted servers and for usage reports."""
 
 
 class State:

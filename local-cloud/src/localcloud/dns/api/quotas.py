@@ -8,6 +8,7 @@ from localcloud.dns.errors import DnsError, invalid
 from localcloud.dns.model.state import State
 from localcloud.web.http import context, read_json, route
 
+# More zones than a new cloud allows: this one is for a whole test suite.
 DEFAULTS = {
     "zones": 1000,
     "zone_recordsets": 500,
@@ -15,7 +16,6 @@ DEFAULTS = {
     "recordset_records": 20,
     "api_export_size": 1000,
 }
-"""More zones than a new cloud allows: this one is for a whole test suite."""
 _UNLIMITED = -1
 
 

@@ -14,8 +14,7 @@ from localcloud.dns.model.state import State
 from localcloud.dns.name_server.answers import answer
 
 _LOG = logging.getLogger(__name__)
-_PORTS = (53, 8053)
-"""The second where the first needs a right that the cloud does not have."""
+_PORTS = (53, 8053)  # the second where the first needs a right that the cloud does not have
 _SECONDS = 5.0
 _MOST_BYTES = 65535
 _MOST_CONNECTIONS = 100

@@ -53,22 +53,18 @@ class Mount(IntFlag):
 class Resolve(IntFlag):
     """Flags of ``openat2(2)`` for the resolution of a path."""
 
-    NO_MAGICLINKS = 0x02
-    """Refuse links of /proc that lead to open files of a process."""
-    NO_SYMLINKS = 0x04
-    """Refuse symbolic links of any kind, also as the last part."""
-    BENEATH = 0x08
-    """Refuse what leads out of the directory: absolute paths, ``..``, links."""
+    NO_MAGICLINKS = 0x02  # refuse links of /proc that lead to open files of a process
+    NO_SYMLINKS = 0x04  # refuse symbolic links of any kind, also as the last part
+    BENEATH = 0x08  # refuse what leads out of the directory: absolute paths, `..`, links
+    # Take the directory as the root directory: of absolute paths and links, and above which `..`
+    # does not lead.
     IN_ROOT = 0x10
-    """Take the directory as the root directory: of absolute paths and links, and above which
-    ``..`` does not lead."""
 
 
 MNT_DETACH = 2
+# Numbers of system calls that libc does not name; the same on all machines since Linux 5.2.
 _OPEN_TREE, _MOVE_MOUNT = 428, 429
-"""Numbers of system calls that libc does not name; the same on all machines since Linux 5.2."""
-_OPENAT2 = 437
-"""The number on all machines, since Linux 5.6."""
+_OPENAT2 = 437  # the number on all machines, since Linux 5.6
 _AT_FDCWD = -100
 _CLONE_TREE = 1
 _FROM_DESCRIPTOR = 4

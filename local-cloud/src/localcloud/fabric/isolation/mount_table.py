@@ -16,8 +16,7 @@ class Mounted(Struct, frozen=True):
     """One mount."""
 
     device: str
-    root: str
-    """The directory of the file system that is mounted."""
+    root: str  # the directory of the file system that is mounted
     target: str
 
     def shows(self, other: "Mounted") -> bool:

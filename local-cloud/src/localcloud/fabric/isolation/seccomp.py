@@ -21,8 +21,8 @@ _INSTRUCTION = struct.Struct("=HBBI")
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 
 _MACHINES = {"x86_64": (0xC000003E, "x86_64"), "aarch64": (0xC00000B7, "generic")}
+# By the kernel's name of the machine: its mark in filters, and the table of its calls.
 _MACHINES["riscv64"] = (0xC00000F3, "generic")
-"""By the kernel's name of the machine: its mark in filters, and the table of its calls."""
 
 _REFUSED = {
     "x86_64": {

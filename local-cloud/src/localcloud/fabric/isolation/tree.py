@@ -19,12 +19,12 @@ from localcloud.fabric.interface import FabricError
 from localcloud.fabric.isolation import kernel
 from localcloud.fabric.isolation.kernel import Resolve
 
+# Most directories in each other: each holds a descriptor, and a frame of the interpreter.
 DEEPEST = 400
-"""Most directories in each other: each holds a descriptor, and a frame of the interpreter."""
+# What a disk holds: its root directory where there are no overlays, else what lies above.
 LAYER_PARTS = ("root", "upper")
-"""What a disk holds: its root directory where there are no overlays, else what lies above."""
+# Directories in a disk, volume or share that the fabric reads, writes or mounts.
 _OWN_PARTS = (*LAYER_PARTS, "work", "blank", "seen", "seen-only")
-"""Directories in a disk, volume or share that the fabric reads, writes or mounts."""
 _BENEATH = Resolve.BENEATH | Resolve.NO_SYMLINKS | Resolve.NO_MAGICLINKS
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 

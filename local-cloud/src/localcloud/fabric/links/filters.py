@@ -227,8 +227,7 @@ def messages(ports: Mapping[str, Port]) -> list[Message]:
 class Filters:
     """The packet filter of the network namespace in which this object was made."""
 
-    redirects = True
-    """Connections can be redirected."""
+    redirects = True  # connections can be redirected
 
     def __init__(self) -> None:
         self._netlink = Netlink(NETLINK_NETFILTER)
@@ -262,10 +261,8 @@ def _redirect(port: int) -> bytes:
 class Redirect(Struct, frozen=True):
     """A redirect of packets for ``target`` to ``listener`` on the server's own loopback."""
 
-    target: str
-    """A CIDR."""
-    port: int | None
-    """The destination port; None for every one."""
+    target: str  # a CIDR
+    port: int | None  # the destination port; None for every one
     listener: int
     protocol: str = "tcp"
 

@@ -22,17 +22,16 @@ from localcloud.fabric.links import relays
 from localcloud.fabric.links.filters import permits
 from localcloud.fabric.links.switch import HOST_SOURCE
 
-PRIVILEGED_OFFSET = 8000
-"""A port that this user may not bind appears this much higher."""
+PRIVILEGED_OFFSET = 8000  # a port that this user may not bind appears this much higher
 
 _POLL_SECONDS = 0.1
+# Length of the pause after a round, as a multiple of the time that the round took.
 _PAUSE_LIVELY, _PAUSE_QUIET = 4, 19
-"""Length of the pause after a round, as a multiple of the time that the round took."""
 _LIVELY_SECONDS = 10.0
 _MOST_PORTS = 256
 _TABLE_BYTES = 1 << 20
+# What the kernel gives of a table at a time, and more than any of its rows takes.
 _PAGE_BYTES, _ROW_BYTES = os.sysconf("SC_PAGE_SIZE"), 256
-"""What the kernel gives of a table at a time, and more than any of its rows takes."""
 _LISTENING = "0A"
 _LISTENING_ROW = _LISTENING.encode()
 Dial = Callable[[FloatingIP, int], Awaitable[relays.Streams]]
@@ -99,8 +98,8 @@ class _Bound:
     listeners: dict[int, tuple[relays.Listener, Forwarding]] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
     looked_at: float = 0.0
+    # No look for the server's sake before then: it may ask as often as it likes.
     rests_until: float = 0.0
-    """No look for the server's sake before then: it may ask as often as it likes."""
 
 
 def _open_listener(address: str, port: int) -> socket.socket | None:

@@ -16,8 +16,8 @@ from localcloud.fabric.resolvers import Resolvers
 _DNS_SECONDS = 5.0
 _MOST_QUESTIONS = 200
 _LARGEST_DATAGRAM = 65535
+# Where an answer says that its sender does not know about such names.
 _CODE_BYTE, _CODE_BITS, _REFUSED = 3, 0x0F, 5
-"""Where an answer says that its sender does not know about such names."""
 
 
 class DnsRelay:

@@ -25,14 +25,13 @@ _SO_ORIGINAL_DST = 80
 _CHUNK = 1 << 16
 HALF_OPEN_SECONDS = 60.0  # idle time of a connection after one direction has ended
 _CLOSING_SECONDS = 10.0
+# Seconds, seconds and a number: a peer that vanished is noticed within two minutes.
 _KEEPALIVE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
-"""Seconds, seconds and a number: a peer that vanished is noticed within two minutes."""
-MOST_OF_OWNER = 256
-"""Connections of one server, or of one address behind a router."""
+MOST_OF_OWNER = 256  # connections of one server, or of one address behind a router
+# Of what the process may open, for each connection: two are used, and half is left for others.
 _DESCRIPTORS_EACH = 4
-"""Of what the process may open, for each connection: two are used, and half is left for others."""
+# Where `struct tcp_info` has the milliseconds since data were sent and received.
 _LAST_SENT, _LAST_RECEIVED = slice(44, 48), slice(52, 56)
-"""Where ``struct tcp_info`` has the milliseconds since data were sent and received."""
 _LARGEST_REQUEST = 16 << 10
 _REQUEST_SECONDS = 30.0
 _ACCEPT_PAUSE_SECONDS = 0.05
@@ -161,8 +160,7 @@ def _idle_milliseconds(connection: socket.socket) -> int:
     return min(int.from_bytes(info[each], "little") for each in (_LAST_SENT, _LAST_RECEIVED))
 
 
-LIMITS = ConnectionLimits()
-"""Of this process: its descriptors are what all relays share."""
+LIMITS = ConnectionLimits()  # of this process: its descriptors are what all relays share
 
 
 def original_destination(connection: socket.socket) -> tuple[str, int]:
@@ -231,8 +229,7 @@ async def serve_metadata(server: Server, near: Streams) -> None:
         writer.write(_head(Answer(400, b"")))
 
 
-Owner = Callable[[socket.socket], Hashable]
-"""Returns the owner of a connection."""
+Owner = Callable[[socket.socket], Hashable]  # returns the owner of a connection
 
 
 class Listener:

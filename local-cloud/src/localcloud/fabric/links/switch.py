@@ -18,8 +18,8 @@ from localcloud.fabric.isolation.kernel import Clone
 from localcloud.fabric.links.filters import Filters, NoFilters, masquerade, no_way_out, outward
 from localcloud.fabric.links.links import Links, set_sysctl
 
+# The address under which the host's connections to floating addresses reach servers.
 HOST_SOURCE = "100.64.0.1"
-"""The address under which the host's connections to floating addresses reach servers."""
 
 _ROUTE_PRIORITY = 100
 
@@ -31,8 +31,7 @@ class SwitchPorts:
     namespace: int
     links: Links
     filters: Filters | NoFilters
-    names: dict[str, str] = field(default_factory=dict)
-    """Link names by port id."""
+    names: dict[str, str] = field(default_factory=dict)  # link names by port id
     routes: set[tuple[str, str]] = field(default_factory=set)
 
     def close(self) -> None:

@@ -17,8 +17,7 @@ from localcloud.fabric.process.machines import RunningServer
 from localcloud.fabric.storage import archives, disks, shares, volumes
 
 Request = dict[str, Any]
-LATER = object()
-"""The result of an operation that answers on its own."""
+LATER = object()  # the result of an operation that answers on its own
 _SAID = 4096
 _ON_DISKS: Mapping[str, Callable[..., None]] = {
     "remove_disk": disks.remove_disk,

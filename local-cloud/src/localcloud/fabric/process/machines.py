@@ -36,11 +36,11 @@ from localcloud.guest.cloud_init.instance import Instance
 from localcloud.guest.programs import commands
 
 _MOST_PROCESSES = 2048
+# Of one server. All servers together have 64, half of what kernels allow to the host's user.
 _MOST_INOTIFY = 16
-"""Of one server. All servers together have 64, half of what kernels allow to the host's user."""
+# How much sooner than others a server's programs are ended where the machine has no memory left, on
+# the kernel's scale of a thousand.
 _FIRST_TO_GO = 500
-"""How much sooner than others a server's programs are ended where the machine has no memory left,
-on the kernel's scale of a thousand."""
 _USUAL_FILES = 1024
 _CLOSED_ABOVE = 1 << 16
 
@@ -54,8 +54,7 @@ class Plan(Struct, frozen=True):
     vcpus: int
     many_users: bool
     disk: Path
-    base: Path
-    """Of the built-in image."""
+    base: Path  # of the built-in image
     image: Path | None
     volumes: tuple[Volume, ...]
 
@@ -64,8 +63,7 @@ class Plan(Struct, frozen=True):
 class Machine:
     """Properties of this machine for every server."""
 
-    state: Path
-    """Directory of the files that servers share."""
+    state: Path  # directory of the files that servers share
     overlays: bool
     own_proc: bool
     many_users: bool
@@ -87,12 +85,9 @@ class RunningServer:
     pid: int
     pidfd: int
     cabling: SwitchPorts
-    ports: dict[str, Port]
-    """By the name of the link."""
-    requests: socket.socket
-    """Asks its first process to run commands."""
-    namespaces: Namespaces | None = None
-    """In which it mounts, as soon as it is up."""
+    ports: dict[str, Port]  # by the name of the link
+    requests: socket.socket  # asks its first process to run commands
+    namespaces: Namespaces | None = None  # in which it mounts, as soon as it is up
     asked: bool = False
 
     def take_namespaces(self) -> None:
@@ -209,11 +204,9 @@ def _bind_names(host: str, port: int) -> socket.socket:
 class MachineResources(Struct, frozen=True):
     """Resources passed on for a server: descriptors from the cloud, and its volumes."""
 
-    facts: int
-    """A file with secrets of the server, which its first process reads."""
+    facts: int  # a file with secrets of the server, which its first process reads
     console: int
-    shown: tuple[volumes.Shown, ...] = ()
-    """Its volumes."""
+    shown: tuple[volumes.Shown, ...] = ()  # its volumes
 
 
 def start(

@@ -54,8 +54,7 @@ class _Booted:
     listeners: list[relays.Listener] = field(default_factory=list)
     names: DnsRelay | None = None
     up: bool = False
-    exit: Exit | None = None
-    """How it ended while it was not up yet."""
+    exit: Exit | None = None  # how it ended while it was not up yet
 
 
 def absolute(path: Path) -> str:

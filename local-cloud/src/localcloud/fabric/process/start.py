@@ -21,8 +21,8 @@ from localcloud.fabric.process import channel
 
 _HELLO_SECONDS = 60.0
 _MOST_FILES = 1 << 16
+# What is needed to find programs. All else in the environment may be a secret.
 _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME")
-"""What is needed to find programs. All else in the environment may be a secret."""
 
 
 class OwnerStart(Struct, frozen=True):
@@ -30,8 +30,7 @@ class OwnerStart(Struct, frozen=True):
 
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
-    services: tuple[tuple[str, int], ...]
-    """What servers reach under the same address as the host."""
+    services: tuple[tuple[str, int], ...]  # what servers reach under the same address as the host
     floating: tuple[str, ...]
 
     def complete(self) -> "OwnerProcess":

@@ -20,8 +20,7 @@ from localcloud.fabric.isolation import tree
 from localcloud.fabric.isolation.tree import LAYER_PARTS
 from localcloud.fabric.storage.extraction import XATTR, Facts, extract
 
-_IDS = 1 << 16
-"""Ids that servers have. Archives of earlier clouds have the host's ids for them."""
+_IDS = 1 << 16  # ids that servers have. Archives of earlier clouds have the host's ids for them.
 _TYPES = {
     stat.S_IFDIR: tarfile.DIRTYPE,
     stat.S_IFREG: tarfile.REGTYPE,
@@ -30,8 +29,8 @@ _TYPES = {
     stat.S_IFCHR: tarfile.CHRTYPE,
     stat.S_IFBLK: tarfile.BLKTYPE,
 }
+# Where files are that have several names, by their device and number.
 _Links = dict[tuple[int, int], tuple[str, ...]]
-"""Where files are that have several names, by their device and number."""
 
 
 def pack(disk: Path, archive: Path) -> None:

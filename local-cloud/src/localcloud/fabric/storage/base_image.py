@@ -19,8 +19,8 @@ from localcloud.fabric.isolation.kernel import Mount
 from localcloud.guest.programs import commands
 
 _DEFAULT_USER = "stoker"
+# Further names of the default user, as images of distributions have them.
 _USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
-"""Further names of the default user, as images of distributions have them."""
 _FORMAT = "9"
 TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
@@ -39,26 +39,24 @@ _NOT_COPIED = {
 }  # fmt: skip
 _LARGEST_COPIED_FILE = 4 << 20
 _PACKAGES, _LISTS = Path("var/lib/dpkg"), Path("var/lib/apt/lists")
+# Directories of the host that servers have as their own, with those below them: packages put files
+# there, and the host's root is not root in servers.
 _PROGRAMS, _STATES = ("usr", "opt"), ("var/lib/apt", "var/lib/dpkg")
-"""Directories of the host that servers have as their own, with those below them: packages put files
-there, and the host's root is not root in servers."""
+# The most directories below one of the second level that become the servers' own. The upper ones
+# count first; the deep ones of a large tree belong to one package.
 _MOST_BELOW = 600
-"""The most directories below one of the second level that become the servers' own.
-
-The upper ones count first; the deep ones of a large tree belong to one package.
-"""
+# Directories whose files dpkg links to and changes in place: servers have copies of these.
 _CHANGED_BY_DPKG = (".", "triggers")
-"""Directories whose files dpkg links to and changes in place: servers have copies of these."""
 _LOCKS = (
     _PACKAGES / "lock",
     _PACKAGES / "lock-frontend",
     _PACKAGES / "triggers/Lock",
     _LISTS / "lock",
 )
+# In the base: the root directory, and directories of our own that stand for those of the host.
 BASE_ROOT, OWN = "root", "own"
-"""In the base: the root directory, and directories of our own that stand for those of the host."""
+# Beside the bases: the thousands of directories that stand for those of /usr, in memory.
 _MEMORY = "own"
-"""Beside the bases: the thousands of directories that stand for those of /usr, in memory."""
 
 
 def own_layers(base: Path) -> tuple[Path, Path]:

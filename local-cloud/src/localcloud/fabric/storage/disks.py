@@ -67,10 +67,8 @@ class Layers(Struct, frozen=True):
     """The layers of a root directory."""
 
     disk: Path
-    base: Path
-    """The base of the ``host`` image."""
-    image: Path | None
-    """An unpacked image, or None for the ``host`` image."""
+    base: Path  # the base of the `host` image
+    image: Path | None  # an unpacked image, or None for the `host` image
     overlays: bool
 
 

@@ -29,28 +29,25 @@ from localcloud.fabric.isolation import tree
 
 _MOST_MEMBERS = 2_000_000
 _MOST_BYTES = 64 << 30
-_LONGEST_HEADER = 1 << 20
-"""Bytes of what describes one member: its names, attributes and holes."""
-_MOST_GLOBALS = 100
-"""Attributes that an archive may give to all members that follow."""
+_LONGEST_HEADER = 1 << 20  # bytes of what describes one member: its names, attributes and holes
+_MOST_GLOBALS = 100  # attributes that an archive may give to all members that follow
 _CHUNK = 1 << 18
 _ZEROS = bytes(_CHUNK)
 XATTR = "SCHILY.xattr."
-_WHITEOUT = (0, 0)
-"""Device numbers of the node that marks a deleted file."""
+_WHITEOUT = (0, 0)  # device numbers of the node that marks a deleted file
+# What the reader of archives raises, and the decompressors, for what is no archive.
 _UNREADABLE = (
     tarfile.TarError, EOFError, OSError, ValueError, ArithmeticError, LookupError, RecursionError,
     lzma.LZMAError, zlib.error,
 )  # fmt: skip
-"""What the reader of archives raises, and the decompressors, for what is no archive."""
 
 
 class Facts(Struct, frozen=True):
     """Owner, mode and times of a member after it is unpacked."""
 
     mode: int
+    # Ids of its user and group; None means those of the unpacking process.
     owner: tuple[int, int] | None
-    """Ids of its user and group; None means those of the unpacking process."""
     mtime: float
     attributes: dict[str, bytes]
 

@@ -19,16 +19,14 @@ from localcloud.fabric.isolation.mount_table import Namespaces, mounts
 from localcloud.fabric.isolation.tree import named
 from localcloud.fabric.storage.disks import overlay
 
-_CONTENT, _BLANK = ("upper", "root"), "blank"
-"""In a share's directory, as in that of a volume."""
+_CONTENT, _BLANK = ("upper", "root"), "blank"  # in a share's directory, as in that of a volume
 
 
 class Shown(Struct, frozen=True):
     """A share as a server is to see it: where the fabric process has mounted its faces."""
 
     place: str
-    places: tuple[str, ...]
-    """Of all faces, the one above among them."""
+    places: tuple[str, ...]  # of all faces, the one above among them
 
 
 @dataclass

@@ -21,24 +21,20 @@ from localcloud.fabric.isolation.tree import named
 from localcloud.fabric.storage.base_image import BASE_ROOT
 from localcloud.fabric.storage.disks import overlay
 
+# In a volume's directory: an empty one to lie below its content, and where it is mounted.
 _BLANK, _SEEN, _SEEN_ONLY = "blank", "seen", "seen-only"
-"""In a volume's directory: an empty one to lie below its content, and where it is mounted."""
 _CONTENT = ("upper", "root")
 _PARTITIONS = "/proc/partitions"
-_MAJOR = 254
-"""Number of the driver of virtual disks."""
-_ID_LENGTH = 20
-"""So much of a volume's id is in the name of the disk, as with virtio."""
+_MAJOR = 254  # number of the driver of virtual disks
+_ID_LENGTH = 20  # so much of a volume's id is in the name of the disk, as with virtio
 
 
 class Shown(Struct, frozen=True):
     """A volume that is ready to be shown to servers."""
 
     device: str
-    by_id: str
-    """The name of the disk that follows from the volume's id."""
-    place: str
-    """Where the fabric process has mounted it."""
+    by_id: str  # the name of the disk that follows from the volume's id
+    place: str  # where the fabric process has mounted it
 
 
 @dataclass

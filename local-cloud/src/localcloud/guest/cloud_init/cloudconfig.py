@@ -29,6 +29,7 @@ _HANDLED = {
     "system_info", "timezone", "user", "users", "write_files", "apt", "ca-certs", "ca_certs",
     "ssh_keys", "ssh_pwauth", "disable_root", "manage_etc_hosts", "swap", "mounts", "ntp",
 }  # fmt: skip
+# Keys that are known and not done, with the reason.
 _NOT_DONE = {
     "chef": "configuration management is not started",
     "ansible": "use runcmd",
@@ -50,7 +51,6 @@ _NOT_DONE = {
     "wireguard": "needs kernel modules",
     "seed_random": "the host's random numbers are there",
 }
-"""Keys that are known and not done, with the reason."""
 _OF_THE_HOST = {
     "ntp": "not done, as servers have the clock of the host",
     "swap": "not done, as servers have the memory of the host",

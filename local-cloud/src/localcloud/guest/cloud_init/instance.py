@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 EXIT_POWER_OFF = 0
-EXIT_REBOOT = 86
-"""The exit codes of a server's first process."""
+EXIT_REBOOT = 86  # the exit codes of a server's first process
 
 CLOUD = Path("/var/lib/cloud")
 OUTPUT_LOG = Path("/var/log/cloud-init-output.log")
 RUN = Path("/run/cloud-init")
 CONFIGURATION = "modules_config"
+# The parts of user data that are done once: what is configured, and the programs after it.
 SCRIPTS = "scripts_user"
-"""The parts of user data that are done once: what is configured, and the programs after it."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +22,11 @@ class Instance:
 
     id: str
     hostname: str
-    metadata: dict[str, Any] = field(default_factory=dict)
-    """The content of ``meta_data.json``."""
+    metadata: dict[str, Any] = field(default_factory=dict)  # the content of `meta_data.json`
     user_data: bytes | None = None
     vendor_data: Any = None
     environment: dict[str, str] = field(default_factory=dict)
-    many_users: bool = True
-    """Programs can run under other users than root."""
+    many_users: bool = True  # programs can run under other users than root
 
     @staticmethod
     def read(data: dict[str, Any], many_users: bool = True) -> "Instance":

@@ -8,8 +8,8 @@ from localcloud.guest.cloud_init.instance import Instance
 from localcloud.guest.cloud_init.scripts import run_program, say
 
 _FSTAB = Path("/etc/fstab")
+# Type, options and the two numbers of an entry that does not say them.
 _NOT_GIVEN = ("auto", "defaults,nofail,_netdev", "0", "2")
-"""Type, options and the two numbers of an entry that does not say them."""
 _DISK = re.compile(r"vd[a-z]")
 _MARK = "comment=cloudconfig"
 

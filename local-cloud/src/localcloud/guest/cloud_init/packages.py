@@ -14,8 +14,7 @@ class _Manager:
     update: tuple[str, ...]
     upgrade: tuple[str, ...]
     install: tuple[str, ...]
-    version: str
-    """What stands between a package's name and its version."""
+    version: str  # what stands between a package's name and its version
 
 
 _APT = ("apt-get", "-y", "-q", "-o", "Dpkg::Options::=--force-confold")

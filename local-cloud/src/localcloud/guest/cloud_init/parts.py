@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 
-LARGEST = 64 << 20
-"""Bytes that compressed user data may unpack to."""
+LARGEST = 64 << 20  # bytes that compressed user data may unpack to
 
 _MOST_PARTS = 1000
 _DEEPEST = 8
@@ -57,8 +56,7 @@ class Part:
     content_type: str
     payload: bytes
     filename: str
-    merge_how: str | None = None
-    """How a cloud-config part says it wants to be merged."""
+    merge_how: str | None = None  # how a cloud-config part says it wants to be merged
 
 
 def decompress(data: bytes) -> bytes:

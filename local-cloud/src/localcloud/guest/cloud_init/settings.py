@@ -11,8 +11,8 @@ from localcloud.guest.cloud_init.instance import Instance
 from localcloud.guest.cloud_init.scripts import run_program, say
 
 _LONGEST_DELAY_MINUTES = 24 * 60
+# The release of cloud-init whose behaviour this is: scripts look for its lines and its version.
 _VERSION = "24.4"
-"""The release of cloud-init whose behaviour this is: scripts look for its lines and its version."""
 _FINAL = (
     f"Cloud-init v. {_VERSION} finished at $TIMESTAMP. "
     "Datasource DataSourceOpenStack.  Up $UPTIME seconds"

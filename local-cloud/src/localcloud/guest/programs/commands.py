@@ -166,10 +166,8 @@ _PROGRAMS = {
 
 _DIRECTORY = Path("/usr/local/sbin")
 _HELPERS = tuple(f"mount.{kind}" for kind in share_commands.KINDS)
-_HELPERS_DIRECTORY = Path("/usr/sbin")
-"""Where the system's own mount looks for them."""
-DIRECTORIES = (_DIRECTORY, _HELPERS_DIRECTORY)
-"""Where :func:`install` puts what it installs."""
+_HELPERS_DIRECTORY = Path("/usr/sbin")  # where the system's own mount looks for them
+DIRECTORIES = (_DIRECTORY, _HELPERS_DIRECTORY)  # where `install` puts what it installs
 
 
 def install(many_users: bool, layer: Path = Path("/")) -> None:

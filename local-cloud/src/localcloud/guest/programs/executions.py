@@ -22,10 +22,9 @@ from localcloud.guest.cloud_init.accounts import find_user, groups_of
 from localcloud.guest.cloud_init.instance import Instance
 from localcloud.guest.cloud_init.scripts import environment
 
-MOST_BYTES = 1 << 16
-"""Of a request."""
+MOST_BYTES = 1 << 16  # of a request
+# That come with a request: standard input, output, error, and a socket for signals and the end.
 DESCRIPTORS = 4
-"""That come with a request: standard input, output, error, and a socket for signals and the end."""
 _PASSED_ON = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL}
 _NOT_FOUND, _NOT_RUN = 127, 126
 

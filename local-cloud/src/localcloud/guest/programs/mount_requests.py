@@ -16,8 +16,7 @@ from pathlib import Path
 DIRECTORY = Path("/run/localcloud")
 PIPE = DIRECTORY / "mounts"
 WORDS = ("kind", "source", "target", "options")
-_LONGEST = 4096
-"""Of a line. The kernel keeps such lines apart where several programs write."""
+_LONGEST = 4096  # of a line. The kernel keeps such lines apart where several programs write.
 
 
 class MountRequests:

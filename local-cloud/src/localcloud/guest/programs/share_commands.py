@@ -52,5 +52,5 @@ case ",$options," in
     *,ro,*) PATH=/usr/sbin:/usr/bin:/sbin:/bin mount -o remount,bind,ro "$place" || exit 32 ;;
 esac
 """
+# The kinds of file systems for which the program is installed.
 KINDS = ("nfs", "nfs4", "cifs", "smb3", "ceph")
-"""The kinds of file systems for which the program is installed."""

@@ -117,8 +117,8 @@ case "$name" in
         formatted "$place" || { echo "$name: there is no file system on $last" >&2; exit 1; } ;;
 esac
 """
+# Under which the program is installed.
 NAMES = (
     "mount", "umount", "mkfs", "mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs",
     "mke2fs", "blkid", "resize2fs", "xfs_growfs", "e2fsck", "fsck", "fsck.ext4",
 )  # fmt: skip
-"""Under which the program is installed."""

@@ -42,8 +42,7 @@ KIND = Kind(
     ),
     filters=("user_id", "type"),
 )
-_LIMITS = ("trust_id", "app_cred_id")
-"""Members of an EC2 blob that limit what the key may do."""
+_LIMITS = ("trust_id", "app_cred_id")  # members of an EC2 blob that limit what the key may do
 
 
 def credential_id(access: str) -> str:

@@ -31,14 +31,12 @@ class Kind(Struct, frozen=True):
     singular: str
     plural: str
     fields: tuple[Field, ...]
-    filters: tuple[str, ...] = ()
-    """Members by which lists can be narrowed."""
+    filters: tuple[str, ...] = ()  # members by which lists can be narrowed
+    # A list with any other filter is refused, and not just not narrowed by it.
     refuses_others: bool = False
-    """A list with any other filter is refused, and not just not narrowed by it."""
-    hidden: frozenset[str] = frozenset()
-    """Members that are never shown."""
+    hidden: frozenset[str] = frozenset()  # members that are never shown
+    # No two have the same name, within a domain where they belong to one.
     unique_names: bool = False
-    """No two have the same name, within a domain where they belong to one."""
 
 
 class Rules(Struct, frozen=True):
@@ -47,23 +45,23 @@ class Rules(Struct, frozen=True):
     What nobody else may see or change is the administrators' alone.
     """
 
+    # Makes the document of a new object from a checked body.
     complete: Callable[[RequestContext, Document], Document]
-    """Makes the document of a new object from a checked body."""
     lists: Callable[[RequestContext], bool] = reads_all
     reads: Callable[[RequestContext, Document], bool] = lambda who, _: reads_all(who)
     writes: Callable[[RequestContext, Document], bool] = lambda who, _: who.is_admin
+    # Makes the changed document from the old one and the checked changes.
     change: Callable[[RequestContext, Document, Document], Document] = lambda who, old, changes: {
         **old,
         **changes,
     }
-    """Makes the changed document from the old one and the checked changes."""
+    # Deletes the object and all that is nothing without it, where that is more than itself.
     remove: Callable[[Document], None] | None = None
-    """Deletes the object and all that is nothing without it, where that is more than itself."""
     present: Callable[[Document], Document] = lambda document: document
+    # Finds an object by its id, where that is more than a look-up in the collection.
     find: Callable[[str], Document | None] | None = None
-    """Finds an object by its id, where that is more than a look-up in the collection."""
+    # All objects among which a list chooses, where they are not just the whole collection.
     candidates: Callable[[RequestContext, QueryParams], Iterable[Document]] | None = None
-    """All objects among which a list chooses, where they are not just the whole collection."""
 
 
 class Resource:

@@ -8,22 +8,19 @@ from msgspec.structs import asdict
 from localcloud.core.store import Document
 from localcloud.identity.model.directory import Directory
 
-SYSTEM = "all"
-"""The target id of assignments on the whole system."""
+SYSTEM = "all"  # the target id of assignments on the whole system
 
 
 class Grant(Struct, frozen=True):
     """One role for one user or group on one target."""
 
-    actor_type: str
-    """``user`` or ``group``."""
+    actor_type: str  # `user` or `group`
     actor_id: str
-    target_type: str
-    """``project``, ``domain`` or ``system``."""
+    target_type: str  # `project`, `domain` or `system`
     target_id: str
     role_id: str
+    # It counts for the projects below the target, not for the target itself.
     inherited: bool = False
-    """It counts for the projects below the target, not for the target itself."""
 
     @property
     def id(self) -> str:

@@ -15,11 +15,9 @@ class Field(Struct, frozen=True):
     type: type = str
     required: bool = False
     nullable: bool = True
-    longest: int = 255
-    """Characters of a string, or items of a list."""
+    longest: int = 255  # characters of a string, or items of a list
     choices: tuple[str, ...] = ()
-    fixed: bool = False
-    """Cannot be changed once the object exists."""
+    fixed: bool = False  # cannot be changed once the object exists
 
 
 _NOUNS = {str: "a string", bool: "a boolean", int: "an integer", list: "a list", dict: "an object"}

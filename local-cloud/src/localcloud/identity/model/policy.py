@@ -9,10 +9,10 @@ from localcloud.identity.model.assignments import Assignments
 from localcloud.web.http import STACK_USER, ForbiddenError, RequestContext
 from localcloud.web.permissions import Permit
 
+# Roles that count in the whole cloud; only its administrator grants them.
 CLOUD_ROLES = frozenset({"admin", "service"})
-"""Roles that count in the whole cloud; only its administrator grants them."""
+# Roles that the manager of a domain may grant in it.
 MANAGED_ROLES = frozenset({"manager", "member", "reader"})
-"""Roles that the manager of a domain may grant in it."""
 
 
 def refuse(action: str) -> ForbiddenError:

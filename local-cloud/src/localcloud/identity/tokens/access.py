@@ -9,8 +9,7 @@ from localcloud.identity.model.times import is_past
 from localcloud.identity.tokens.tokens import Token, Tokens, unknown_token
 from localcloud.web.http import RequestContext, UnauthorizedError
 
-_KEPT = 4096
-"""Tokens whose evaluation is kept."""
+_KEPT = 4096  # tokens whose evaluation is kept
 
 
 class Access(Struct, frozen=True):

@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 from localcloud.core.clock import Clock
 from localcloud.web.http import UnauthorizedError
 
-MOST_WRONG = 10
-"""Wrong passwords of a user within the window."""
+MOST_WRONG = 10  # wrong passwords of a user within the window
 WINDOW = timedelta(seconds=30)
 _MOST_USERS = 10_000
 

@@ -5,8 +5,8 @@ import hashlib
 import hmac
 import secrets
 
+# Scrypt's N: about two milliseconds, for a cloud that serves the machine it runs on.
 _COST = 1 << 10
-"""Scrypt's N: about two milliseconds, for a cloud that serves the machine it runs on."""
 
 
 def hashed(password: str) -> str:

@@ -20,16 +20,15 @@ from msgspec.structs import astuple
 from localcloud.identity.model.directory import Directory, precise
 from localcloud.web.http import UnauthorizedError
 
+# How long services may go on with what a user began before the token expired.
 EXPIRED_GRACE = timedelta(days=2)
-"""How long services may go on with what a user began before the token expired."""
 _TOKEN_LIMIT = 4096
 
 
 class Scope(Struct, frozen=True):
     """What a token is good for."""
 
-    kind: str = "none"
-    """``project``, ``domain``, ``system`` or ``none``."""
+    kind: str = "none"  # `project`, `domain`, `system` or `none`
     id: str = ""
 
 

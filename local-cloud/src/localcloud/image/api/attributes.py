@@ -120,5 +120,4 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "disk_format": _one_of(None, *DISK_FORMATS),
     "tags": _tags,
 }
-BASE = frozenset(_CHECKS)
-"""Members that clients can set; all others are properties."""
+BASE = frozenset(_CHECKS)  # members that clients can set; all others are properties

@@ -22,13 +22,11 @@ from localcloud.web.http import (
     TooLargeError,
 )
 
+# Name of the built-in image: the file system of the machine itself. It has no data.
 HOST_IMAGE = "host"
-"""Name of the built-in image: the file system of the machine itself. It has no data."""
 HOST_KIND = {"stoker:kind": "host"}
-SIZE_LIMIT = 64 << 30
-"""Bytes that the data of one image may have."""
-COUNT_LIMIT = 500
-"""Images that one project may own."""
+SIZE_LIMIT = 64 << 30  # bytes that the data of one image may have
+COUNT_LIMIT = 500  # images that one project may own
 _CHUNK_BYTES = 1 << 20
 _SPARE_BYTES = 256 << 20
 _HASH = "sha512"

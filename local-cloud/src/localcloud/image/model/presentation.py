@@ -5,24 +5,22 @@ from typing import Any
 from localcloud.core.store import Document
 
 STORE = "local"
+# What an image tells of its import: the task while it lasts, and the stores that get it, or did
+# not.
 TASK, IMPORTING, FAILED = (
     "os_glance_import_task",
     "os_glance_importing_to_stores",
     "os_glance_failed_import",
 )
-"""What an image tells of its import: the task while it lasts, and the stores that get it, or did
-not."""
-UNFINISHED = ("pending", "processing")
-"""States of tasks that have not ended."""
-RESERVED = ("os_glance", "stoker:")
-"""Prefixes of properties that only the cloud sets."""
+UNFINISHED = ("pending", "processing")  # states of tasks that have not ended
+RESERVED = ("os_glance", "stoker:")  # prefixes of properties that only the cloud sets
+# Members that clients cannot set; the id can be chosen when an image is created.
 READ_ONLY = frozenset(
     (
         "id", "status", "checksum", "os_hash_algo", "os_hash_value", "size", "virtual_size",
         "created_at", "updated_at", "self", "file", "schema", "direct_url", "locations", "stores",
     )
 )  # fmt: skip
-"""Members that clients cannot set; the id can be chosen when an image is created."""
 
 
 def shown(image: Document) -> dict[str, Any]:

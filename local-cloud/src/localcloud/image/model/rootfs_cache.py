@@ -13,8 +13,7 @@ from localcloud.fabric.storage.extraction import Facts, extract
 from localcloud.image.model.images import HOST_KIND, Images
 from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
-BASE = "stoker:base"
-"""The property of an image of a disk that names the image below it."""
+BASE = "stoker:base"  # the property of an image of a disk that names the image below it
 
 
 class UnusableImageError(Exception):

@@ -13,8 +13,7 @@ from localcloud.fabric.interface import Forwarding
 
 _LONGEST = 2048
 _PORTS = {"http": 80, "https": 443}
-_TRANSLATED = ip_network("64:ff9b::/96")
-"""IPv6 addresses that stand for IPv4 ones."""
+_TRANSLATED = ip_network("64:ff9b::/96")  # IPv6 addresses that stand for IPv4 ones
 Address = IPv4Address | IPv6Address
 
 

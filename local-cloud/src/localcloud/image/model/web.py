@@ -10,8 +10,7 @@ import h11
 
 from localcloud.image.model.sources import FetchError, Sources, port_of
 
-_SECONDS = 30.0
-"""For a connection, and for each piece that comes."""
+_SECONDS = 30.0  # for a connection, and for each piece that comes
 _PIECE = 1 << 16
 _MOST_REDIRECTIONS = 5
 _NO_PLACE = "is no place from which images may come; --image-hosts of the cloud allows others"

@@ -21,10 +21,8 @@ from localcloud.web.http import ForbiddenError, Handler, NotFoundError, context,
 class _Kind(Struct, frozen=True):
     """A kind of object that has consumers."""
 
-    name: str
-    """As addresses have it."""
-    word: str
-    """As messages have it."""
+    name: str  # as addresses have it
+    word: str  # as messages have it
     fields: tuple[str, ...]
     schema: dict[str, Any]
     schema_name: str

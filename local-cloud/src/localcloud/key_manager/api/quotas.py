@@ -11,8 +11,8 @@ from localcloud.key_manager.model import schemas
 from localcloud.key_manager.model.state import State
 from localcloud.web.http import NotFoundError, context, route
 
+# As in Barbican: nothing is limited until an administrator says so.
 DEFAULTS = {"secrets": -1, "orders": -1, "containers": -1, "consumers": -1, "cas": -1}
-"""As in Barbican: nothing is limited until an administrator says so."""
 
 
 def effective(state: State, project_id: str) -> dict[str, int]:

@@ -25,11 +25,11 @@ from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ConflictError
 from localcloud.web.permissions import Access
 
+# By the names that templates use.
 PROVIDERS = {
     "amphora": "The Octavia Amphora driver.",
     "octavia": "Deprecated alias of the Octavia Amphora driver.",
 }
-"""By the names that templates use."""
 
 
 def chosen_provider(state: State, values: Document) -> str:
@@ -74,14 +74,10 @@ class Choices(Struct, frozen=True):
 
     kind: Kind
     path: str
-    key: str = "id"
-    """By what the path names one."""
-    users: Kind | None = None
-    """The kind of what uses them, ..."""
-    used_as: str = ""
-    """... and the field in which that has it."""
-    data: str | None = None
-    """The field that is JSON."""
+    key: str = "id"  # by what the path names one
+    users: Kind | None = None  # the kind of what uses them, ..
+    used_as: str = ""  # ... and the field in which that has it.
+    data: str | None = None  # the field that is JSON
 
     def endpoints(self) -> list[Endpoint]:
         """Return the endpoints."""

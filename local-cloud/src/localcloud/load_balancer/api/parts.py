@@ -45,8 +45,8 @@ class Parts(Struct, frozen=True):
     kind: Kind
     path: str
     create: Callable[[Call], Document]
+    # The kind of the object of which they are parts, where the path names it.
     owner: Kind | None = None
-    """The kind of the object of which they are parts, where the path names it."""
 
     def endpoints(self) -> list[Endpoint]:
         """Return the endpoints."""

@@ -9,8 +9,8 @@ from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError
 from localcloud.web.permissions import Access
 
+# Names of the API, and those that it had first and still understands.
 _OTHER_NAMES = {"loadbalancer": "load_balancer", "healthmonitor": "health_monitor"}
-"""Names of the API, and those that it had first and still understands."""
 _CHECK = checks.integer(-1, 2**31 - 1)
 
 

@@ -14,10 +14,10 @@ from localcloud.network.model import checks
 from localcloud.network.model.checks import Check
 from localcloud.web.http import BadRequestError
 
+# In which listeners can be talked to here.
 PROTOCOLS = ("HTTP", "HTTPS", "TCP", "TERMINATED_HTTPS", "UDP")
-"""In which listeners can be talked to here."""
+# Those that the API has besides, and no part of this cloud speaks.
 UNKNOWN_PROTOCOLS = ("SCTP", "PROMETHEUS", "PROXYV2")
-"""Those that the API has besides, and no part of this cloud speaks."""
 _MOST_MILLISECONDS = 24 * 24 * 60 * 60 * 1000
 _CODES = re.compile(r"\d{3}(\s*,\s*\d{3})*|\d{3}-\d{3}")
 _DOMAIN = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,253}[A-Za-z0-9])?\.?")
@@ -28,11 +28,9 @@ class Field(Struct, frozen=True):
     """One field that requests may have."""
 
     check: Check
-    default: Any = None
-    """Of a new object; a change to null brings it back."""
+    default: Any = None  # of a new object; a change to null brings it back
     required: bool = False
-    put: bool = True
-    """It can be changed."""
+    put: bool = True  # it can be changed
 
 
 class Kind(Struct, frozen=True, eq=False):
@@ -40,14 +38,13 @@ class Kind(Struct, frozen=True, eq=False):
 
     name: str
     plural: str
-    words: str
-    """As messages call it."""
+    words: str  # as messages call it
     fields: Mapping[str, Field]
+    # The field that names the object of which it is a part, where its path has that.
     within: str | None = None
-    """The field that names the object of which it is a part, where its path has that."""
     quota: str | None = None
+    # Lists of ids that are shown with an object: name of the list, and the kind in it.
     links: Mapping[str, str] = field(default_factory=dict)
-    """Lists of ids that are shown with an object: name of the list, and the kind in it."""
 
     def new(self, body: Any) -> Document:
         """Return the values of a new object; raises BadRequestError."""
@@ -329,8 +326,8 @@ RULE = Kind(
     within="l7policy_id",
     quota="l7rule",
 )
+# The kinds of which a load balancer is made.
 PARTS = (LISTENER, POOL, MEMBER, MONITOR, POLICY, RULE)
-"""The kinds of which a load balancer is made."""
 
 FLAVOR = Kind(
     "flavor",

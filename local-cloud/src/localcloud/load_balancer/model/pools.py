@@ -9,6 +9,7 @@ from localcloud.load_balancer.model.kinds import LISTENER, MEMBER, MONITOR, POOL
 from localcloud.load_balancer.model.state import State, monitor_of
 from localcloud.web.http import BadRequestError, ConflictError
 
+# In what a pool may speak to its members, by the protocol of the listener.
 _POOL_PROTOCOLS = {
     "TCP": ("HTTP", "HTTPS", "PROXY", "TCP"),
     "HTTP": ("HTTP", "PROXY"),
@@ -16,7 +17,6 @@ _POOL_PROTOCOLS = {
     "TERMINATED_HTTPS": ("HTTP", "PROXY"),
     "UDP": ("UDP",),
 }
-"""In what a pool may speak to its members, by the protocol of the listener."""
 _BAD_COOKIE = re.compile(r"[\x00-\x20\"()/,:-@\[-\]{}\x7f]")
 
 

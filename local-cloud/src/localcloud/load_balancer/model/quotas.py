@@ -5,11 +5,11 @@ from localcloud.load_balancer.model.kinds import LOAD_BALANCER, PARTS, Kind
 from localcloud.load_balancer.model.state import State
 
 UNLIMITED = -1
+# Bounds that a test suite does not meet, and a mistake in a loop does.
 DEFAULTS = {str(kind.quota): UNLIMITED for kind in (LOAD_BALANCER, *PARTS)} | {
     "load_balancer": 100,
     "member": 5000,
 }
-"""Bounds that a test suite does not meet, and a mistake in a loop does."""
 
 
 def limits(state: State, project: str) -> dict[str, int]:

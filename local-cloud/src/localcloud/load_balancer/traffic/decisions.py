@@ -8,17 +8,14 @@ from msgspec import Struct
 
 from localcloud.core.store import Document
 
-_MATCH_SECONDS = 0.05
-"""How long a regular expression of a user may be looked for."""
+_MATCH_SECONDS = 0.05  # how long a regular expression of a user may be looked for
 
 
 class Asked(Struct, frozen=True):
     """A request, as rules see it."""
 
-    target: str
-    """Path and query."""
-    headers: Mapping[str, str]
-    """By names in lower case."""
+    target: str  # path and query
+    headers: Mapping[str, str]  # by names in lower case
 
     @property
     def path(self) -> str:

@@ -9,8 +9,7 @@ from msgspec import Struct
 from localcloud.core.store import Document
 from localcloud.load_balancer.traffic.members import Member
 
-_MOST_CLIENTS = 10_000
-"""That are remembered by a pool with session persistence, as in Octavia."""
+_MOST_CLIENTS = 10_000  # that are remembered by a pool with session persistence, as in Octavia
 
 
 class Client(Struct, frozen=True):

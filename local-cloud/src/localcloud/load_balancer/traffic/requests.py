@@ -29,8 +29,8 @@ _LARGEST_HEAD = 64 << 10
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade", b"expect"}
 )
+# By which clients of a pool with HTTP_COOKIE persistence say which member serves them.
 _COOKIE = "SRV"
-"""By which clients of a pool with HTTP_COOKIE persistence say which member serves them."""
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -42,8 +42,7 @@ class Route(Struct, frozen=True):
     pools: dict[str, Pool]
     doors: Doors
     counts: Statistics
-    tls: ssl.SSLContext | None = None
-    """How clients are talked to, where TLS ends at the listener."""
+    tls: ssl.SSLContext | None = None  # how clients are talked to, where TLS ends at the listener
 
 
 class _ClientClosedError(Exception):

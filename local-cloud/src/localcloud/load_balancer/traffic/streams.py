@@ -11,8 +11,7 @@ from localcloud.load_balancer.traffic.pools import Client, Pool
 from localcloud.load_balancer.traffic.statistics import Statistics
 
 CHUNK = 1 << 16
-_ATTEMPTS = 3
-"""Members that are tried for one client."""
+_ATTEMPTS = 3  # members that are tried for one client
 
 
 async def reach(

@@ -28,8 +28,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_\-.]+")
 _LONGEST_NAME = 64
 _LARGEST_INTEGER = 2**63
 _MOST_BYTES = 1 << 20
-PAGE = 20
-"""Objects in a page of a list, messages in a claim, and ids in a request, at most."""
+PAGE = 20  # objects in a page of a list, messages in a claim, and ids in a request, at most
 DEFAULT_PAGE = 10
 
 
@@ -39,10 +38,8 @@ class Call(Struct, frozen=True):
     request: Request
     project: str
     is_admin: bool
-    client: str
-    """The id that the sender has given itself."""
-    who: RequestContext | None
-    """Whose token it is; None for a signature."""
+    client: str  # the id that the sender has given itself
+    who: RequestContext | None  # whose token it is; None for a signature
 
     @property
     def path(self) -> str:

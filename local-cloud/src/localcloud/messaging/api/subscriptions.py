@@ -19,8 +19,7 @@ _TTL = 3600
 _LEAST_TTL = 60
 _EXISTS = "Such subscription already exists."
 _UNIQUE = "Subscriptions are unique by project + queue + subscriber URI."
-_MOST = 100
-"""Subscriptions of one queue."""
+_MOST = 100  # subscriptions of one queue
 
 
 class Subscriptions:

@@ -11,6 +11,7 @@ from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.messaging.errors import not_found, unavailable
 
+# Attributes that each queue has, with what they are where nobody has said.
 RESERVED = {
     "_max_messages_post_size": 256 * 1024,
     "_default_message_ttl": 3600,
@@ -20,9 +21,7 @@ RESERVED = {
     "_max_claim_count": None,
     "_enable_encrypt_messages": False,
 }
-"""Attributes that each queue has, with what they are where nobody has said."""
-_MOST_MESSAGES = 10_000
-"""In one queue."""
+_MOST_MESSAGES = 10_000  # in one queue
 TRUST = "trust+"  # begins the address of a subscriber that gets a token of a trust
 
 

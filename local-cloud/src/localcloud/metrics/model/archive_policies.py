@@ -11,8 +11,7 @@ from localcloud.metrics.model.series import METHODS
 
 _DAY = 86400
 DEFAULT_METHODS = ("mean", "min", "max", "sum", "std", "count")
-OF_SERVERS = "ceilometer-low-rate"
-"""The policy of what the cloud measures of its servers."""
+OF_SERVERS = "ceilometer-low-rate"  # the policy of what the cloud measures of its servers
 _MOST_DEFINITIONS = 10
 _MOST_POINTS = 1_000_000
 
@@ -27,6 +26,7 @@ def _policy(name: str, *definition: tuple[int, int], methods: Iterable[str]) -> 
 
 
 _RATES = ("rate:mean", "rate:min", "rate:max", "rate:sum", "rate:count")
+# Those that each cloud has; all but the last are those of Gnocchi.
 BUILT_IN = (
     _policy("bool", (1, 365 * _DAY), methods=["last"]),
     _policy("low", (300, 30 * 288), methods=DEFAULT_METHODS),
@@ -34,7 +34,6 @@ BUILT_IN = (
     _policy("high", (1, 3600), (60, 7 * 1440), (3600, 365 * 24), methods=DEFAULT_METHODS),
     _policy(OF_SERVERS, (10, 360), (60, 300), (300, 60), methods=(*DEFAULT_METHODS, *_RATES)),
 )
-"""Those that each cloud has; all but the last are those of Gnocchi."""
 DEFAULT_RULE: Document = {"id": "default", "archive_policy_name": "low", "metric_pattern": "*"}
 
 

@@ -12,8 +12,7 @@ from localcloud.metrics.model.state import State, resource_id
 from localcloud.web.http import BadRequestError, ConflictError, RequestContext
 
 _MOST_RESOURCES = 1000
-_MOST_METRICS = 2000
-"""That clients of one project may make."""
+_MOST_METRICS = 2000  # that clients of one project may make
 _LONGEST_NAME = 255
 _ATTRIBUTE = re.compile(r"[a-zA-Z_][\w-]{0,254}")
 

@@ -11,8 +11,8 @@ from localcloud.metrics.model.server_resources import Reading, ServerResources
 
 _LOG = logging.getLogger(__name__)
 PERIOD = 5
+# For which it goes on after it was last asked: three spans of the longest granularity.
 _WANTED_SECONDS = 900
-"""For which it goes on after it was last asked: three spans of the longest granularity."""
 
 
 @dataclass

@@ -17,8 +17,8 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 _EQUAL = ("=", "==", "eq")
 _UNEQUAL = ("!=", "ne")
+# What the names of fields begin with that are metadata of servers.
 _USERS = ("metadata.metering.", "metering.", "user_metadata.")
-"""What the names of fields begin with that are metadata of servers."""
 
 
 def search(query: Any, known: Container[str]) -> Matches:

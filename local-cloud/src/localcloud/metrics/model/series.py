@@ -9,8 +9,7 @@ from itertools import groupby, pairwise
 
 from msgspec import Struct
 
-MOST = 4096
-"""Measures that are kept of a metric: the newest."""
+MOST = 4096  # measures that are kept of a metric: the newest
 RATE = "rate:"
 _PERCENTILES = {f"{number}pct": number for number in range(1, 100)}
 _REDUCE: dict[str, Callable[[Sequence[float]], float]] = {
@@ -25,10 +24,10 @@ _REDUCE: dict[str, Callable[[Sequence[float]], float]] = {
     "count": lambda values: float(len(values)),
     "nunique": lambda values: float(len(set(values))),
 }
+# The names of all ways to make one value of many.
 METHODS = frozenset(
     {*_REDUCE, *_PERCENTILES, *(f"{RATE}{name}" for name in (*_REDUCE, *_PERCENTILES))}
 )
-"""The names of all ways to make one value of many."""
 
 
 class Span(Struct, frozen=True):
@@ -38,8 +37,7 @@ class Span(Struct, frozen=True):
     stop: float = math.inf
 
 
-Points = dict[float, float]
-"""Values by the beginnings of their spans of time."""
+Points = dict[float, float]  # values by the beginnings of their spans of time
 
 
 class Series:

@@ -12,8 +12,7 @@ from localcloud.core.store import Document, Store
 from localcloud.fabric.interface import Usage
 from localcloud.metrics.model.archive_policies import OF_SERVERS
 
-CREATOR = "cloud"
-"""Who has made these resources, as answers tell it."""
+CREATOR = "cloud"  # who has made these resources, as answers tell it
 _METERING = "metering."
 _INSTANCE = {
     "cpu": "ns", "memory.usage": "MB", "memory": "MB", "vcpus": "vcpu", "disk.root.size": "GB",
@@ -30,8 +29,7 @@ class Reading(Struct, frozen=True):
 
     metric_id: str
     value: float
-    counts: bool = False
-    """It is a counter that begins again with each boot."""
+    counts: bool = False  # it is a counter that begins again with each boot
 
 
 class ServerResources:

@@ -12,8 +12,8 @@ from localcloud.metrics.model.series import RATE, Series, Span
 from localcloud.metrics.model.server_resources import CREATOR, ServerResources
 from localcloud.web.http import RequestContext
 
+# The namespace of ids for resources whose clients use other words; Gnocchi's.
 _NAMES = UUID("0a7a15ff-aa13-4ac2-897c-9bdf30ce175b")
-"""The namespace of ids for resources whose clients use other words; Gnocchi's."""
 _COMMON = (
     "id", "original_resource_id", "type", "user_id", "project_id", "started_at", "ended_at",
     "revision_start", "revision_end", "creator", "created_by_user_id", "created_by_project_id",

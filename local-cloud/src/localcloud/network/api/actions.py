@@ -18,8 +18,8 @@ from localcloud.network.objects.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
 from localcloud.web.http import RequestContext, context, read_json, route
 
+# Changes an object as a body says; returns the body of the answer.
 Verb = Callable[[State, RequestContext, Document, Document], Document]
-"""Changes an object as a body says; returns the body of the answer."""
 
 
 class ActionRoutes:

@@ -61,6 +61,7 @@ _NAMES = {
 }
 
 
+# By alias, as the API shows them.
 EXTENSIONS = {
     alias: {
         "alias": alias,
@@ -71,4 +72,3 @@ EXTENSIONS = {
     }
     for alias, name in _NAMES.items()
 }
-"""By alias, as the API shows them."""

@@ -17,8 +17,7 @@ class Default(Enum):
     """What happens when an attribute is missing in a create request."""
 
     REQUIRED = "required"
-    UNSET = "unset"
-    """It stays out of the values, and the operation decides."""
+    UNSET = "unset"  # it stays out of the values, and the operation decides
 
 
 class Attribute(Struct, frozen=True):
@@ -29,10 +28,8 @@ class Attribute(Struct, frozen=True):
     post: bool = True
     put: bool = True
     default: Any = Default.UNSET
-    admin: bool = False
-    """Only administrators may write it."""
-    hidden: bool = False
-    """Only administrators see it."""
+    admin: bool = False  # only administrators may write it
+    hidden: bool = False  # only administrators see it
 
 
 def read_only(name: str, *, hidden: bool = False) -> Attribute:
@@ -43,10 +40,8 @@ def read_only(name: str, *, hidden: bool = False) -> Attribute:
 class Resource(Struct, frozen=True):
     """One kind of object of the API."""
 
-    kind: str
-    """The name around one object: ``security_group``."""
-    collection: str
-    """The name around a list: ``security_groups``; with hyphens it is the path."""
+    kind: str  # the name around one object: `security_group`
+    collection: str  # the name around a list: `security_groups`; with hyphens it is the path
     attributes: Mapping[str, Attribute]
 
     @property

@@ -102,10 +102,9 @@ def _parsed(parse: Callable[[str], object], fault: str) -> Check:
     return check
 
 
-address = _parsed(ip_address, "is not a valid IP address")
-"""Accepts IP addresses."""
+address = _parsed(ip_address, "is not a valid IP address")  # accepts IP addresses
+# Accepts addresses and CIDRs; returns the network in which they lie.
 prefix = _parsed(partial(ip_network, strict=False), "is neither an IP address nor a CIDR")
-"""Accepts addresses and CIDRs; returns the network in which they lie."""
 
 
 def address_or_cidr(value: Any) -> str:

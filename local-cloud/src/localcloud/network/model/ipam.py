@@ -161,8 +161,7 @@ class SubnetAddresses:
     """
 
     ranges: Sequence[Pool]
-    owners: dict[int, str] = field(default_factory=dict)
-    """Owner by the number of the address."""
+    owners: dict[int, str] = field(default_factory=dict)  # owner by the number of the address
 
     def __post_init__(self) -> None:
         self._cursors = [int(pool.first) for pool in self.ranges]

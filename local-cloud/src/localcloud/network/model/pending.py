@@ -14,12 +14,12 @@ class Pending:
     networks: dict[str, None] = field(default_factory=dict)
     routers: dict[str, None] = field(default_factory=dict)
     floating_ips: dict[str, None] = field(default_factory=dict)
+    # Ports whose own state has changed; the caller waits for these.
     ports: dict[str, None] = field(default_factory=dict)
-    """Ports whose own state has changed; the caller waits for these."""
+    # Security groups whose membership has changed: ports that refer to them follow soon.
     peers: dict[str, None] = field(default_factory=dict)
-    """Security groups whose membership has changed: ports that refer to them follow soon."""
+    # The servers of ports that are gone, by port.
     unplug: dict[str, str] = field(default_factory=dict)
-    """The servers of ports that are gone, by port."""
 
     @property
     def idle(self) -> bool:

@@ -6,6 +6,8 @@ from localcloud.core.store import Document
 from localcloud.network.errors import malformed, over_quota
 from localcloud.network.model.state import State
 
+# The limits of a project for which nothing else was set; -1 for none. Wide enough for stacks of a
+# thousand servers.
 DEFAULTS = {
     "network": 2000,
     "subnet": 2000,
@@ -18,10 +20,6 @@ DEFAULTS = {
     "rbac_policy": 10,
     "address_group": -1,
 }
-"""The limits of a project for which nothing else was set; -1 for none.
-
-Wide enough for stacks of a thousand servers.
-"""
 
 
 def limits(state: State, project_id: str) -> dict[str, int]:

@@ -11,8 +11,8 @@ ADMIN_STATE = Attribute("admin_state_up", checks.boolean, default=True)
 STATUS = read_only("status")
 SHARED = Attribute("shared", checks.boolean, default=False, admin=True)
 
+# The kinds that an RBAC policy can share.
 SHAREABLE = ("network", "security_group", "subnetpool", "address_scope", "address_group")
-"""The kinds that an RBAC policy can share."""
 _SHARED_AS = ("access_as_shared", "access_as_external")
 _NETWORK_TYPE = checks.one_of("flat", "geneve", "gre", "local", "vlan", "vxlan")
 

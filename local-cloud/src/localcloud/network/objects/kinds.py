@@ -68,5 +68,5 @@ _ALL = (
     ),
 )
 
+# By the name around a list of objects.
 OPERATIONS: Mapping[str, Operations] = {one.resource.collection: one for one in _ALL}
-"""By the name around a list of objects."""

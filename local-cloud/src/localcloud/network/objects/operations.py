@@ -22,6 +22,6 @@ class Operations(Struct, frozen=True):
     create: Callable[[State, RequestContext, Document], Document] | None = None
     update: Callable[[State, RequestContext, Document, Document], Document] | None = None
     delete: Callable[[State, RequestContext, Document], None] | None = None
+    # Returns the attributes that are not in the document.
     view: Callable[[State, RequestContext, Document], Document] | None = None
-    """Returns the attributes that are not in the document."""
     may_delete: Callable[[State, RequestContext, Document], bool] = lambda _, who, it: owns(who, it)

@@ -16,13 +16,13 @@ from localcloud.web.http import RequestContext
 KIND = "port"
 DNS_DOMAIN = "openstacklocal."
 SERVICE_OWNERS = ("network:router_interface", "network:router_gateway", "network:floatingip")
+# What a floating IP says of its port where it has none.
 UNBOUND: Document = {
     "port_id": None,
     "fixed_ip_address": None,
     "router_id": None,
     "status": "DOWN",
 }
-"""What a floating IP says of its port where it has none."""
 _OWNER_ONLY = ("mac_address", "port_security_enabled", "allowed_address_pairs")
 
 

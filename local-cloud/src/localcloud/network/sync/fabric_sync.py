@@ -18,8 +18,7 @@ from localcloud.network.model.state import State
 from localcloud.network.objects import ports
 from localcloud.network.sync import specifications
 
-GATHER_SECONDS = 0.05
-"""How long changes of membership are gathered before the peers hear of them."""
+GATHER_SECONDS = 0.05  # how long changes of membership are gathered before the peers hear of them
 
 _log = logging.getLogger(__name__)
 

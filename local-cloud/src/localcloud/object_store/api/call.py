@@ -13,8 +13,7 @@ class Grant(Struct, frozen=True):
     """What a temporary URL gives: everything below an account or a container, for this call."""
 
     scope: str
-    expires: str
-    """As headers show it."""
+    expires: str  # as headers show it
 
 
 class Call(Struct, frozen=True):
@@ -24,8 +23,7 @@ class Call(Struct, frozen=True):
     account: str
     container: str
     object: str
-    who: RequestContext | None
-    """None for somebody without a valid token."""
+    who: RequestContext | None  # none for somebody without a valid token
     grant: Grant | None = None
 
     @property

@@ -23,12 +23,10 @@ class Content(Struct, frozen=True):
 
     pieces: Sequence[Piece]
     size: int
-    etag: str
-    """Without quotes."""
+    etag: str  # without quotes
     content_type: str
     timestamp: float
-    headers: Mapping[str, str]
-    """All others that belong to the object."""
+    headers: Mapping[str, str]  # all others that belong to the object
 
 
 def require_conditions(

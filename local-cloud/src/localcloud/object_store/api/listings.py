@@ -30,8 +30,7 @@ class Selection(Struct, frozen=True):
     prefix: str = ""
     delimiter: str = ""
     reverse: bool = False
-    path: bool = False
-    """Only what lies directly in the path that the prefix names."""
+    path: bool = False  # only what lies directly in the path that the prefix names
 
     @staticmethod
     def parse(query: QueryParams) -> "Selection":

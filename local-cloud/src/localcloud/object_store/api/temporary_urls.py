@@ -19,8 +19,7 @@ ROOT = "/v1/"
 FORBIDDEN_HEADERS = ("x-object-manifest", "x-symlink-target")
 _KEYS = ("temp-url-key", "temp-url-key-2")
 _DIGEST_OF_HEX = {40: "sha1", 64: "sha256", 128: "sha512"}
-_LAST_MOMENT = 253402300799
-"""The end of the year 9999."""
+_LAST_MOMENT = 253402300799  # the end of the year 9999
 _MOMENTS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d")
 
 

@@ -42,8 +42,7 @@ class AccessList(Struct, frozen=True):
     """A list, taken apart."""
 
     referrers: Sequence[str]
-    names: Sequence[str]
-    """Roles, ``project:user`` and ``.rlistings``."""
+    names: Sequence[str]  # roles, `project:user` and `.rlistings`
 
     @staticmethod
     def parse(value: str) -> "AccessList":

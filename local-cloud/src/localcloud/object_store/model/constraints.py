@@ -11,15 +11,11 @@ META_VALUE_BYTES = 256
 META_COUNT = 90
 META_BYTES = 4096
 HEADER_BYTES = 8192
-SECRETS = ("temp-url-key", "temp-url-key-2")
-"""Metadata that owners alone see."""
+SECRETS = ("temp-url-key", "temp-url-key-2")  # metadata that owners alone see
 LISTING_LIMIT = 10_000
-MANIFEST = "x-object-manifest"
-"""The header of objects that stand for others."""
-CONTAINERS = 10_000
-"""Containers of one account."""
-OBJECTS = 100_000
-"""Objects of one account: their records are held in memory."""
+MANIFEST = "x-object-manifest"  # the header of objects that stand for others
+CONTAINERS = 10_000  # containers of one account
+OBJECTS = 100_000  # objects of one account: their records are held in memory
 
 
 def check_names(container: str, name: str) -> None:

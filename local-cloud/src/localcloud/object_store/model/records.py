@@ -22,8 +22,8 @@ ACCOUNT_PREFIX = "AUTH_"
 class UsageCounter:
     """What an account or a container holds."""
 
+    # Sorted: of containers in an account, of objects in a container.
     names: list[str] = field(default_factory=list)
-    """Sorted: of containers in an account, of objects in a container."""
     objects: int = 0
     bytes: int = 0
 

@@ -10,8 +10,7 @@ from localcloud.shared_file_system.model.state import found, missing, owned
 from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ForbiddenError
 
-_MOST = 200
-"""Rules of one share or snapshot."""
+_MOST = 200  # rules of one share or snapshot
 _APPLICABLE = frozenset({"available", "extending", "shrinking"})
 
 

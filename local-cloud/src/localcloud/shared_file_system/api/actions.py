@@ -154,6 +154,7 @@ class _Action(Struct, frozen=True):
     last: int = 999
 
 
+# Actions that had `os-` before their names until version 2.7.
 _RENAMED: Mapping[str, Handler] = {
     "allow_access": _allow,
     "deny_access": access.deny,
@@ -162,7 +163,6 @@ _RENAMED: Mapping[str, Handler] = {
     "reset_status": _reset_status,
     "force_delete": _force_delete,
 }
-"""Actions that had ``os-`` before their names until version 2.7."""
 _ACTIONS = {
     **{f"os-{name}": _Action(handler, last=6) for name, handler in _RENAMED.items()},
     **{name: _Action(handler, first=7) for name, handler in _RENAMED.items()},

@@ -9,11 +9,11 @@ from localcloud.web.api_request import Endpoint
 from localcloud.web.http import BadRequestError, ForbiddenError
 
 _TYPES = ("active_directory", "ldap", "kerberos")
+# What a directory is described by, and the minor versions that know of it.
 _FIELDS = {
     "dns_ip": 0, "server": 0, "domain": 0, "user": 0, "password": 0, "ou": 44,
     "default_ad_site": 76,
 }  # fmt: skip
-"""What a directory is described by, and the minor versions that know of it."""
 _MOST = 500
 
 

@@ -20,8 +20,7 @@ _BY_PROTOCOL = {
     "CIFS": frozenset({"ip", "user"}),
     "CEPHFS": frozenset({"cephx"}),
 }
-PROTOCOLS = tuple(_BY_PROTOCOL)
-"""Those that shares can have; each takes rules of its own kinds."""
+PROTOCOLS = tuple(_BY_PROTOCOL)  # those that shares can have; each takes rules of its own kinds
 _IN_FORCE = frozenset({"active", "updating", "queued_to_update"})
 _USER = re.compile(r"""[^"/\\\[\]:;|=,+*?<>\x00-\x1f]{4,255}""")
 _COMMON_NAME = re.compile(r".{1,64}")

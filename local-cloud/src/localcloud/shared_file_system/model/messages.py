@@ -3,8 +3,7 @@
 from localcloud.core.store import Document
 from localcloud.shared_file_system.model.state import State
 
-_KEPT = 200
-"""Messages of a project; the oldest go."""
+_KEPT = 200  # messages of a project; the oldest go
 _DAYS = 30
 ACTIONS = {
     "001": "allocate host",

@@ -4,6 +4,7 @@ from localcloud.core.store import Document
 from localcloud.shared_file_system.model.state import State
 from localcloud.web.http import ApiError
 
+# More than a new cloud has of what there is here: this one is for a whole test suite.
 DEFAULTS = {
     "shares": 500,
     "gigabytes": 100_000,
@@ -19,7 +20,7 @@ DEFAULTS = {
     "backup_gigabytes": 1000,
     "encryption_keys": 100,
 }
-"""More than a new cloud has of what there is here: this one is for a whole test suite."""
+# The minor versions that show what the first one did not have.
 SINCE = {
     "share_groups": 40,
     "share_group_snapshots": 40,
@@ -30,7 +31,6 @@ SINCE = {
     "backup_gigabytes": 80,
     "encryption_keys": 90,
 }
-"""The minor versions that show what the first one did not have."""
 NOT_BY_TYPE = frozenset({"share_networks", "share_groups", "share_group_snapshots"})
 DEFAULT_CLASS = "class:default"
 UNLIMITED = -1

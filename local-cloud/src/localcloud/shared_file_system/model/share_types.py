@@ -6,20 +6,20 @@ from localcloud.core.store import Document
 from localcloud.shared_file_system.model.state import State, missing
 from localcloud.web.http import BadRequestError, RequestContext
 
-DEFAULT = "default"
-"""The name of the type of shares that ask for none."""
+DEFAULT = "default"  # the name of the type of shares that ask for none
 SERVERS = "driver_handles_share_servers"
 SNAPSHOTS = "snapshot_support"
+# What a type may promise besides snapshots, and the minor version that shows it.
 CAPABILITIES = {
     "create_share_from_snapshot_support": 24,
     "revert_to_snapshot_support": 27,
     "mount_snapshot_support": 32,
     "snapshot_inherit_share_access_support": 99,
 }
-"""What a type may promise besides snapshots, and the minor version that shows it."""
 _BOOLEANS = (SERVERS, SNAPSHOTS, *CAPABILITIES)
 _TRUE = frozenset({"true", "1", "t", "yes", "y", "on", "<is> true"})
 _FALSE = frozenset({"false", "0", "f", "no", "n", "off", "<is> false"})
+# What else the back ends have, by the names under which types ask for it.
 _OFFERED = {
     "share_backend_name": frozenset({"local", "servers"}),
     "storage_protocol": frozenset({"NFS_CIFS_CEPHFS"}),
@@ -27,7 +27,6 @@ _OFFERED = {
     "thin_provisioning": frozenset({"true", "<is> true"}),
     "availability_zones": frozenset({"nova"}),
 }
-"""What else the back ends have, by the names under which types ask for it."""
 
 
 def bootstrap(state: State) -> None:

@@ -15,9 +15,9 @@ from localcloud.core.store import Collection, Document
 from localcloud.web.http import ApiError, NotFoundError, RequestContext
 
 ZONE = "nova"
+# The two back ends in the service's way of naming them: at the cloud's own address, and with
+# servers of shares in networks of projects.
 HOST, SERVERS_HOST = "localhost@local#local", "localhost@servers#servers"
-"""The two back ends in the service's way of naming them: at the cloud's own address, and with
-servers of shares in networks of projects."""
 
 
 class State:

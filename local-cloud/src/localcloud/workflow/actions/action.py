@@ -25,13 +25,11 @@ class Taken(Struct, frozen=True):
 
     action_execution: Document
     execution: Document | None
-    token: Callable[[], str | None]
-    """Returns a token of the user; None if there is none any more."""
+    token: Callable[[], str | None]  # returns a token of the user; None if there is none any more
+    # Returns where a service of a type is, for the user's project.
     endpoint: Callable[[str], str | None]
-    """Returns where a service of a type is, for the user's project."""
     sleep: Callable[[float], Awaitable[None]]
-    blocking: Callable[..., Awaitable[Any]]
-    """Runs a function on a thread."""
+    blocking: Callable[..., Awaitable[Any]]  # runs a function on a thread
 
 
 Run = Callable[[Taken, Input], Awaitable[Any]]
@@ -44,8 +42,7 @@ class Action(Struct, frozen=True):
     inputs: Mapping[str, Any]
     description: str
     run: Run
-    waits: bool = False
-    """Somebody else says when it is done, and what came of it."""
+    waits: bool = False  # somebody else says when it is done, and what came of it
 
 
 def declared(text: str) -> Mapping[str, Any]:

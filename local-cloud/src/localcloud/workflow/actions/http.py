@@ -15,8 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from localcloud.workflow.actions.action import ActionError
 
 _SECONDS, _MOST_SECONDS = 30, 300
-_MOST_BYTES = 1 << 20
-"""Of an answer."""
+_MOST_BYTES = 1 << 20  # of an answer
 _GOOD = range(200, 400)
 
 

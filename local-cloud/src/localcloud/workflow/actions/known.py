@@ -22,8 +22,8 @@ class Found(Struct, frozen=True):
 
     name: str
     system: Action
+    # What the project has defined, the first that is asked first.
     above: tuple[Mapping[str, Any], ...] = ()
-    """What the project has defined, the first that is asked first."""
 
     @property
     def inputs(self) -> Mapping[str, Any]:

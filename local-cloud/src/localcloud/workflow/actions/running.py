@@ -21,8 +21,7 @@ from localcloud.workflow.model.states import CANCELLED, ENDED, ERROR, RUNNING, S
 
 _LOG = logging.getLogger(__name__)
 _WORKERS = 8
-_MOST_BYTES = 1 << 20
-"""Of a result."""
+_MOST_BYTES = 1 << 20  # of a result
 _LOST = "The cloud was stopped while the action ran; nobody knows what came of it."
 
 

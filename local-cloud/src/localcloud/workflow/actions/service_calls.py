@@ -23,8 +23,7 @@ class Endpoint(Struct, frozen=True):
     """The endpoint of a service."""
 
     type: str
-    root: str = ""
-    """What is between the endpoint in the catalog and the paths below."""
+    root: str = ""  # what is between the endpoint in the catalog and the paths below
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -34,8 +33,7 @@ class ServiceCall(Struct, frozen=True):
     endpoint: Endpoint
     method: str
     path: str
-    key: str = ""
-    """Of the answer; "" is all of it."""
+    key: str = ""  # of the answer; "" is all of it
     body: Any = None
 
     def action(self, name: str, inputs: str = "") -> Action:

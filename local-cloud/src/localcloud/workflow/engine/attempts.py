@@ -6,8 +6,7 @@ from localcloud.workflow.engine.contexts import Contexts, workflow_of
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import DELAYED, ERROR, IDLE, RUNNING, SUCCESS
 
-END = "end"
-"""What is due after ``wait-after``: the end in the state that is named behind a colon."""
+END = "end"  # what is due after `wait-after`: the end in the state that is named behind a colon
 
 
 class Attempts:

@@ -11,8 +11,7 @@ from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import ENDED
 
 _HIDDEN = "***"
-_MOST = 1_000
-"""Executions or tasks that one question is answered with."""
+_MOST = 1_000  # executions or tasks that one question is answered with
 
 
 def workflow_of(execution: Document) -> Workflow:

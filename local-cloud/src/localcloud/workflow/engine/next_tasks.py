@@ -12,8 +12,7 @@ from localcloud.workflow.language.workflows import Workflow
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import ENDED, ERROR, IDLE, SUCCESS, WAITING
 
-MOST_TASKS = 1_000
-"""Of one execution."""
+MOST_TASKS = 1_000  # of one execution
 
 
 class NextTasks:

@@ -5,8 +5,7 @@ from typing import Any
 
 from localcloud.workflow.failures import RunFailedError
 
-_MOST_ITEMS = 1_000
-"""That a task is done for."""
+_MOST_ITEMS = 1_000  # that a task is done for
 _MOST_SECONDS = 10 * 365 * 86_400
 _NUMBERS = ("wait-before", "wait-after", "timeout", "concurrency")
 

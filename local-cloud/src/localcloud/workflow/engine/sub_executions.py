@@ -11,8 +11,7 @@ from localcloud.workflow.language.workflows import Workflow, completed, inputs_o
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import RUNNING
 
-_MOST_BELOW = 500
-"""Executions that one may begin, directly or not."""
+_MOST_BELOW = 500  # executions that one may begin, directly or not
 
 
 def execution_of(state: State, workflow: Document, **given: Any) -> Document:

@@ -17,13 +17,11 @@ from weakref import WeakValueDictionary
 
 from localcloud.workflow.expressions.recognition import expressions_in
 
-Answers = Callable[..., Any]
-"""Answers what expressions ask of the service: a word, and arguments."""
+Answers = Callable[..., Any]  # answers what expressions ask of the service: a word, and arguments
 _MOST = 2
+# Seconds that a job may last on a busy machine; the kernel ends it after two of computing.
 _PATIENCE = 30
-"""Seconds that a job may last on a busy machine; the kernel ends it after two of computing."""
-_LONGEST = 16 << 20
-"""Bytes of a line."""
+_LONGEST = 16 << 20  # bytes of a line
 _WHY = {-signal.SIGVTALRM: "The expression takes more than two seconds of computing."}
 _ELSE = "The expression takes too much time, memory or space."
 

@@ -7,8 +7,7 @@ from uuid import uuid4
 
 import yaml
 
-Ask = Callable[..., Any]
-"""Asks the service something that only it knows."""
+Ask = Callable[..., Any]  # asks the service something that only it knows
 
 
 def functions(ask: Ask) -> dict[str, Callable[..., Any]]:

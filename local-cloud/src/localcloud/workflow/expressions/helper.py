@@ -18,12 +18,9 @@ from localcloud.workflow.expressions.jinja_texts import JinjaTexts
 from localcloud.workflow.expressions.recognition import JINJA, YAQL
 from localcloud.workflow.expressions.yaql_texts import YaqlTexts
 
-_MEMORY = 256 << 20
-"""Bytes that it may reserve beyond what it has at the start."""
-SECONDS = 2.0
-"""Of computing for one job."""
-_MOST_BYTES = 4 << 20
-"""Of an answer."""
+_MEMORY = 256 << 20  # bytes that it may reserve beyond what it has at the start
+SECONDS = 2.0  # of computing for one job
+_MOST_BYTES = 4 << 20  # of an answer
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 

@@ -11,8 +11,7 @@ from yaql.language.exceptions import YaqlParsingException
 from localcloud.workflow.expressions.functions import Ask, functions
 from localcloud.workflow.expressions.recognition import YAQL
 
-_ITEMS = 10_000
-"""That one iterator of an expression may yield."""
+_ITEMS = 10_000  # that one iterator of an expression may yield
 
 
 class YaqlTexts:

@@ -7,8 +7,7 @@ import yaml
 from localcloud.web.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 
-_MOST_NODES = 20_000
-"""Values in a document, each as often as it occurs."""
+_MOST_NODES = 20_000  # values in a document, each as often as it occurs
 _MOST_LEVELS = 50
 VERSIONS = ("2.0", 2.0, 2)
 

@@ -13,8 +13,8 @@ from localcloud.workflow.errors import invalid_language
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.schemas import TRANSITIONS
 
+# What may stand in the place of a task that follows.
 COMMANDS = ("noop", "fail", "succeed", "pause")
-"""What may stand in the place of a task that follows."""
 _ITEMS = re.compile(r"\s*(\w+)\s+in\s+(\[.+\]|<%.*?%>|{{.*?}})\s*", re.DOTALL)
 _FORM = "Please use format 'var in {[some, list] | <% $.array %> }"
 _LONGEST_NAME = 255

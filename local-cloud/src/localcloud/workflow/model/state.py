@@ -10,10 +10,9 @@ from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext
 from localcloud.workflow.errors import not_found
 from localcloud.workflow.model.states import ENDED
 
+# Workflows, workbooks, actions, environments or triggers of a project, of each kind.
 MOST_DEFINITIONS = 1_000
-"""Workflows, workbooks, actions, environments or triggers of a project, of each kind."""
-MOST_EXECUTIONS = 1_000
-"""Executions of a project. The oldest that have ended make room for others."""
+MOST_EXECUTIONS = 1_000  # executions of a project. The oldest that have ended make room for others.
 _SCOPES = ("private", "public")
 
 

@@ -16,8 +16,7 @@ from localcloud.workflow.model.state import State
 _LOG = logging.getLogger(__name__)
 FORMAT = "%Y-%m-%d %H:%M:%S"
 _TICK = 1.0
-_YEARS = 5
-"""In which the next time must come."""
+_YEARS = 5  # in which the next time must come
 
 
 @cache

@@ -11,6 +11,7 @@ from localcloud.workflow.engine.execution_starter import ExecutionStarter
 from localcloud.workflow.model.state import State
 
 _LOG = logging.getLogger(__name__)
+# On which exchange of a cloud's message bus events are told, by their first word.
 _EXCHANGES = {
     "compute": "nova",
     "volume": "cinder",
@@ -22,7 +23,6 @@ _EXCHANGES = {
     "floatingip": "neutron",
     "octavia": "octavia",
 }
-"""On which exchange of a cloud's message bus events are told, by their first word."""
 TOPICS = ("notifications", "versioned_notifications")
 
 
