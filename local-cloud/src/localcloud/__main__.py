@@ -1,6 +1,7 @@
-"""The command ``localcloud``; it loads what a command needs once that is known.
+"""The command ``localcloud``. It imports the modules of a command when the command is known.
 
-``serve`` starts the fabric process before it loads the services: each takes a third of a second.
+``serve`` starts the fabric process before it loads the services, because both take a third of a
+second.
 """
 
 import gc
@@ -207,7 +208,7 @@ def _bound(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen()  # from now on nobody else can
+        listener.listen()  # from now on no other process can use the port
     except OSError as error:
         listener.close()
         raise click.ClickException(
@@ -299,7 +300,7 @@ def env(data_dir: Path, user: str, clouds_yaml: bool) -> None:
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
 def doctor(as_json: bool) -> None:
-    """Say what this machine allows servers, and what it lacks."""
+    """Print the capabilities of this machine for servers, and those that it lacks."""
     found = importlib.import_module("localcloud.fabric.probe").probe()
     click.echo(json.dumps(asdict(found), indent=2) if as_json else _report(found))
     sys.exit(0 if found.isolated and found.networks else 1)

@@ -1,4 +1,4 @@
-"""What alarms do when their state changes: addresses that are called, queues, the log."""
+"""Actions of alarms when their state changes: HTTP calls, messages to queues, log entries."""
 
 import asyncio
 import json
@@ -74,7 +74,7 @@ def _without_trust(action: str) -> str:
 
 
 class Actions:
-    """Takes the actions of alarms, beside what else is done."""
+    """Takes the actions of alarms in the background."""
 
     def __init__(self, state: State, trusts: Trusts) -> None:
         self._state = state
@@ -86,7 +86,7 @@ class Actions:
         return ThreadPoolExecutor(_WORKERS, "alarm")
 
     def take(self, alarm: Document, previous: str, reason: str, data: Document) -> None:
-        """Begin what an alarm does in the state that it is in now."""
+        """Start the actions of an alarm for its current state."""
         told = {
             "alarm_id": alarm["id"],
             "alarm_name": alarm["name"],
@@ -107,7 +107,7 @@ class Actions:
         await self._tasks.idle()
 
     async def stop(self) -> None:
-        """Leave what is under way."""
+        """Cancel the actions in flight."""
         await self._tasks.stop()
         if "_workers" in self.__dict__:
             self._workers.shutdown(wait=False, cancel_futures=True)
@@ -143,7 +143,7 @@ class Actions:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Return what asks directly and follows nobody elsewhere: tokens are for who was named."""
+    """Return an opener without proxies and redirects, so that tokens reach only the named host."""
     made = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.HTTPHandler(),

@@ -1,4 +1,4 @@
-"""Whether what an alarm watches is as it should be, now."""
+"""The current state of an alarm, from the metrics or resources that it watches."""
 
 import json
 import math
@@ -30,7 +30,7 @@ _SECONDS = 10
 
 
 class Finding(Struct, frozen=True):
-    """What was found."""
+    """The result of an evaluation."""
 
     # None where values say this and that: the alarm stays as it is, or follows the newest.
     state: str | None
@@ -40,7 +40,7 @@ class Finding(Struct, frozen=True):
 
 
 def judged(values: Sequence[float], rule: Document) -> Finding:
-    """Return what the newest values of a metric mean by a threshold."""
+    """Return the state that the newest values of a metric give by a threshold."""
     periods = rule.get("evaluation_periods", 1)
     newest = values[-periods:]
     if len(newest) < periods:

@@ -8,7 +8,7 @@ _SERVER = 500
 
 
 def invalid(name: str, value: object, reason: str) -> BadRequestError:
-    """Return the error for a field that is not what it must be."""
+    """Return the error for a field with an invalid value."""
     told = f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
     return BadRequestError(told)
 

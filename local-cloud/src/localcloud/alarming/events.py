@@ -1,4 +1,4 @@
-"""Alarms that listen to what happens in the cloud."""
+"""Alarms on events of the cloud."""
 
 import fnmatch
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from localcloud.core.store import Document
 
 
 class AlarmEvents:
-    """Tells alarms on events what happens. It begins with the first of them."""
+    """Passes the cloud's events to alarms. It listens from the first event alarm on."""
 
     def __init__(self, state: State, watch: Watch) -> None:
         self._state = state

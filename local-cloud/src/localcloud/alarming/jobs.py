@@ -1,4 +1,8 @@
-"""Watches what alarms are on, and moves them from state to state."""
+"""Evaluates alarms and changes their states.
+
+Each alarm is evaluated again about once in the granularity of its measures, and at the latest after
+a minute, as Aodh does. A changed state is written to the store before the actions are taken.
+"""
 
 import asyncio
 import logging
@@ -17,7 +21,7 @@ from localcloud.web.http import RequestContext
 
 _LOG = logging.getLogger(__name__)
 _TICK = 1
-_LONGEST = 60  # seconds after which each alarm is looked at again, at the latest; Aodh's interval
+_LONGEST = 60  # seconds between two evaluations, at most; Aodh's interval
 _USUAL = 5  # for alarms that say nothing of spans of time
 
 
@@ -44,7 +48,7 @@ class Watch:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def soon(self, alarm_id: str) -> None:
-        """Look at an alarm at once."""
+        """Evaluate an alarm immediately."""
         self._due.pop(alarm_id, None)
         self.begin()
 
@@ -69,7 +73,7 @@ class Watch:
             _LOG.exception("alarm %s could not be evaluated", alarm_id)
 
     async def evaluate(self, alarm_id: str) -> None:
-        """Look at an alarm, move it, and take its actions."""
+        """Evaluate an alarm, change its state, and take its actions."""
         alarm = self._state.alarms.get(alarm_id)
         if alarm is None or not alarm["enabled"]:
             return
@@ -81,7 +85,9 @@ class Watch:
             self.settle(latest, found)
 
     def settle(self, alarm: Document, found: Finding) -> None:
-        """Bring an alarm to what was found, and take its actions if that is news or repeated."""
+        """Change the state of an alarm. Take its actions if the state is new or the alarm repeats
+        them.
+        """
         previous, state = alarm["state"], found.state
         if state is None:
             state = found.trend if previous == UNKNOWN else previous
@@ -142,7 +148,7 @@ async def _together(
 
 
 def _interval(alarm: Document) -> float:
-    """Return the seconds until an alarm is looked at again: about the spans of its measures."""
+    """Return the seconds until the next evaluation: about the granularity of the measures."""
     return float(min([*_granularities(alarm["rule"]), _LONGEST]))
 
 

@@ -1,7 +1,7 @@
 """The content of volumes and snapshots: directories, laid out as the disks of servers.
 
-What is made is made beside its place and put there at one stroke, so that work which was cut off
-begins again from nothing.
+New content is created beside its place and renamed at the end. Work that was interrupted starts
+again from nothing and never leaves half a volume.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from localcloud.web.http import BadRequestError
 
 # The property of an image that was made of a volume without a root file system.
 DATA_KIND = {"stoker:kind": "volume"}
-_PARALLEL = 4  # disks that are copied at once
+_PARALLEL = 4  # disks that are copied at the same time
 _CONTENT = "upper/root"
 
 
@@ -67,7 +67,7 @@ class Content:
         await asyncio.to_thread(fresh.rename, target)
 
     async def remove(self, object_id: str) -> None:
-        """Remove the content of a volume or snapshot, and what was to become it."""
+        """Remove the content of a volume or snapshot, and incomplete content of it."""
         directory = self._state.directory(object_id)
         for path in (directory, directory.with_suffix(".fresh")):
             await self._fabric.storage.remove(path)
@@ -84,10 +84,9 @@ class Content:
         return [found] if found.exists() else []
 
     async def take_image(self, volume_id: str, image_id: str) -> dict[str, Any]:
-        """Make the content of a volume of an image; returns what the volume has by that.
+        """Create the content of a volume from an image; returns the resulting fields of the volume.
 
-        Raises :class:`BadRequestError` for an image without data, FabricError where it is
-        unreadable.
+        Raises :class:`BadRequestError` for an image without data, FabricError if it is unreadable.
         """
         image = self._images.known(image_id)
         properties, base = image["properties"], self._roots.base(image_id)
@@ -129,7 +128,7 @@ class Content:
 
     @asynccontextmanager
     async def still(self, volume_ids: Iterable[str]) -> AsyncIterator[None]:
-        """Keep the servers that have a volume from writing: what is copied is of one moment."""
+        """Freeze the servers that have a volume, so that a copy shows one moment."""
         servers = {
             attachment["server_id"]
             for volume_id in volume_ids

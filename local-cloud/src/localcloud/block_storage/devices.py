@@ -57,9 +57,9 @@ def _check_volume(tools: ServiceContext, who: RequestContext, volume_id: str) ->
 async def prepare(
     tools: ServiceContext, attached: ServerVolumes, who: RequestContext, server: Document
 ) -> None:
-    """Make and attach what a server asks for. It may be called again after a crash.
+    """Create and attach the volumes that a server requests. It may be called again after a crash.
 
-    Raises ApiError where a volume cannot be made or attached.
+    Raises ApiError if a volume cannot be created or attached.
     """
     known = {each["number"] for each in attached.attachments(server["id"])}
     for number, device in enumerate(server["block_devices"]):

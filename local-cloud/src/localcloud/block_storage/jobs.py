@@ -1,7 +1,7 @@
 """The work behind the tasks of volumes, snapshots and backups.
 
-Every job may be begun again after a crash at any point: it asks for what shall be, and not for a
-step from what was.
+Every job may be started again after a crash at any point: it brings about the desired state and
+does not depend on the steps that were completed before.
 """
 
 import logging
@@ -152,7 +152,7 @@ async def _create_backup(tools: ServiceContext, backup: Document) -> Changes:
 
 
 def _release(tools: ServiceContext, backup: Document) -> None:
-    """Let what has been backed up be what it was."""
+    """Return an object to the status that it had before its backup."""
     state = tools.state
     volume = state.volumes.get(backup["volume_id"])
     if volume is not None and volume["status"] == "backing-up":
@@ -190,12 +190,12 @@ _BACKUPS: Mapping[str, tuple[Job, str]] = {
 
 
 def begin(tools: ServiceContext, collection: Collection, object_id: str) -> None:
-    """Begin what the task of an object asks for."""
+    """Start the task of an object."""
     tools.work.begin(object_id, partial(_do, tools, collection, object_id))
 
 
 def resume(tools: ServiceContext) -> None:
-    """Begin all that is undone."""
+    """Start all unfinished tasks."""
     state = tools.state
     for collection in (state.volumes, state.snapshots, state.backups):
         for found in collection.values():

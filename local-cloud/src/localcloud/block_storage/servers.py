@@ -1,4 +1,4 @@
-"""Volumes in servers: what the compute service asks of block storage in the same process."""
+"""Volumes in servers, as the compute service uses them in the same process."""
 
 import string
 from pathlib import Path
@@ -94,7 +94,7 @@ class ServerVolumes:
             self._tools.work.begin(found["volume_id"], lambda: self._bring(attachment_id))
 
     def resume(self) -> None:
-        """Go on with what the last process had begun."""
+        """Resume the attachments and detachments that the last process left."""
         for attachment in self._state.attachments.values():
             if attachment["status"] in {"attaching", "detaching"} and attachment["server_id"]:
                 self._begin(attachment["id"])
@@ -133,7 +133,7 @@ class ServerVolumes:
             state.change(state.volumes, volume_id, status=jobs.settled(self._tools, volume_id))
 
     def detach(self, server: Document, volume_id: str) -> None:
-        """Begin to detach a volume. Raises NotFoundError for one that is not attached,
+        """Start to detach a volume. Raises NotFoundError if it is not attached, and
         BadRequestError.
         """
         attachment = self.attachment(server["id"], volume_id)

@@ -1,8 +1,8 @@
 """The block storage API, version 3, as the application mounts it and as compute uses it.
 
-Requests and servers write the desired state and a task into the documents of volumes, snapshots
-and backups; :mod:`localcloud.block_storage.jobs` performs the tasks. Every task is in the store
-before the request is answered, so that the next process resumes what this one leaves.
+Requests and servers write the desired state and a task into the documents of volumes, snapshots and
+backups; :mod:`localcloud.block_storage.jobs` performs the tasks. Every task is in the store before
+the request is answered, so that the next process resumes all unfinished tasks.
 """
 
 import re

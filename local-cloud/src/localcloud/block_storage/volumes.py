@@ -1,4 +1,4 @@
-"""Making volumes: what a request names is looked up, checked and counted, then written down."""
+"""Creation of volumes: checks of the objects that a request names, quotas, and the new document."""
 
 from typing import Any
 from uuid import uuid4
@@ -19,7 +19,7 @@ _GIB = 1 << 30
 
 
 class CreateSpec(Struct, frozen=True):
-    """What a new volume shall be; at most one source is named."""
+    """The requested properties of a new volume. At most one source is named."""
 
     size: int | None = None
     name: str | None = None
@@ -90,7 +90,7 @@ def make(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> Docume
 
 
 def _taken(tools: ServiceContext, who: RequestContext, wish: CreateSpec) -> dict[str, Any]:
-    """Return what a volume takes over from its source; raises ApiError."""
+    """Return the fields that a volume takes from its source; raises ApiError."""
     if wish.snapshot_id is not None:
         return _from_snapshot(tools, who, wish)
     if wish.source_volid is not None:

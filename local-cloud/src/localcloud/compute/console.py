@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-LIMIT = 100 * 1024  # bytes of the log that are looked at, from its end
+LIMIT = 100 * 1024  # bytes that are read at most, from the end of the log
 
 
 def tail(path: Path, lines: int | None) -> str:

@@ -24,9 +24,9 @@ def host_name(name: str, server_id: str) -> str:
 def create(
     tools: ServiceContext, context: RequestContext, request: ServerRequest
 ) -> list[Document]:
-    """Write the servers of a request, all or none; they wait for the machine then.
+    """Create the documents of a request's servers, all or none. The machine then boots them.
 
-    Raises ApiError: 400 for what does not exist, 403 over quota, 409 for what is in use.
+    Raises ApiError: 400 for unknown objects, 403 over quota, 409 for objects in use.
     """
     state = tools.state
     project = context.require_project()

@@ -1,4 +1,4 @@
-"""What compute asks of images: whether a server can be made of one, and its root file system."""
+"""Images as compute uses them: checks of a server's image, and its root file system."""
 
 import asyncio
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""How servers are connected: what compute remembers of its servers' ports.
+"""Interfaces of servers: the part of their ports that compute stores.
 
-The network service owns ports; a server's document has one entry in ``plugs`` for each interface,
-in order, with the wish it came from, its tag and the id of its port as soon as there is one.
+The network service owns ports. A server's document has one entry in ``plugs`` for each interface,
+in order, with the request that it came from, its tag, and the ID of its port once there is one.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from localcloud.fabric.interface import Port
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
 from localcloud.web.http import BadRequestError, ConflictError, NotFoundError, RequestContext
 
-DETACH_SECONDS = 0.2  # how long a guest takes to let go of an interface; nobody waits for it
+DETACH_SECONDS = 0.2  # time for a guest to release an interface; no request waits for it
 
 
 def _request(plug: Document) -> PortRequest:
@@ -54,9 +54,9 @@ class Interfaces:
     def choose(
         self, context: RequestContext, wanted: tuple[NetworkWish, ...] | str | None
     ) -> list[Document]:
-        """Return the plugs of a new server; raises ApiError for what cannot be had.
+        """Return the plugs of a new server; raises ApiError for impossible requests.
 
-        Without a wish the project's only network is taken; several are ambiguous (409).
+        A request without networks gets the project's only network; several are ambiguous (409).
         """
         if wanted == "none":
             return []
@@ -76,7 +76,7 @@ class Interfaces:
         return [self.check(context, NetworkWish(network_id=n["id"])) for n in known]
 
     def check(self, context: RequestContext, wish: NetworkWish) -> Document:
-        """Return the plug for a wish; what the wish names must exist and be free."""
+        """Return the plug for one requested network, whose objects must exist and be free."""
         plug = _plug(wish)
         try:
             self.network.check_port_request(context, _request(plug))
@@ -155,7 +155,7 @@ class Interfaces:
         )
 
     async def detach(self, server_id: str, port_id: str) -> None:
-        """Unplug a port that the server is to lose, once its guest has let go of it."""
+        """Unplug a port from a server, after its guest had the time to release it."""
         await self._state.cloud.clock.sleep(DETACH_SECONDS)
         server = self._state.servers.get(server_id)
         if server is None or port_id not in leaving(server):

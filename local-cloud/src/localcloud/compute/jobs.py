@@ -1,7 +1,7 @@
 """The work behind each task state of a server.
 
-Every job may be begun again after a crash at any point: it asks for what shall be, and not for a
-step from what was.
+Every job may be started again after a crash at any point: it brings about the desired state and
+does not depend on the steps that were completed before.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ async def suspend(tools: ServiceContext, server: Document) -> None:
 
 
 async def thaw(tools: ServiceContext, server: Document) -> None:
-    """Let a frozen server go on; one whose processes were lost meanwhile is booted."""
+    """Resume a frozen server. If its processes were lost meanwhile, boot it."""
     fabric = tools.state.cloud.fabric
     if server["id"] not in fabric.running():
         await boot(tools, server)
@@ -151,7 +151,7 @@ async def confirm(tools: ServiceContext, server_id: str) -> None:
 
 
 def confirmed(server: Document) -> Document:
-    """Return what a confirmed resize changes of a server."""
+    """Return the fields of a server that a confirmed resize changes."""
     running = server["power_state"] == RUNNING
     return {"vm_state": "active" if running else "stopped", "resize": None}
 
@@ -183,7 +183,7 @@ async def unshelve(tools: ServiceContext, server: Document) -> None:
 
 
 async def snapshot(tools: ServiceContext, server: Document) -> None:
-    """Make an image of the server's disk, while the server stands still."""
+    """Create an image of the server's disk while the server is frozen."""
     fabric, server_id = tools.state.cloud.fabric, server["id"]
     disk = own_disk(tools, server).disk
     runs = server["vm_state"] == "active" and server_id in fabric.running()

@@ -1,7 +1,7 @@
-"""Metadata of running servers: what a server reads follows what is changed around it.
+"""Metadata of running servers: it follows changes around a server.
 
 A floating IP, a security group, a metadata item or a name can change while the server runs. The
-documents of all these are watched, whoever changes them.
+documents of all these are watched, so that no request needs to report its change.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class LiveMetadata:
-    """Tells the fabric the metadata of running servers again when it may have changed."""
+    """Sends the metadata of running servers to the fabric again after a change."""
 
     def __init__(self, tools: ServiceContext) -> None:
         self._tools = tools
@@ -30,7 +30,7 @@ class LiveMetadata:
         network.all("security_group").watch(self._group_changed)
 
     async def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop the updates."""
         if self._telling is not None:
             self._telling.cancel()
             await asyncio.gather(self._telling, return_exceptions=True)

@@ -1,7 +1,7 @@
-"""The machine that works off what requests have written into ``task_state``.
+"""Performs the tasks that requests write into ``task_state``.
 
-One piece of work at a time for each server, about eight at once altogether. Whatever is undone
-when the process ends is found in the store at the next start and done then.
+One task at a time runs for each server, and eight in all. Unfinished tasks are in the store when
+the process ends, and are performed after the next start.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from localcloud.fabric.interface import Exit, FabricError
 from localcloud.web.http import ApiError
 
 _LOG = logging.getLogger(__name__)
-PARALLEL = 8  # pieces of work at once, altogether
+PARALLEL = 8  # tasks at the same time, of all servers
 HOLD_SECONDS = 0.5  # how long a request about one server waits for work that is under way
 # States of servers that have a first process.
 _LIVING = frozenset({"active", "paused", "suspended", "rescued", "resized"})
@@ -33,7 +33,7 @@ _UNMOVED = (None, "image_snapshot")  # task states whose work does not set the p
 
 
 async def _reported(work: Coroutine[Any, Any, None]) -> None:
-    """Do the work; nobody waits for it, so its failure goes to the log."""
+    """Do the work and log its failure, since no request waits for it."""
     try:
         await work
     except Exception:  # noqa: BLE001  (it must not end unseen)
@@ -67,13 +67,13 @@ class Machine:
         self._jobs.update(jobs)
 
     def work_on(self, server_id: str) -> None:
-        """Begin the work that the server's task state asks for, after what is under way."""
+        """Start the work of the server's task state, after the work in progress."""
         task = self._tasks.start(self._work(server_id))
         self._latest[server_id] = task
         task.add_done_callback(lambda done: self._end(server_id, done))
 
     def aside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do work that no task state tells of, beside what else is done for its server."""
+        """Do work without a task state, concurrently with other work for the same server."""
         self._tasks.start(_reported(work))
 
     def _end(self, server_id: str, task: asyncio.Task[None]) -> None:
@@ -83,8 +83,8 @@ class Machine:
     async def soon(self, server_id: str) -> None:
         """Return when the work on a server has ended, or after :data:`HOLD_SECONDS`.
 
-        Clients poll every few seconds, and most work here takes a tenth of one: the first answer
-        is the last they need, and one action may follow another at once.
+        Clients poll every few seconds, and most work here takes a tenth of one. So the first
+        response usually shows the final state, and a second action may follow immediately.
         """
         task = self._latest.get(server_id)
         if task is not None:
@@ -99,9 +99,9 @@ class Machine:
         await self._tasks.stop()
 
     def exited(self, exit: Exit) -> None:  # noqa: A002  (the fabric's word)
-        """Note that a server's first process has ended by itself.
+        """Record that a server's first process has ended on its own.
 
-        The server is shut off, or boots again where it has asked for that.
+        The server is shut off, or boots again if it has requested a reboot.
         """
         server = self._state.servers.get(exit.server_id)
         if exit.asked or server is None:

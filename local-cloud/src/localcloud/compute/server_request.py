@@ -1,4 +1,4 @@
-"""Reading a request for new servers: what is allowed in each microversion, checked and typed."""
+"""The request for new servers: checked and typed for its microversion."""
 
 import re
 import secrets
@@ -42,7 +42,7 @@ class NetworkWish(Struct, frozen=True):
 
 
 class Placement(Struct, frozen=True):
-    """How many servers, and where."""
+    """The number of servers, and their place."""
 
     least: int = 1
     most: int = 1

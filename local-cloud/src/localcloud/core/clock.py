@@ -12,7 +12,7 @@ class Clock(Protocol):
         """Return the present time in UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return after so many seconds."""
+        """Return after this time."""
 
 
 class SystemClock:
@@ -23,7 +23,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """Return after so many seconds."""
+        """Return after this time."""
         await asyncio.sleep(seconds)
 
 

@@ -75,11 +75,12 @@ class Cloud:
 class LazyService:
     """A service as the application mounts it and the catalog shows it.
 
-    A subclass states where the service is mounted and which modules it consists of. Those modules
-    are imported when a client first calls the service, or when the last process left work for it:
-    a cloud starts in a second because nothing is loaded that no client uses. The instance of a
-    service is what its API works with; services of which other services need a part in the same
-    process have no such module and are their own instance.
+    A subclass states where the service is mounted and names its modules. They are imported when a
+    client first calls the service, or when the last process left work for it. A cloud starts in a
+    second because it loads no service before its first use.
+
+    The API works with the instance of the service. A service of which other services need a part in
+    the same process is its own instance.
     """
 
     type: str  # in the catalog: compute, network, image, ...
@@ -118,7 +119,7 @@ class LazyService:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the instance is in use."""
+        """Whether the instance was created."""
         return "instance" in self.__dict__
 
     def routes(self) -> list[BaseRoute]:
@@ -151,11 +152,11 @@ class LazyService:
         return False
 
     async def start(self) -> None:
-        """Resume what the last process left, before the cloud reports that it is ready."""
+        """Resume unfinished work of the last process, before the cloud reports that it is ready."""
         if self.has_unfinished_work():
             _ = self.instance
 
     async def stop(self) -> None:
-        """End what runs in the background. The next start resumes it."""
+        """End the background work. The next start resumes it."""
         if self.is_loaded and self.instance is not self:
             await self.instance.stop()

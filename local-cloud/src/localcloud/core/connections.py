@@ -33,7 +33,7 @@ class Connection(HttpToolsProtocol):
     _heard = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the timeout for the head of a request."""
         super().connection_made(transport)
         self._expect_head()
         if len(self.connections) > self.most:
@@ -61,7 +61,7 @@ class Connection(HttpToolsProtocol):
             super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Put what cuts the connection beside the request."""
+        """Add the function that cuts the connection to the scope of the request."""
         super().on_message_begin()
         self._late.cancel()
         self._expect_head()

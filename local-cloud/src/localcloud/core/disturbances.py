@@ -45,22 +45,22 @@ _STATUSES = frozenset(status.value for status in HTTPStatus if status >= HTTPSta
 
 
 class Disturbance(Struct, frozen=True):
-    """Which calls are disturbed, and how."""
+    """The calls that are disturbed, and the kind of disturbance."""
 
     service: str = ""  # type or name in the catalog; empty: every service
     method: str = ""  # empty: every method
     path: str = "*"  # a pattern of the shell for the path below the root, as `/network/v2.0/ports*`
     body: str = ""  # a text that the body has; longer bodies than 1 MiB have none
     share: float = 1.0  # the part of these calls that is disturbed, by chance
-    skip: int = 0  # so many of these calls pass first
-    times: int | None = None  # so many calls are disturbed, then no more
-    above: int = 0  # only calls that find so many of their like under way are disturbed
+    skip: int = 0  # this many matching calls pass first
+    times: int | None = None  # this many calls are disturbed, then no more
+    above: int = 0  # only calls are disturbed that arrive while this many others are in progress
     # Seconds until the call acts. This wait and the next end early when the disturbance goes.
     before: float = 0.0
     after: float = 0.0  # seconds from the act to the answer
-    # `answer`: as ever. Without acting: `reset` cuts the connection, `refuse` answers with the
-    # status. After acting: `lose` cuts the connection, `fail` answers with the status, `garble` has
-    # a body that is no JSON, `truncate` has half of its body.
+    # `answer`: the call succeeds. Before the service acts, `reset` cuts the connection and `refuse`
+    # responds with the status. After it acted, `lose` cuts the connection, `fail` responds with the
+    # status, `garble` sends a body that is no JSON, and `truncate` half of the body.
     outcome: str = "answer"
     status: int = 503  # of `refuse` and `fail`
     retry_after: float | None = None  # seconds in the header Retry-After of `refuse` and `fail`
@@ -100,12 +100,12 @@ def _is_fit(name: str, value: Any) -> bool:
 
 @dataclass
 class _Active:
-    """A disturbance and what it has seen."""
+    """A disturbance and the calls that it has counted."""
 
     rule: Disturbance
     seen: int = 0  # calls that it selects
     disturbed: int = 0
-    under_way: int = 0  # calls that it selects, begun and not answered
+    under_way: int = 0  # matching calls in progress
     waiting: int = 0  # calls that it holds back now
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -148,7 +148,7 @@ class _Active:
 
 
 class Disturbances:
-    """The list of a cloud, and what stands between its calls and its services."""
+    """The disturbances of a cloud, and the layer between its calls and its services."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -180,7 +180,9 @@ class Disturbances:
         return JSONResponse({"disturbances": [active.as_data() for active in self._active]})
 
     def _replace(self, rules: list[Disturbance]) -> None:
-        """What stays the same keeps its counts and its calls; calls of what goes are let go."""
+        """Replace the list. Unchanged disturbances keep their counts and calls; others release
+        their calls.
+        """
         old, self._active = self._active, []
         for rule in rules:
             kept = next((active for active in old if active.rule == rule), None)
@@ -272,7 +274,7 @@ class _Answer:
 
 
 async def _cut(scope: Scope, receive: Receive, *, flush: bool = False) -> None:
-    """Close the connection of a call, by a reset unless what was sent must arrive."""
+    """Close the connection of a call, with a reset unless the sent part must arrive."""
     cut = (scope.get("extensions") or {}).get(CUT)
     if cut is None:
         raise ConnectionResetError("The call is disturbed: its connection is cut.")
@@ -282,10 +284,10 @@ async def _cut(scope: Scope, receive: Receive, *, flush: bool = False) -> None:
 
 
 async def _ahead(receive: Receive) -> tuple[bytes, Receive]:
-    """Read the body, so that a caller who hangs up later does not take it away.
+    """Read the body, so that a caller who disconnects later does not take it away.
 
-    Returns it, and what gives it to a service. A body that is too long is not waited for, and is
-    not returned. Raises :class:`ClientDisconnect`.
+    Returns the body, and a function that passes it to a service. A body that is too long is neither
+    awaited nor returned. Raises :class:`ClientDisconnect`.
     """
     read: list[Message] = []
     size = 0

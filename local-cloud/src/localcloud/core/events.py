@@ -1,7 +1,7 @@
-"""What happens in the cloud, as events that services listen to.
+"""Events of the cloud, for services that listen to them.
 
-An object that appears, changes or goes is an event: ``compute.instance.create.end``. Its traits are
-the fields of the object that are texts and numbers.
+An object that is created, changed or deleted is an event, such as ``compute.instance.create.end``.
+The traits of an event are the texts and numbers among the object's fields.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class Event(Struct, frozen=True):
 
 
 class Events:
-    """Tells listeners what happens; the one instance is ``cloud.one(Events)``."""
+    """Passes events to listeners; the one instance is ``cloud.one(Events)``."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud

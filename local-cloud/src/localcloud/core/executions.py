@@ -36,7 +36,7 @@ class ExecutionSocket:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def open(self) -> None:
-        """Begin to listen, on the running event loop."""
+        """Start to listen, on the running event loop."""
         directory = os.open(self._directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         before = os.umask(0o177)
         try:

@@ -1,4 +1,4 @@
-"""What the operator of a local cloud can choose."""
+"""Settings of a local cloud that its operator can choose."""
 
 import json
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class Settings:
 
 
 def auth_url_of(data_dir: Path) -> str:
-    """Where the cloud of a data directory is asked for tokens, if it was ever ready; else ""."""
+    """Return the URL of the cloud of a data directory for tokens, or "" if it was never ready."""
     try:
         content = (data_dir / "cloud" / "credentials.json").read_text(encoding="utf-8")
     except OSError:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
-# Is told of a document before and after a change; None is for one that is not there.
+# Called with a document before and after a change; None if the document does not exist.
 Watcher = Callable[[Document | None, Document | None], None]
 
 _SCHEMA = """
@@ -33,10 +33,10 @@ ON CONFLICT (kind, id) DO UPDATE SET project_id = excluded.project_id, body = ex
 
 
 class Collection:
-    """All documents of one kind, in the order in which they were first put.
+    """All documents of one kind, in the order of their creation.
 
-    The documents handed out are the collection's own: a change becomes lasting with :meth:`put`
-    alone, so change a copy, or change and put without an ``await`` in between.
+    The returned documents are the collection's own. Only :meth:`put` makes a change durable. So
+    change a copy, or change and put without an ``await`` in between.
     """
 
     def __init__(self, store: "Store", kind: str) -> None:
@@ -60,7 +60,7 @@ class Collection:
         return self._documents.get(key)
 
     def put(self, document: Document) -> None:
-        """Write the document under ``document["id"]``; replaces what was there."""
+        """Write the document under ``document["id"]``, in place of an earlier one."""
         self._store.write(self.kind, document)
         self.remember(document)
 
@@ -107,7 +107,8 @@ class Collection:
         indexed = self._indexed.get(key, {})
         for field in self._indexes:
             value = document.get(field)
-            # whoever stays in a bucket keeps the place there
+            # A document that stays in a bucket keeps its place there, because lists are in order of
+            # creation.
             if field not in indexed or indexed[field] != value:
                 self._unindex_one(field, key)
                 self._index_one(field, key, value)

@@ -19,12 +19,12 @@ class DnsError(ApiError):
 
 
 def bad_request(message: str, kind: str = "bad_request") -> DnsError:
-    """Return the error for what is not allowed."""
+    """Return the error for an invalid request."""
     return DnsError(400, kind, message)
 
 
 def invalid(path: Sequence[str | int], message: str) -> DnsError:
-    """Return the error for a field that is not what it must be."""
+    """Return the error for an invalid field."""
     errors = [{"path": list(path), "message": message}]
     return DnsError(400, "invalid_object", "Provided object does not match schema", errors)
 

@@ -1,4 +1,8 @@
-"""From PENDING to ACTIVE: what has been asked for is done when the name server answers so."""
+"""Publishes changes of zones to the name server.
+
+A changed zone or record set is PENDING in the store. It becomes ACTIVE, or is deleted, when the
+name server answers from it. The state is in the store, so that a restart resumes the changes.
+"""
 
 from functools import partial
 
@@ -17,14 +21,14 @@ class Publishing:
         self._work = work
 
     def resume(self) -> None:
-        """Take up what the last process left."""
+        """Resume the changes that the last process left."""
         for collection in (self._state.zones, self._state.recordsets):
             for found in list(collection.find(status="PENDING")):
                 zone_id = str(found.get("zone_id") or found["id"])
                 self._work.begin(zone_id, partial(self._settle, zone_id))
 
     def begin(self, zone: Document) -> None:
-        """Begin to bring the changes of a zone to the name server."""
+        """Start to publish the changes of a zone."""
         self._work.begin(zone["id"], partial(self._settle, zone["id"]))
 
     async def soon(self, zone_id: str) -> None:

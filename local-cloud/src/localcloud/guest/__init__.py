@@ -1,6 +1,6 @@
-"""What runs inside a server: its first process, and the user data processor.
+"""Code that runs inside a server: its first process, and the user data processor.
 
-This code is loaded by the fabric process before a server is forked from it, so that a server
-needs no Python of its own. It depends on the standard library and PyYAML alone and loads nothing
-after the fork: the server's files may be another distribution's.
+The fabric process loads this code before it forks a server, so that a server needs no Python of its
+own. It depends only on the standard library and PyYAML, and imports nothing after the fork, because
+the server's files may belong to another distribution.
 """

@@ -13,7 +13,7 @@ _V6_TABLE = Path("/proc/net/if_inet6")
 
 
 def banner() -> bytes:
-    """Say what boots: kernel, host name, and the addresses of each link."""
+    """Print the start of the boot: kernel, host name, and the addresses of each link."""
     began = time.monotonic()
     system = os.uname()
     lines = [

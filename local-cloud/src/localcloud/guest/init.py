@@ -1,7 +1,7 @@
 """The first process of a server: keeps the console, reaps orphans, powers off.
 
-It stays when user data is done, until it is told to end: SIGTERM powers off, SIGINT reboots,
-SIGUSR1 and SIGUSR2 freeze and thaw all other processes.
+It keeps running after user data is processed, until a signal ends it: SIGTERM powers off, SIGINT
+reboots, SIGUSR1 and SIGUSR2 freeze and thaw all other processes.
 """
 
 import os
@@ -105,7 +105,7 @@ def run(instance: Instance, console: int, requests: int, ready: Callable[[], Non
 
 
 def _obey(received: list[int], executions: Executions) -> int | None:
-    """Do what the signals ask for; returns the exit code when the server is to end."""
+    """Obey the received signals; returns the exit code when the server must end."""
     while received:
         number = received.pop(0)
         if number == signal.SIGCHLD:

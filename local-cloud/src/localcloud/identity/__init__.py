@@ -1,1 +1,1 @@
-"""The identity API: who may do what, and where the services are."""
+"""The identity API: users, projects, roles, tokens, and the catalog of services."""

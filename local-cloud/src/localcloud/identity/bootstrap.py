@@ -1,8 +1,8 @@
-"""What a new cloud has before anybody asks for it: domains, projects, users, roles, the catalog.
+"""The first content of a cloud: domains, projects, users, roles, the catalog.
 
-Everything is looked up by name and made only where it is missing, so that this runs at each
-start. Passwords are random per data directory and kept in ``credentials.json``, which is written
-first: users whose passwords nobody knows cannot come about.
+Each object is looked up by name and created only if it is missing, so that this runs at each start.
+Passwords are random per data directory and kept in ``credentials.json``. That file is written
+first: otherwise a crash would leave users with unknown passwords.
 """
 
 import copy
@@ -38,7 +38,7 @@ _FOREIGN_NAMES = {
 
 
 def bootstrap(directory: Directory, services: Iterable[LazyService]) -> None:
-    """Bring the directory and the credentials file to what a cloud has at least."""
+    """Create the missing objects of a cloud and its credentials file."""
     known = known_passwords(directory.settings)
     passwords = {a.name: known.get(a.name) or secrets.token_hex(16) for a in ACCOUNTS}
     write_credentials(directory.settings, passwords)

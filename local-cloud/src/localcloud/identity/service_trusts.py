@@ -1,4 +1,4 @@
-"""Trusts with which services act for their users, and tokens of these."""
+"""Trusts with which services act for their users, and tokens of such trusts."""
 
 from functools import cached_property
 
@@ -10,7 +10,9 @@ from localcloud.web.http import ApiError, RequestContext
 
 
 class Trusts:
-    """Trusts of users in a service. They give what the token had with which it was asked."""
+    """Trusts of users in a service. A trust has the roles and the project of the token that
+    requested it.
+    """
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -44,7 +46,7 @@ class Trusts:
         return str(trust["id"])
 
     def copy(self, trust_id: str) -> str | None:
-        """Return the id of a new trust that gives what another one does; None if that is gone."""
+        """Return the ID of a new trust with the roles of another one; None if that is gone."""
         trust = self._identity.directory.trusts.get(trust_id)
         if trust is None:
             return None

@@ -1,1 +1,1 @@
-"""The image API: what servers are made from."""
+"""The image API: the images that servers are made from."""

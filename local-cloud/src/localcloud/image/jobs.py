@@ -43,7 +43,7 @@ class Imports:
 
     @cached_property
     def sources(self) -> Sources:
-        """Tells from where images may come."""
+        """The rules for the sources of images."""
         return Sources(self.cloud.settings, self.cloud.fabric.forwardings)
 
     async def stop(self) -> None:
@@ -51,12 +51,12 @@ class Imports:
         await self.work.stop()
 
     def resume(self) -> None:
-        """Begin again what the last process left."""
+        """Start the imports again that the last process left."""
         for task in self.tasks.unfinished():
             self._begin(task)
 
     def add(self, who: RequestContext, image: Document, wish: Document) -> None:
-        """Write an import of an image, and begin it."""
+        """Write an import of an image, and start it."""
         with self.cloud.store.transaction():
             task = self.tasks.add(who, image, wish)
             self.images.change(image, {TASK: task["id"]})
@@ -81,7 +81,7 @@ class Imports:
                 self._end(task, {FAILED: ""}, status="success", result=result, message=told)
 
     def _end(self, task: Document, changes: dict[str, Any], **outcome: Any) -> None:
-        """Tell the end of an import in its image and its task, in one commit."""
+        """Write the end of an import into its image and its task, in one transaction."""
         image = self.images.records.get(task["image_id"])
         with self.cloud.store.transaction():
             if image is not None:

@@ -8,7 +8,7 @@ from localcloud.web.http import ApiError
 
 
 class KeyManagerError(ApiError):
-    """Something that the request names is wrong, told with the name of the operation."""
+    """An invalid part of a request. The message names the operation."""
 
     def __init__(self, status: int, operation: str, reason: str) -> None:
         super().__init__(f"{operation} issue seen - {reason}.", status=status)

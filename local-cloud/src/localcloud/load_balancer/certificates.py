@@ -45,7 +45,7 @@ class _Certificate(Struct, frozen=True):
 
 
 class Certificates:
-    """What listeners need to end TLS."""
+    """The certificates with which listeners terminate TLS."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud

@@ -21,12 +21,12 @@ def octavia_error(error: ApiError, request_id: str) -> Response:
 
 
 def not_found(words: str, object_id: str) -> ApiError:
-    """Return the 404 for what the path names."""
+    """Return the 404 for an object in the path."""
     return NotFoundError(f"{words} {object_id} not found.")
 
 
 def no_such(words: str, object_id: str) -> ApiError:
-    """Return the 400 for what the body names and is not there."""
+    """Return the 400 for a missing object in the body."""
     return BadRequestError(f"{words} {object_id} not found.")
 
 
@@ -41,19 +41,19 @@ def bad_option(value: Any, option: str) -> ApiError:
 
 
 def bad_field(name: str, value: Any, reason: str) -> ApiError:
-    """Return the 400 for a field by itself."""
+    """Return the 400 for one invalid field."""
     return BadRequestError(
         f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
     )
 
 
 def immutable(words: str, object_id: str) -> ApiError:
-    """Return the 409 for what is being changed."""
+    """Return the 409 for an object with a change in progress."""
     return ConflictError(f"{words} {object_id} is immutable and cannot be updated.")
 
 
 def forbidden() -> ApiError:
-    """Return the 403 for what the caller may not do."""
+    """Return the 403 for a caller without permission."""
     return ForbiddenError("Policy does not allow this request to be performed.")
 
 

@@ -39,7 +39,7 @@ _FIELDS = frozenset(
 
 
 class Alarms:
-    """The requests on alarms, their states and what became of them."""
+    """The requests on alarms, their states and their history."""
 
     def __init__(self, alarming: Alarming) -> None:
         self._alarming = alarming
@@ -110,7 +110,7 @@ class Alarms:
         return shown(changed)
 
     def _refuse_trust(self, alarm: Document) -> None:
-        """Refuse that somebody of another project would act for the alarm's."""
+        """Raise ForbiddenError if a user of another project would act for the alarm's project."""
         if any(actions.needs_trust(each) for name in ACTIONS for each in alarm[name]):
             raise ForbiddenError(
                 "Actions with a trust are changed by the project of the alarm alone."
@@ -173,7 +173,7 @@ def shown(alarm: Document) -> Document:
 
 
 def change(document: Document) -> Document:
-    """Return what has become of an alarm as answers have it."""
+    """Return an entry of an alarm's history as responses have it."""
     names = ("alarm_id", "type", "detail", "timestamp", "severity", "user_id")
     return {
         **{name: document[name] for name in names},

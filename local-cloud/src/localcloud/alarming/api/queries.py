@@ -1,4 +1,4 @@
-"""Which alarms, or changes of them, a request means."""
+"""Queries for alarms and for entries of their history."""
 
 import json
 from collections.abc import Sequence
@@ -71,7 +71,9 @@ def limit(given: Any) -> int:
 
 
 def complex_query(given: Document, documents: list[Document]) -> list[Document]:
-    """Return what a body with filter, orderby and limit means; raises BadRequestError."""
+    """Return the documents that match a body with filter, orderby and limit; raises
+    BadRequestError.
+    """
     try:
         query = json.loads(given.get("filter") or "{}")
         orders = json.loads(given.get("orderby") or "[]")

@@ -1,4 +1,4 @@
-"""What each kind of alarm watches: which fields its rule has, and what may be in them."""
+"""The rule of each type of alarm: its fields and their values."""
 
 import json
 import math

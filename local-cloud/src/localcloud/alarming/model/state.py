@@ -1,4 +1,4 @@
-"""What the alarm service remembers: alarms, what became of them, and quotas."""
+"""Documents of the alarm service: alarms, their history, and quotas."""
 
 import json
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class State:
         return self.cloud.clock.now().replace(tzinfo=None).isoformat()
 
     def visible(self, who: RequestContext) -> Iterable[Document]:
-        """Return the alarms that somebody may see."""
+        """Return the alarms that a caller may see."""
         if who.is_admin:
             return self.alarms.values()
         return list(self.alarms.find(project_id=who.require_project()))
@@ -52,7 +52,7 @@ class State:
     def record(
         self, alarm: Document, kind: str, detail: dict[str, Any], who: RequestContext | None = None
     ) -> None:
-        """Note what has become of an alarm."""
+        """Write an entry into the history of an alarm."""
         self.changes.put(
             {
                 "id": str(uuid4()),

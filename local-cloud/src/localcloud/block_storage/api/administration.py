@@ -1,4 +1,4 @@
-"""The API of quotas and limits, and of what the service consists of."""
+"""The API of quotas, limits and services."""
 
 import shutil
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def _project(call: Call) -> str:
 
 
 async def quota(call: Call) -> Document:
-    """Answer the limits of a project, and what it has of them where ``usage`` is asked for."""
+    """Return the limits of a project, and its usage if ``usage`` is requested."""
     project = _project(call)
     limits = quotas.limits(call.state, project)
     if not call.flag("usage") and not call.flag("usages"):
@@ -90,7 +90,7 @@ async def set_quota_class(call: Call) -> Document:
 
 
 async def limits(call: Call) -> Document:
-    """Answer the limits of the caller's project, and what it has of them."""
+    """Return the limits of the caller's project, and its usage."""
     project = call.context.require_project()
     allowed, used = quotas.limits(call.state, project), quotas.usage(call.state, project)
     return {
@@ -179,7 +179,7 @@ def _message(volume: Document) -> Document:
 
 
 async def nothing(call: Call) -> Document:
-    """Answer the list of what this cloud does not have."""
+    """Return the empty list of objects that this cloud does not have."""
     name = call.request.url.path.rstrip("/").removesuffix("/detail").rsplit("/", 1)[-1]
     return {"transfers" if name.endswith(("transfers", "transfer")) else name: []}
 

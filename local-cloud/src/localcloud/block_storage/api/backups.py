@@ -124,7 +124,7 @@ async def delete(call: Call, backup: Document) -> None:
 
 
 async def restore(call: Call, backup: Document) -> Document:
-    """Put what was backed up into a volume: the one that is named, else a new one."""
+    """Restore a backup into the named volume, or into a new one."""
     body, state = call.object("restore", ("volume_id", "name")), call.state
     if backup["status"] != "available":
         raise BadRequestError("Invalid backup: Backup status must be available")

@@ -65,11 +65,11 @@ class Call(ApiCall[BlockStorageService], frozen=True):
         return await super().subject(name)
 
     def everybodys(self) -> bool:
-        """Return whether an administrator asks for what all projects have."""
+        """Return whether an administrator asks for the objects of all projects."""
         return self.context.is_admin and self.flag("all_tenants")
 
     def mine(self, found: Iterable[Document]) -> list[Document]:
-        """Return what the caller sees in a list, narrowed as the query asks, newest first."""
+        """Return the objects that the caller may see and the query matches, newest first."""
         asked = self.request.query_params
         project = asked.get("project_id") if self.everybodys() else self.context.project_id
         shown = [each for each in found if project is None or each["project_id"] == project]
@@ -79,7 +79,7 @@ class Call(ApiCall[BlockStorageService], frozen=True):
         return shown[::-1]
 
     def paged(self, found: list[Document], path: str, plural: str) -> tuple[list[Document], Any]:
-        """Return the page that is asked for, and what the answer says about the next."""
+        """Return the requested page, and the members of the response that lead to the next one."""
         asked = PageQuery.parse(self.request.query_params, "desc")
         offset = self.query("offset") or "0"
         chosen = page(found[int(offset) if offset.isdecimal() else 0 :], asked)

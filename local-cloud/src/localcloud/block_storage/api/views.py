@@ -1,4 +1,4 @@
-"""How volumes, snapshots, backups and attachments look in each microversion."""
+"""Views of volumes, snapshots, backups and attachments in each microversion."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def moment(text: str | None) -> str | None:
 
 
 def brief(call: Call, found: Document, kind: str) -> Document:
-    """Return what plain lists show of an object."""
+    """Return an object as lists without details show it."""
     links = call.links(f"/{kind}/{found['id']}")
     return {"id": found["id"], "name": found["name"], "links": links}
 
@@ -171,7 +171,7 @@ def brief_attachment(found: Document) -> Document:
 
 
 def _connection(found: Document) -> dict[str, Any]:
-    """What a driver would need to reach the volume: here it is in the same process."""
+    """Connection data for a driver. The volume is in the same process, so that none is needed."""
     if found["connector"] is None:
         return {}
     return {

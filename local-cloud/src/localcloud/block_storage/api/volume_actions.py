@@ -1,4 +1,4 @@
-"""What can be done to a volume by ``POST /volumes/{id}/action``."""
+"""The actions of volumes: ``POST /volumes/{id}/action``."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -211,7 +211,7 @@ async def _unreserve(call: Call, volume: Document, given: dict[str, Any]) -> Non
 
 
 async def _attach(call: Call, volume: Document, given: dict[str, Any]) -> None:
-    """Note an attachment that somebody else has made."""
+    """Record an attachment that another service has made."""
     _require(volume, ("available", "attaching"), "attach")
     attachment = {
         "id": str(uuid4()),
@@ -295,7 +295,7 @@ _OF_ADMINISTRATORS: Mapping[str, Action] = {
 
 
 async def act(call: Call, volume: Document) -> Answer:
-    """Do what the body asks for."""
+    """Perform the action that the body names."""
     name, given = call.action()
     arguments = given if isinstance(given, dict) else {}
     if name in _OF_ADMINISTRATORS:

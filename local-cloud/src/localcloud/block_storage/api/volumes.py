@@ -44,7 +44,7 @@ def _asked(call: Call) -> list[Document]:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return what clients write as a dictionary of Python: ``{'key': 'value'}``."""
+    """Return a mapping that clients write as a Python dictionary: ``{'key': 'value'}``."""
     inner = text.strip().removeprefix("{").removesuffix("}")
     pairs = (pair.partition(":") for pair in inner.split(",") if ":" in pair)
     return {_plain(key): _plain(value) for key, _, value in pairs}
@@ -153,7 +153,7 @@ def _is_deletable(call: Call, volume: Document) -> bool:
 
 
 def remove(call: Call, collection: Any, object_id: str) -> None:
-    """Begin to remove a volume, snapshot or backup."""
+    """Start the removal of a volume, snapshot or backup."""
     call.state.change(collection, object_id, status="deleting", task={"kind": "delete"})
     jobs.begin(call.tools, collection, object_id)
 

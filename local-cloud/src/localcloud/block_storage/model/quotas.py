@@ -1,4 +1,4 @@
-"""How much of block storage a project may have, and has."""
+"""Quotas of block storage, and the usage of projects."""
 
 from localcloud.block_storage.model.state import State
 from localcloud.core.store import Document
@@ -61,7 +61,7 @@ def _own(state: State, key: str) -> dict[str, int]:
 
 
 def usage(state: State, project: str) -> dict[str, int]:
-    """Return what a project has."""
+    """Return the usage of a project."""
     used = dict.fromkeys(names(state), 0)
 
     def add(name: str, amount: int, kind: str | None = None) -> None:

@@ -1,7 +1,7 @@
-"""What the block storage service remembers, and how it is found.
+"""Documents of the block storage service, and how they are found.
 
-The ``task`` of a volume, snapshot or backup is the durable intent: a request writes it, answers,
-and the work is done afterwards, after a restart as well.
+A request writes the ``task`` of a volume, snapshot or backup and is answered; the work follows in
+the background. The task is in the store before the answer, so that a restart resumes it.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The API of what runs the cloud: hypervisors, services, availability zones, migrations."""
+"""The API of the cloud's own parts: hypervisors, services, availability zones, migrations."""
 
 import os
 import re
@@ -212,7 +212,7 @@ async def list_hypervisors(call: Call) -> Document:
 
 
 async def list_hypervisors_detailed(call: Call) -> Document:
-    """Answer the hosts with what they have."""
+    """Return the hosts with their resources."""
     return _listed(call, _detailed, "/os-hypervisors/detail")
 
 
@@ -244,7 +244,7 @@ async def show_statistics(call: Call) -> Document:
 
 
 async def accept_events(call: Call) -> Answer:
-    """Take notice of events that other services tell; each is answered with its fate."""
+    """Accept events of other services. The response states the result for each."""
     events = values.objects(call.body(), "events")
     if not events:
         raise BadRequestError("'events' is a required property.")

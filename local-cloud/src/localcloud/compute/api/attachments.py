@@ -1,4 +1,4 @@
-"""The API of what is attached to a server: interfaces and volumes."""
+"""The API of the interfaces and volumes that are attached to a server."""
 
 from typing import Any
 
@@ -86,7 +86,7 @@ def _possible(call: Call) -> list[Document]:
 
 
 async def delete_interface(call: Call, server: Document) -> None:
-    """Begin to unplug a port from a server; whether it has the port shows later."""
+    """Start to unplug a port from a server. Whether the server has the port is checked later."""
     servers.require_free(call.context, server, "detach_interface", _ATTACHABLE)
     actions.record(call.state, call.context, server["id"], "detach_interface")
     port_id = call.argument("port_id")

@@ -73,7 +73,7 @@ class Call(ApiCall[ComputeService], frozen=True):
 
 
 def always(answer: Document | None) -> Handler:
-    """Return the handler that always answers the same, once what the path names is found."""
+    """Return a handler that always gives the same answer, once the object of the path is found."""
 
     async def handle(*_: object) -> Answer:
         return answer

@@ -1,4 +1,4 @@
-"""The API of the record of what was done to a server."""
+"""The API of the record of actions on a server."""
 
 from typing import Any
 

@@ -48,7 +48,7 @@ async def show_defaults(call: Call) -> Document:
 
 
 async def show_detail(call: Call) -> Document:
-    """Answer the limits of a project and what it has."""
+    """Return the limits and the usage of a project."""
     project = _project(call)
     used = quotas.usage(call.state, project)
     found = {
@@ -67,7 +67,7 @@ def _changes(body: dict[str, Any], version: Microversion) -> dict[str, int]:
 
 
 async def update_quota(call: Call) -> Document:
-    """Set limits of a project; below what it has only with ``force``."""
+    """Set limits of a project. Limits below its usage need ``force``."""
     project = call.argument("project_id")
     body = call.object("quota_set")
     changes = _changes(body, call.version)
@@ -210,7 +210,7 @@ def _usage(
 
 
 async def list_usages(call: Call) -> Document:
-    """Answer what each project has used."""
+    """Return the usage of each project."""
     known = [*call.state.servers.values(), *call.state.tombstones.values()]
     start, end, reports = _reports(call, known)
     found, more = _page_of_reports(call, reports, "tenant_usages_links", _USAGE)
@@ -221,7 +221,7 @@ async def list_usages(call: Call) -> Document:
 
 
 async def show_usage(call: Call) -> Document:
-    """Answer what a project has used, server by server."""
+    """Return the usage of a project, server by server."""
     project, state = _project(call), call.state
     known = [*state.in_project(project), *state.tombstones.find(project_id=project)]
     start, end, reports = _reports(call, known)

@@ -178,7 +178,7 @@ async def evacuate(call: Call, server: Document, arguments: dict[str, Any]) -> A
 
 
 async def restore(call: Call, server: Document, arguments: dict[str, Any]) -> None:
-    """Refuse: deleted servers are gone at once."""
+    """Refuse the restore, because deleted servers are erased immediately."""
     servers.require_state(server, "restore", frozenset({"soft-delete"}))
 
 

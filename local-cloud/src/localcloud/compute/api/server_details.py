@@ -1,4 +1,4 @@
-"""What hangs below a server: metadata, tags, security groups, diagnostics, password, topology."""
+"""Parts of a server: metadata, tags, security groups, diagnostics, password, topology."""
 
 from typing import Any
 
@@ -127,7 +127,7 @@ async def list_security_groups(call: Call, server: Document) -> Document:
 
 
 async def show_diagnostics(call: Call, server: Document) -> Document:
-    """Answer what is known of a running server."""
+    """Return diagnostics of a running server."""
     servers.require_state(server, "get_diagnostics", frozenset({"active", "rescued", "paused"}))
     flavor = server["flavor"]
     ports = call.plugs.documents(server["id"])

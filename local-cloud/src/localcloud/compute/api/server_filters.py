@@ -1,4 +1,4 @@
-"""Which servers a list shows: filters of users, and those that only administrators have."""
+"""Filters of server lists: those of users, and those for administrators."""
 
 from collections.abc import Callable
 from typing import Any

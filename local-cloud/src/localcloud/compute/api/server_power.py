@@ -54,7 +54,7 @@ def require_unconfirmed(server: Document) -> None:
 
 
 def follow(call: Call, server: Document, transition: Transition) -> None:
-    """Begin a transition."""
+    """Start a transition."""
     servers.require_free(call.context, server, transition.name, transition.vm_states)
     require_unconfirmed(server)
     begin(call, server, transition.name, task_state=transition.task_state)

@@ -1,4 +1,4 @@
-"""How a server looks in each microversion."""
+"""Views of a server in each microversion."""
 
 import hashlib
 from typing import Any
@@ -15,7 +15,7 @@ def host_id(project_id: str, host: str) -> str:
 
 
 def brief(call: Call, server: Document) -> Document:
-    """Return what plain lists show."""
+    """Return a server as lists without details show it."""
     return {
         "id": server["id"],
         "name": server["name"],
@@ -41,7 +41,7 @@ def _image(call: Call, server: Document) -> Any:
 
 
 def basic(call: Call, server: Document) -> Document:
-    """Return what every answer with a whole server has."""
+    """Return the fields that every response with a whole server has."""
     status = servers.status(server)
     network = call.plugs.network
     view: Document = {
@@ -86,7 +86,7 @@ def _add_later(call: Call, server: Document, view: Document) -> None:
 
 
 def extended(call: Call, server: Document) -> Document:
-    """Return what lists with details show."""
+    """Return a server as lists with details show it."""
     key = server["key"]
     view = {
         **basic(call, server),
@@ -141,7 +141,7 @@ def _administrative(call: Call, server: Document) -> Document:
 
 
 def full(call: Call, server: Document) -> Document:
-    """Return what the page of one server shows."""
+    """Return a server as the page of one server shows it."""
     view = extended(call, server)
     if call.version.since(71):
         view["server_groups"] = [server["group_id"]] if server["group_id"] else []

@@ -34,7 +34,7 @@ async def create_servers(call: Call) -> Answer:
 
 
 def begin(call: Call, server: Document, action: str, **changes: Any) -> Document:
-    """Write an intent into a server's document, with its record, and let the machine begin."""
+    """Write a task into a server's document, with its record, and start the work."""
     state = call.state
     action_id = actions.record(state, call.context, server["id"], action)
     current = servers.get(state, server["id"])
@@ -59,13 +59,13 @@ async def list_detailed(call: Call) -> Document:
 
 
 async def show_server(call: Call, server: Document) -> Document:
-    """Answer one server; while there is work on it, a little later than at once."""
+    """Return one server. During work on it, the response waits up to half a second."""
     await call.tools.machine.soon(server["id"])
     return {"server": server_views.full(call, call.server())}
 
 
 async def update_server(call: Call, server: Document) -> Document:
-    """Change what may change without work: name, description, host name, addresses."""
+    """Change fields that need no work: name, description, host name, addresses."""
     body = call.object("server")
     known = ("name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig")
     later = {19: ("description",), 90: ("hostname",)}
@@ -86,12 +86,12 @@ async def update_server(call: Call, server: Document) -> Document:
 
 
 async def delete_server(call: Call, server: Document) -> None:
-    """Begin the deletion of a server; another one for the same server is fine."""
+    """Start the deletion of a server. A second deletion of the same server has no effect."""
     remove(call, server)
 
 
 def remove(call: Call, server: Document) -> None:
-    """Begin the deletion; raises :class:`ConflictError` where the server is locked."""
+    """Start the deletion; raises :class:`ConflictError` if the server is locked."""
     servers.require_unlocked(server, call.context)
     if server["task_state"] == servers.DELETING:
         return

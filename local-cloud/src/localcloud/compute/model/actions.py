@@ -1,4 +1,4 @@
-"""The record of what was done to each server, with the events of the work behind it."""
+"""The record of the actions on each server, with the events of their work."""
 
 from localcloud.compute.model.state import State
 from localcloud.core.store import Document
@@ -31,7 +31,7 @@ def record(state: State, context: RequestContext, server_id: str, action: str) -
 
 
 def begin(state: State, action_id: str | None, event: str, host: str) -> None:
-    """Note that the work on an action begins."""
+    """Record that the work on an action starts."""
     action = state.actions.get(action_id) if action_id else None
     if action is not None:
         started: Document = {

@@ -1,7 +1,7 @@
-"""The compute hosts of the cloud and which of them a server goes to.
+"""The compute hosts of the cloud, and the choice of a host for a server.
 
 The cloud has one machine. It is divided into three hosts in name, so that availability zones,
-aggregates and the policies of server groups mean what they mean elsewhere.
+aggregates and the policies of server groups have the same meaning as elsewhere.
 """
 
 import os
@@ -22,7 +22,7 @@ _BINARIES = (("nova-conductor", "controller"), ("nova-scheduler", "controller"))
 
 
 class Capacity(Struct, frozen=True):
-    """What one host has, as a share of the machine."""
+    """The resources of one host, as a share of the machine."""
 
     vcpus: int
     memory_mb: int
@@ -54,7 +54,7 @@ def bootstrap(state: State) -> None:
 
 
 def capacity(directory: Path) -> Capacity:
-    """Return what a host has."""
+    """Return the resources of a host."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     disk = shutil.disk_usage(directory).total
     share = len(HOSTS)

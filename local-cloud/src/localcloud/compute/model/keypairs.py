@@ -1,4 +1,4 @@
-"""Key pairs: making them, reading what users bring, and their fingerprints."""
+"""Key pairs: generated or imported, and their fingerprints."""
 
 import asyncio
 import base64
@@ -76,8 +76,8 @@ def find(state: State, user_id: str, name: str) -> Document:
 
 
 def chosen(state: State, context: RequestContext, name: str) -> Document:
-    """Return what a server keeps of a key pair; raises :class:`BadRequestError` for an unknown
-    one.
+    """Return the part of a key pair that a server keeps; raises :class:`BadRequestError` for an
+    unknown one.
     """
     keypair = state.keypairs.get(f"{context.user_id}/{name}")
     if keypair is None:

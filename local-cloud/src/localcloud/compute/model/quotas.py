@@ -4,8 +4,8 @@ from localcloud.compute.model.state import State
 from localcloud.web.http import QuotaExceededError
 
 UNLIMITED = -1
-# What a project may have as long as nobody says otherwise; `ram` in MiB. Wide enough for stacks of
-# a thousand servers: here a server costs what its processes use.
+# Limits of a project without own ones; `ram` in MiB. They are wide enough for stacks of a thousand
+# servers, because a server here costs only the memory of its processes.
 DEFAULTS = {
     "instances": 2000,
     "cores": 8000,
@@ -47,7 +47,7 @@ def change(state: State, project_id: str, changes: dict[str, int]) -> None:
 
 
 def usage(state: State, project_id: str) -> dict[str, int]:
-    """Return what a project has, for each limit; key pairs are counted by user, not here."""
+    """Return the usage of a project for each limit. Key pairs are counted by user, not here."""
     servers = list(state.in_project(project_id))
     return {
         **dict.fromkeys(DEFAULTS, 0),

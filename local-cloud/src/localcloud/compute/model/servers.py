@@ -1,7 +1,7 @@
-"""Servers as documents: finding them, changing them, and what their states are called.
+"""Documents of servers: how they are found and changed, and the names of their states.
 
-A server's ``task_state`` is the durable intent: a request writes it, answers, and the machine
-works it off, after a restart as well.
+A request writes the ``task_state`` of a server and is answered; the machine performs the task in
+the background. The task is in the store before the answer, so that a restart resumes it.
 """
 
 from typing import Any
@@ -62,9 +62,9 @@ def find(state: State, context: RequestContext, server_id: str) -> Document:
 
 
 def change(state: State, server_id: str, **changes: Any) -> Document:
-    """Write changes to a server and return it; a deletion that has begun stays what it is.
+    """Write changes to a server and return it. A deletion in progress cannot be overwritten.
 
-    Raises :class:`NotFoundError` where the server is gone.
+    Raises :class:`NotFoundError` if the server is gone.
     """
     server = get(state, server_id)
     if server["task_state"] == DELETING:
@@ -76,7 +76,7 @@ def change(state: State, server_id: str, **changes: Any) -> Document:
 
 
 def fault(state: State, code: int, message: str, details: str = "") -> Document:
-    """Return what a server in error says about it."""
+    """Return the fault of a server in error, as the API shows it."""
     return {"code": code, "created": state.now(), "message": message[:1024], "details": details}
 
 

@@ -1,4 +1,4 @@
-"""What the compute service remembers: its collections in the store and the counters in them."""
+"""Collections of the compute service in the store, and the counters in them."""
 
 from collections.abc import Iterator
 from pathlib import Path

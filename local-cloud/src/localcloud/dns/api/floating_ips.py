@@ -1,4 +1,4 @@
-"""The names of floating IPs: what is answered for their addresses."""
+"""Names of floating IPs, which the name server gives for their addresses."""
 
 from uuid import UUID
 

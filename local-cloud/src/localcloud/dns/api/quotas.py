@@ -1,4 +1,4 @@
-"""How many zones a project may have, and what may be in them."""
+"""Quotas: the number of zones of a project, and of records in them."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute

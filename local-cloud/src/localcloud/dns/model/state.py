@@ -1,4 +1,4 @@
-"""What the DNS service remembers: zones, record sets, names of floating IPs and quotas."""
+"""Documents of the DNS service: zones, record sets, names of floating IPs and quotas."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -93,7 +93,7 @@ class State:
 
 
 def start_of(zone: Document) -> str:
-    """Return the record with which a zone begins."""
+    """Return the SOA record of a zone."""
     address = zone["email"].replace("@", ".")
     return f"{NAME_SERVER} {address}. {zone['serial']} {_REFRESH} {_SOA}"
 

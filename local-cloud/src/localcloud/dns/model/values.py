@@ -1,4 +1,4 @@
-"""What zones and record sets may be: names, addresses of people, records."""
+"""Checks of the values of zones and record sets: names, mail addresses, records."""
 
 import re
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def ttl(value: Any) -> int | None:
 
 
 def description(value: Any) -> str | None:
-    """Return what users say of an object; raises DnsError."""
+    """Return the description of an object; raises DnsError."""
     if value is not None and (not isinstance(value, str) or len(value) > 160):
         raise invalid(["description"], f"{value!r} is too long")
     return value

@@ -1,4 +1,4 @@
-"""What the name server answers, out of the zones."""
+"""Answers of the name server, made from the documents of zones."""
 
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -21,9 +21,9 @@ _MOST_BYTES = 4096
 
 
 def answer(state: State, wire: bytes, most: int | None = None) -> bytes | None:
-    """Return the answer to a question, None to what is none.
+    """Return the answer to a query, or None if the message is not a query.
 
-    It has up to ``most`` bytes, or as many as a datagram to the asker may have.
+    The answer has up to ``most`` bytes, or the size of datagrams that the client accepts.
     """
     try:
         query = dns.message.from_wire(wire)

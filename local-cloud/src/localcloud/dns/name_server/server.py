@@ -1,7 +1,7 @@
 """The name server: on loopback, by UDP and TCP, for the machine and for servers in networks.
 
-It answers for the zones of the cloud alone, and refuses all else: whoever asks goes on to ask the
-next one, as the relays of servers do.
+It answers only for the zones of the cloud and refuses all other queries. A resolver then asks its
+next server, as the relays of servers do.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class NameServer:
         """Where it is asked; None before it has started."""
 
     async def start(self) -> None:
-        """Begin to answer; one that answers already goes on."""
+        """Start to answer. It has no effect if the server runs."""
         async with self._starting:
             if self.address is not None:
                 return

@@ -188,7 +188,7 @@ def _make_home(home: Path, name: str) -> None:
 
 
 def _hand_over(path: Path, uid: int, gid: int) -> None:
-    # Where one id alone exists, that programs of users run as root has been said already.
+    # A server with only one ID has already reported that programs of users run as root.
     with suppress(OSError):
         os.chown(path, uid, gid)
 

@@ -1,4 +1,4 @@
-"""``#cloud-config``: one merged document, and what is done for its keys in which order."""
+"""``#cloud-config``: one merged document, and the actions for its keys in order."""
 
 import shlex
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ def _write_script(path: Path, content: str) -> None:
 
 
 def configure(config: Config, instance: Instance) -> None:
-    """What comes before packages and scripts, once per instance."""
+    """Apply the keys that precede packages and scripts, once per instance."""
     settings.set_hostname(config, instance)
     files.write_files(config.get("write_files"), deferred=False)
     if config.get("groups"):

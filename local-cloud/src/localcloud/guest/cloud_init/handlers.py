@@ -1,6 +1,6 @@
 """``text/part-handler``: Python code in user data that handles parts of its own types.
 
-It runs in the server's own Python, as it may import what is installed there.
+It runs in the server's own Python, because it may import modules that are installed there.
 """
 
 import json
@@ -57,7 +57,7 @@ def handled_types(handler: Path, instance: Instance) -> list[str]:
 
 
 def handle(handler: Path, parts: Sequence[Part], instance: Instance) -> bool:
-    """Give a handler its parts, between its begin and end calls; whether it succeeded."""
+    """Pass its parts to a handler, between its begin and end calls; return whether it succeeded."""
     calls: list[tuple[str, str | None, str | None]] = [("__begin__", None, None)]
     calls += [(part.content_type, part.filename, part.payload.decode("latin-1")) for part in parts]
     calls.append(("__end__", None, None))

@@ -1,4 +1,4 @@
-"""What a server knows about itself, and where it keeps it: cloud-init's well-known paths."""
+"""Data that a server has about itself, in cloud-init's well-known paths."""
 
 import base64
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Instance:
 
     @property
     def directory(self) -> Path:
-        """Where this instance's data lies."""
+        """The directory of this instance's data."""
         return CLOUD / "instances" / self.id
 
     def prepare(self) -> None:

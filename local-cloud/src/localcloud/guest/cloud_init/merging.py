@@ -1,4 +1,4 @@
-"""How several cloud-config documents become one: cloud-init's mergers."""
+"""Merges several cloud-config documents into one, as cloud-init's mergers do."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""``mounts`` of cloud-config, and what /etc/fstab asks for at each boot: volumes and shares."""
+"""``mounts`` of cloud-config, and the mounts of /etc/fstab at each boot: volumes and shares."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def add_mounts(config: dict[str, Any]) -> None:
 
 
 def mount_all(instance: Instance) -> list[str]:
-    """Mount what /etc/fstab names. Returns a sentence where something could not be."""
+    """Mount the entries of /etc/fstab. Returns a sentence about those that failed."""
     entries = _FSTAB.read_text().splitlines() if _FSTAB.exists() else []
     if not any(line.strip() and not line.lstrip().startswith("#") for line in entries):
         return []

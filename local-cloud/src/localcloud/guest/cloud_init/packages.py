@@ -14,7 +14,7 @@ class _Manager:
     update: tuple[str, ...]
     upgrade: tuple[str, ...]
     install: tuple[str, ...]
-    version: str  # what stands between a package's name and its version
+    version: str  # text between a package's name and its version
 
 
 _APT = ("apt-get", "-y", "-q", "-o", "Dpkg::Options::=--force-confold")
@@ -51,7 +51,7 @@ def _names(packages: Any, separator: str) -> list[str]:
 
 
 def install_packages(config: dict[str, Any], instance: Instance) -> list[str]:
-    """Update, upgrade and install what is asked for. Returns one sentence for each failure."""
+    """Update, upgrade and install packages as requested. Returns one sentence for each failure."""
     update = bool(config.get("package_update") or config.get("apt_update"))
     upgrade = bool(config.get("package_upgrade") or config.get("apt_upgrade"))
     packages = config.get("packages")

@@ -1,4 +1,4 @@
-"""User data taken apart: compression, MIME archives, and what each part is."""
+"""Splits user data into parts: compression, MIME archives, and the type of each part."""
 
 import base64
 import binascii
@@ -60,7 +60,7 @@ class Part:
 
 
 def decompress(data: bytes) -> bytes:
-    """What gzip data holds. Raises ValueError when it is damaged or too large."""
+    """Return the content of gzip data. Raises ValueError if it is damaged or too large."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         content = unpacker.decompress(data, LARGEST + 1)

@@ -1,7 +1,7 @@
-"""User data for a server that is only a set of processes: what can be done without a machine.
+"""User data for a server that is only a set of processes, without a machine of its own.
 
-Scripts, boot hooks, ``bootcmd``, ``runcmd`` and ``write_files`` work, the latter below the
-server's own directory. Nothing outside that directory is written; all else is said and left out.
+Scripts, boot hooks, ``bootcmd``, ``runcmd`` and ``write_files`` work, the latter below the server's
+own directory. Nothing outside that directory is written. Everything else is reported and skipped.
 """
 
 import os

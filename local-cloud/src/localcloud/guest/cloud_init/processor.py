@@ -1,4 +1,4 @@
-"""User data as cloud-init would treat it: what is done at each boot, and what only at the first."""
+"""Processes user data as cloud-init does: some parts at each boot, others only at the first."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _REFUSED = {
 
 @dataclass
 class _Sorted:
-    """Parts by what is done with them."""
+    """Parts by their treatment."""
 
     scripts: list[Part] = field(default_factory=list)
     hooks: list[Part] = field(default_factory=list)
@@ -35,10 +35,10 @@ class _Sorted:
 
 
 def run(instance: Instance) -> int:
-    """Process vendor data and user data; returns 0, or 1 when something failed.
+    """Process vendor data and user data; returns 0, or 1 after a failure.
 
-    What is done once counts as done when it has come to its end: a machine that failed in between
-    begins it again at its next boot.
+    A step that runs once is recorded when it ends. After a crash in between, the next boot repeats
+    it.
     """
     started = time.time()
     settings.say_start()

@@ -16,7 +16,7 @@ def say(message: str) -> None:
 
 
 def environment(instance: Instance) -> dict[str, str]:
-    """The environment of what user data starts."""
+    """The environment of programs that user data starts."""
     return {
         "PATH": SEARCH_PATH,
         "HOME": "/root",

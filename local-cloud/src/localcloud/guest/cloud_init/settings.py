@@ -73,7 +73,7 @@ def _now() -> str:
 
 
 def say_start() -> None:
-    """The line with which cloud-init begins."""
+    """Print the line with which cloud-init starts."""
     say(f"Cloud-init v. {_VERSION} running 'init' at {_now()}. Up {_uptime()} seconds.")
 
 
@@ -141,7 +141,7 @@ def change_power_state(config: dict[str, Any], instance: Instance) -> None:
 
 
 def redirect_output(config: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
-    """``output``: sends what follows through the given file or command, and to the console."""
+    """``output``: redirect further output through the given file or command, and to the console."""
     wanted = config.get("output")
     if isinstance(wanted, dict):
         wanted = wanted.get("all") or wanted.get("final") or wanted.get("config")

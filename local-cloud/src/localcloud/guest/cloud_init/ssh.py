@@ -1,4 +1,4 @@
-"""The SSH server of a server: started at each boot where somebody may log in."""
+"""The SSH server of a server: started at each boot if a user can log in."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ _WANTING = ("ssh_authorized_keys", "ssh_pwauth", "password", "chpasswd", "ssh_ke
 
 
 def is_wanted(config: dict[str, Any], instance: Instance) -> bool:
-    """Return whether somebody shall be able to log in: with a key pair, or as user data says."""
+    """Return whether a user can log in: with a key pair, or as user data requests."""
     users = config.get("users")
     keyed = any(
         isinstance(entry, dict) and entry.get("ssh_authorized_keys")
@@ -34,7 +34,7 @@ def is_wanted(config: dict[str, Any], instance: Instance) -> bool:
 
 
 def configure(config: dict[str, Any], instance: Instance) -> None:
-    """``ssh_keys``, ``ssh_pwauth`` and what the SSH server needs; once per instance."""
+    """Apply ``ssh_keys`` and ``ssh_pwauth`` and prepare the SSH server; once per instance."""
     if not is_wanted(config, instance):
         return
     if not _SSHD.exists():

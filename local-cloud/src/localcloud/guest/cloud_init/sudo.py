@@ -1,6 +1,7 @@
 """``sudo`` for users of a server: a copy of the host's that belongs to the server's own root.
 
-The host's files are nobody's in a server, and sudo refuses to work with what root does not own.
+In a server, the host's files have no owner, and sudo refuses to work with files that root does not
+own.
 """
 
 import shutil

@@ -193,8 +193,8 @@ def _within(layer: Path, path: Path) -> Path:
 def _programs(many_users: bool) -> dict[str, str]:
     """The programs by name.
 
-    Where a server has one user id alone, those that change users have stand-ins, as the real ones
-    look at what they have become.
+    In a server with only one user ID, programs that change users have stand-ins, because the real
+    ones check the result of the change.
     """
     programs = {
         **_PROGRAMS,

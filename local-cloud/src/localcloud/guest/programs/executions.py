@@ -1,10 +1,10 @@
 """Commands that the cloud's user runs in this server: forks of its first process.
 
-So they have the server's namespaces, user ids, root directory and filter of system calls. Nothing
-in the server reaches the socket over which they are asked for, nor a fork's memory before it has
-become the command (see ``PR_SET_DUMPABLE``); of what came with the request the command gets the
-three standard descriptors alone. Account files are read here: libc would load libraries of the
-server into a process that knows more than the server may.
+So they have the server's namespaces, user IDs, root directory and filter of system calls. Nothing
+in the server can reach the socket of the requests, or a fork's memory before it has become the
+command (see ``PR_SET_DUMPABLE``). Of the descriptors in the request, the command gets only the
+three standard ones. Account files are read here, because libc would load libraries of the server
+into a process that knows more than the server may know.
 """
 
 import json
@@ -30,10 +30,10 @@ _NOT_FOUND, _NOT_RUN = 127, 126
 
 
 class Executions:
-    """Starts commands, passes signals on to them, and tells how they end.
+    """Starts commands, passes signals to them, and reports how they end.
 
-    The socket that comes with a request takes numbers of signals as bytes, and gives one line of
-    JSON: the exit ``code``, or an ``error``. When its other side goes, the command is hung up.
+    The socket of a request takes signal numbers as bytes, and returns one line of JSON: the exit
+    ``code``, or an ``error``. When its other side closes, the command gets SIGHUP.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Executions:
         selector.register(self._requests, selectors.EVENT_READ, self._take)
 
     def ended(self, pid: int, status: int) -> None:
-        """Tell whoever waits for this process how it ended."""
+        """Report the end of this process to the command's caller."""
         told = self._running.pop(pid, None)
         if told is not None:
             code = os.waitstatus_to_exitcode(status)

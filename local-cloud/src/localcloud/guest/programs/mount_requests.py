@@ -1,8 +1,8 @@
-"""Shares that programs of this server want to mount: questions that go to the cloud.
+"""Requests of programs in this server to mount shares, which the cloud answers.
 
-A question is one line in a pipe that is for root alone. Its words have tabs between them: the name
-of the pipe for the answer, the kind of file system, the source, the directory and the options. The
-answer comes from the cloud: ``0``, or the exit code and what is wrong.
+A request is one line in a pipe that only root can write. Its words are separated by tabs: the name
+of the pipe for the answer, the type of file system, the source, the directory and the options. The
+answer comes from the cloud: ``0``, or the exit code and an error message.
 """
 
 import json

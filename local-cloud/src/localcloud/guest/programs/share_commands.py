@@ -1,7 +1,7 @@
-"""The program behind ``mount.nfs`` and its like: it asks the cloud for a share of it.
+"""The program behind ``mount.nfs`` and similar names: it requests a share from the cloud.
 
-A namespace cannot mount what the kernel has for network file systems. The first process of the
-server passes the question on to the cloud, which mounts the share where the server may have it.
+A namespace cannot mount the kernel's network file systems. The first process of the server passes
+the request to the cloud, which mounts the share if the server has access to it.
 """
 
 from localcloud.guest.programs.mount_requests import DIRECTORY, PIPE

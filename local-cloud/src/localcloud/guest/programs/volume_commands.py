@@ -1,7 +1,7 @@
 """Programs for file systems on volumes, which are directories in a server: ``/dev/vdb``.
 
-Templates format a device, mount it, and find it again by what is on it. These stand in for volumes,
-and ``mount`` for shares, too; for all else they start the program that they stand before.
+Templates format a device, mount it, and find it again by its content. These programs do so for
+volumes, and ``mount`` also for shares. In all other cases they start the program that they replace.
 """
 
 PROGRAM = r"""#!/bin/sh

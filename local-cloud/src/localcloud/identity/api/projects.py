@@ -170,7 +170,7 @@ _LIMIT_MODEL = {"name": "flat", "description": "Limits are not nested: each proj
 
 
 def limit_routes(directory: Directory) -> list[BaseRoute]:
-    """Return the routes of unified limits, of which there are none."""
+    """Return the routes of unified limits. The cloud has none."""
     return [
         route("GET", "/v3/limits/model", fixed({"model": _LIMIT_MODEL})),
         route("GET", "/v3/limits", _empty_list(directory, "limits")),

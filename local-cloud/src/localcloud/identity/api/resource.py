@@ -1,4 +1,4 @@
-"""List, show, create, change and delete: what every kind of identity object has in common."""
+"""List, show, create, change and delete: the requests that all kinds of identity objects share."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -31,7 +31,7 @@ class Kind(Struct, frozen=True):
     singular: str
     plural: str
     fields: tuple[Field, ...]
-    filters: tuple[str, ...] = ()  # members by which lists can be narrowed
+    filters: tuple[str, ...] = ()  # members that can filter lists
     # A list with any other filter is refused, and not just not narrowed by it.
     refuses_others: bool = False
     hidden: frozenset[str] = frozenset()  # members that are never shown
@@ -40,9 +40,9 @@ class Kind(Struct, frozen=True):
 
 
 class Rules(Struct, frozen=True):
-    """Who may see and change objects of a kind, and what happens when they change.
+    """Access rules for objects of a kind, and the effects of changes.
 
-    What nobody else may see or change is the administrators' alone.
+    Without a rule, only administrators may see or change an object.
     """
 
     # Makes the document of a new object from a checked body.
@@ -189,7 +189,7 @@ class Resource:
 
 
 def shown(directory: Directory, kind: Kind, document: Document) -> dict[str, Any]:
-    """Return a document with its link and without what is hidden."""
+    """Return a document with its link and without hidden members."""
     visible = {name: value for name, value in document.items() if name not in kind.hidden}
     return {**visible, "links": {"self": directory.url(f"{kind.plural}/{document['id']}")}}
 

@@ -1,4 +1,4 @@
-"""Services, endpoints and regions: what the catalog is made of."""
+"""Services, endpoints and regions: the content of the catalog."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute

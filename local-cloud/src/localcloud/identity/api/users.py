@@ -1,4 +1,4 @@
-"""Users, and what they may do for themselves: change their password, see projects and groups."""
+"""Users, and their requests for themselves: change their password, see projects and groups."""
 
 from collections.abc import Callable, Iterable
 

@@ -56,7 +56,7 @@ def known_passwords(settings: Settings) -> dict[str, str]:
 
 
 def write_credentials(settings: Settings, passwords: Mapping[str, str]) -> None:
-    """Write both files, readable by their owner alone."""
+    """Write both files, readable only by their owner."""
     auth_url = f"{settings.url}/identity/v3"
     users = {
         account.name: {

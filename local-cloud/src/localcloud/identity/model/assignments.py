@@ -1,4 +1,4 @@
-"""Which roles somebody has somewhere: assignments, groups, inheritance, implied roles."""
+"""Effective roles: assignments, groups, inheritance, implied roles."""
 
 from collections.abc import Iterable, Iterator
 

@@ -52,7 +52,7 @@ class Directory:
 
     @property
     def revision(self) -> int:
-        """A number that grows with each change of what decides on access."""
+        """A number that grows with each change of data that access depends on."""
         return sum(
             collection.revision
             for collection in (

@@ -1,4 +1,4 @@
-"""Checks of request bodies: which members an object has, and of what type."""
+"""Checks of request bodies: the members of an object and their types."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,8 @@
-"""Who may do what in the identity service.
+"""Access rules of the identity service.
 
-Three circles: the administrator of the cloud (role ``admin`` on a project or on the system) may
-do everything; the administrator or manager of a domain (that role on the domain) rules over what
-belongs to the domain; everybody may see and change some things of their own.
+There are three circles. The administrator of the cloud (role ``admin`` on a project or on the
+system) may do everything. The administrator or manager of a domain (that role on the domain)
+manages the objects of the domain. Every user may see and change some objects of their own.
 """
 
 from localcloud.identity.model.assignments import Assignments
@@ -64,7 +64,7 @@ def administers_domain(context: RequestContext, domain_id: str | None) -> bool:
 
 
 def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
-    """Return whether the caller may change what belongs to the domain."""
+    """Return whether the caller may change the objects of the domain."""
     if context.is_admin:
         return True
     own = domain_id is not None and context.domain_id == domain_id
@@ -72,7 +72,7 @@ def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
 
 
 def reads_domain(context: RequestContext, domain_id: str | None) -> bool:
-    """Return whether the caller may see what belongs to the domain."""
+    """Return whether the caller may see the objects of the domain."""
     own = domain_id is not None and context.domain_id == domain_id
     return reads_all(context) or (own and bool({"admin", "reader"} & set(context.roles)))
 

@@ -1,4 +1,4 @@
-"""What goes when something is deleted: everything that is nothing without it."""
+"""Removal of objects together with all objects that depend on them."""
 
 from localcloud.core.store import Document
 from localcloud.identity.model.directory import Directory

@@ -12,9 +12,10 @@ def is_past(expires_at: str | None, now: datetime) -> bool:
 
 
 def future(text: str | None, now: datetime) -> str | None:
-    """Return the moment with microseconds, as all expiry times are kept; None for None.
+    """Return the time with microseconds, as all expiry times are stored; None for None.
 
-    Raises :class:`BadRequestError` for what is not an ISO 8601 time, or lies in the past.
+    Raises :class:`BadRequestError` for text that is not an ISO 8601 time, or for a time in the
+    past.
     """
     if text is None:
         return None

@@ -1,1 +1,1 @@
-"""Authentication, and what a token permits."""
+"""Authentication, and the rights of a token."""

@@ -1,4 +1,4 @@
-"""What the bearer of a token may do at this moment."""
+"""The current rights of a token."""
 
 from msgspec import Struct
 
@@ -37,10 +37,10 @@ class AccessControl:
         self._revision = -1
 
     def validate(self, token: str) -> RequestContext:
-        """Return who the bearer is; raises :class:`UnauthorizedError`.
+        """Return the owner of a token; raises :class:`UnauthorizedError`.
 
-        Answers are kept until something changes that decides on access. No token outlives the
-        trust or application credential that it stands on, so its own end is all that time decides.
+        Results are cached until data changes that access depends on. A token never outlives its
+        trust or application credential, so that its own expiry is the only time to check.
         """
         opened = self._tokens.open(token)
         if self._revision != self._directory.revision or len(self._contexts) >= _KEPT:
@@ -51,7 +51,9 @@ class AccessControl:
         return self._contexts[token]
 
     def access(self, token: Token) -> Access:
-        """Return what the token gives access to; raises :class:`UnauthorizedError` if nothing."""
+        """Return the access that the token gives; raises :class:`UnauthorizedError` if it gives
+        none.
+        """
         user = self.active_user(token.user_id)
         if user.get("tokens_valid_from", "") > token.issued_at:
             raise unknown_token()

@@ -1,7 +1,7 @@
-"""Wrong passwords: a few are forgiven, then a user's password is not looked at for a while.
+"""Wrong passwords: after a few, a user's password is not checked for a while.
 
-The password that a user has proved lately is always taken, so that nobody is locked out by others
-who guess.
+A password that the user has proved recently is always accepted, so that attackers who guess cannot
+lock the user out.
 """
 
 import hashlib

@@ -24,7 +24,7 @@ _METHOD_LIMIT = 8
 
 
 class Proof(Struct, frozen=True):
-    """Who has authenticated, and how."""
+    """The user who has authenticated, and the methods."""
 
     user_id: str
     methods: tuple[str, ...]
@@ -33,7 +33,7 @@ class Proof(Struct, frozen=True):
 
 
 class Issued(Struct, frozen=True):
-    """A new token: the text for its bearer, and what it gives access to."""
+    """A new token: its text and its content."""
 
     text: str
     access: Access

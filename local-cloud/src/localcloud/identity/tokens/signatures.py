@@ -40,9 +40,9 @@ class SignedRequest(Struct, frozen=True):
 
     @property
     def timestamp(self) -> datetime | None:
-        """When the request says that it was signed; None where it does not.
+        """Return the time at which the request says that it was signed, or None.
 
-        Raises ValueError for a text that is not a time.
+        Raises ValueError for text that is not a time.
         """
         text = (
             self.params.get("X-Amz-Date")

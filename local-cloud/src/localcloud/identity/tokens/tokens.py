@@ -1,7 +1,7 @@
-"""Tokens: sealed statements that survive a restart, and the list of those that were revoked.
+"""Tokens: sealed statements that survive a restart, and the list of revoked ones.
 
-A token says who authenticated how, and for which scope. What its bearer may do is not in it:
-see :mod:`localcloud.identity.tokens.access`.
+A token states who authenticated, with which methods and for which scope. It does not state the
+rights of its owner, which may change: see :mod:`localcloud.identity.tokens.access`.
 """
 
 import base64
@@ -20,20 +20,20 @@ from msgspec.structs import astuple
 from localcloud.identity.model.directory import Directory, precise
 from localcloud.web.http import UnauthorizedError
 
-# How long services may go on with what a user began before the token expired.
+# Services may continue an operation of a user for this time after the user's token expired.
 EXPIRED_GRACE = timedelta(days=2)
 _TOKEN_LIMIT = 4096
 
 
 class Scope(Struct, frozen=True):
-    """What a token is good for."""
+    """The scope of a token."""
 
     kind: str = "none"  # `project`, `domain`, `system` or `none`
     id: str = ""
 
 
 class Token(Struct, frozen=True):
-    """What a token says."""
+    """The content of a token."""
 
     user_id: str
     methods: tuple[str, ...]
@@ -58,8 +58,8 @@ class TokenSeal:
         return self._fernet.encrypt(zlib.compress(body.encode())).decode().rstrip("=")
 
     def _open(self, text: str) -> Token:
-        """Return what the text says; raises :class:`UnauthorizedError` if it was not sealed
-        here.
+        """Return the content of a token's text; raises :class:`UnauthorizedError` if it was not
+        sealed here.
         """
         try:
             padded = text + "=" * (-len(text) % 4)
@@ -98,9 +98,9 @@ class Tokens:
         trust_id: str | None = None,
         application_credential_id: str | None = None,
     ) -> tuple[str, Token]:
-        """Return a new token, as text and as what it says.
+        """Return a new token, as text and as content.
 
-        It ends no later than its parent and no later than ``expires_at``.
+        It expires no later than its parent and no later than ``expires_at``.
         """
         now = self._clock.now()
         latest = precise(now + timedelta(seconds=self._directory.settings.token_seconds))
@@ -119,10 +119,9 @@ class Tokens:
         return self._seal.sealed(token), token
 
     def open(self, text: str, grace: timedelta = timedelta(0)) -> Token:
-        """Return what a token says; raises :class:`UnauthorizedError` for one that is not valid
-        now.
+        """Return the content of a token; raises :class:`UnauthorizedError` if it is not valid.
 
-        A token that expired within the period of grace is valid still.
+        A token stays valid for a grace period after it expired.
         """
         if len(text) > _TOKEN_LIMIT or not text.isascii():
             raise unknown_token()
@@ -144,12 +143,12 @@ class Tokens:
 
 
 def unknown_token() -> UnauthorizedError:
-    """Return the error for a token that is not valid; it does not tell why."""
+    """Return the error for an invalid token. It does not state the reason."""
     return UnauthorizedError("The request you have made requires authentication: invalid token.")
 
 
 def token_key(path: Path) -> bytes:
-    """Return the key in the file, which is made on first use and readable by its owner alone."""
+    """Return the key in the file. It is created on first use and readable only by its owner."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_bytes(Fernet.generate_key())

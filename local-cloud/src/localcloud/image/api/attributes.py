@@ -1,4 +1,4 @@
-"""Checks of what clients say of an image."""
+"""Checks of the attributes of an image."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -36,7 +36,7 @@ def routes(imports: Imports) -> list[BaseRoute]:
 
 
 class _Facts:
-    """What clients ask of the service itself."""
+    """The requests for facts about the service."""
 
     def __init__(self, images: Images) -> None:
         self._images = images

@@ -22,7 +22,7 @@ _KEPT_OF_METHOD = ("name", "uri")  # fields of the request that the task keeps
 
 
 class ImportRequests:
-    """The request that begins an import."""
+    """The request that starts an import."""
 
     def __init__(self, imports: Imports, images: Images) -> None:
         self._imports = imports

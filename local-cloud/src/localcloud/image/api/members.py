@@ -1,4 +1,4 @@
-"""The requests by which the owner of an image shares it with other projects."""
+"""The requests with which the owner of an image shares it with other projects."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute

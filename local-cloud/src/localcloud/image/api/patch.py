@@ -67,10 +67,9 @@ def _operation(item: Any) -> Operation:
 
 
 def changes(image: Document, operations: list[Operation]) -> dict[str, Any]:
-    """Return what the operations change in the image.
+    """Return the changes that the operations make to the image.
 
-    Raises BadRequestError, ConflictError for properties that are missing, ForbiddenError for
-    read-only ones.
+    Raises BadRequestError, ConflictError for missing properties, ForbiddenError for read-only ones.
     """
     changed: dict[str, Any] = {}
     properties = dict(image["properties"])

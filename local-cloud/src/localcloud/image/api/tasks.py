@@ -38,7 +38,8 @@ class TaskRequests:
     async def _of_image(self, request: Request) -> Document:
         who = context(request)
         image = self._images.visible(who, request.path_params["id"])
-        # An address may be signed: it is for the owner alone, whoever else sees the image.
+        # The URL of an import may be signed. Only the owner may see it, even if others see the
+        # image.
         owned = who.is_admin or image["owner"] == who.project_id
         known = self._tasks.of_image(image["id"]) if owned else []
         return {"tasks": [{**task, "deleted": False, "deleted_at": None} for task in known]}

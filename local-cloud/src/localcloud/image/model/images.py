@@ -67,7 +67,7 @@ class Images:
             self._let_go(image["id"])
         if any(self._is_host(image) for image in self.records.find(name=HOST_IMAGE)):
             return
-        # Made once: whoever deletes the names that templates use is rid of them.
+        # These images are created only once. A user who deletes them does not get them again.
         for name in (*self._cloud.settings.image_names, HOST_IMAGE):
             image = self.record(None, name, visibility="public", properties=HOST_KIND)
             formats = {"container_format": "bare", "disk_format": "raw"}
@@ -124,7 +124,7 @@ class Images:
         return image
 
     def known(self, image_id: str) -> Document:
-        """Return the image, also a deleted one that servers stand on; raises NotFoundError."""
+        """Return the image, also a deleted one that servers use; raises NotFoundError."""
         return self.deleted.get(image_id) or self.get(image_id)
 
     def visible(self, who: RequestContext, image_id: str) -> Document:
@@ -148,7 +148,7 @@ class Images:
         return image["owner"] == who.project_id or self.membership(image, who) is not None
 
     def membership(self, image: Document, who: RequestContext) -> Document | None:
-        """Return the record by which the image is shared with the caller's project."""
+        """Return the record that shares the image with the caller's project."""
         if image["visibility"] != "shared":
             return None
         return self.members.get(f"{image['id']}:{who.project_id}")
@@ -220,7 +220,7 @@ class Images:
     def delete(self, image: Document) -> None:
         """Delete the image, its members and its data.
 
-        What servers stand on stays until the first start at which no server needs it.
+        Data that servers use stays until the first start at which no server needs it.
         """
         with self._cloud.store.transaction():
             self.members.delete_all(image_id=image["id"])

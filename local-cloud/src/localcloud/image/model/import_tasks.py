@@ -1,4 +1,4 @@
-"""The tasks of imports: what is imported into which image, and the result."""
+"""The tasks of imports: source, image and result."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -5,8 +5,7 @@ from typing import Any
 from localcloud.core.store import Document
 
 STORE = "local"
-# What an image tells of its import: the task while it lasts, and the stores that get it, or did
-# not.
+# Properties of an image during its import: the task, the stores that get it, and those that failed.
 TASK, IMPORTING, FAILED = (
     "os_glance_import_task",
     "os_glance_importing_to_stores",
@@ -39,6 +38,6 @@ def shown(image: Document) -> dict[str, Any]:
 
 
 def member_shown(member: Document) -> dict[str, Any]:
-    """Return the record by which an image is shared."""
+    """Return the record that shares an image."""
     names = ("image_id", "member_id", "status", "created_at", "updated_at")
     return {**{name: member[name] for name in names}, "schema": "/v2/schemas/member"}

@@ -28,7 +28,7 @@ class RootfsCache:
         self._locks: dict[str, asyncio.Lock] = {}
 
     def base(self, image_id: str) -> str:
-        """Return the id of the image with a root file system that an image stands on.
+        """Return the ID of the image with the root file system on which an image is based.
 
         Raises :class:`localcloud.web.http.NotFoundError`.
         """

@@ -1,7 +1,7 @@
-"""Where images of the web may come from: what the cloud itself may be made to connect to.
+"""Permitted sources of images, so that the cloud does not connect to private addresses.
 
-Whoever may make an image chooses the address, servers of the cloud among them. So what is not on
-the Internet is refused, but for what every server reaches, and what the owner of the cloud allows.
+A user who creates an image chooses its URL, and the user may be a server. So only the Internet is
+permitted, the addresses that every server reaches, and those that the owner of the cloud allows.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,11 +18,11 @@ Address = IPv4Address | IPv6Address
 
 
 class FetchError(Exception):
-    """What was asked for did not come. The text says why."""
+    """The fetch failed. The text gives the reason."""
 
 
 class Sources:
-    """Tells what may be fetched."""
+    """Decides which URLs may be fetched."""
 
     def __init__(self, settings: Settings, forwardings: Callable[[], Sequence[Forwarding]]) -> None:
         self._own = set(settings.addresses)

@@ -1,4 +1,4 @@
-"""Images from the web: one request, its redirections, and what comes of them, piece by piece."""
+"""Downloads of images: one request, its redirects, and the data in pieces."""
 
 import asyncio
 import ssl
@@ -18,7 +18,7 @@ _REDIRECTED = frozenset({301, 302, 303, 307, 308})
 
 
 async def fetched(sources: Sources, uri: str) -> AsyncIterator[bytes]:
-    """Yield what is at an address; raises :class:`FetchError`."""
+    """Yield the data at a URL; raises :class:`FetchError`."""
     for _ in range(_MOST_REDIRECTIONS + 1):
         parts = sources.parsed(uri)
         if parts is None:

@@ -1,4 +1,4 @@
-"""Who may do what with a secret, a container or an order."""
+"""Access to secrets, containers and orders."""
 
 from localcloud.core.store import Document
 from localcloud.web.http import ForbiddenError, RequestContext
@@ -21,9 +21,9 @@ def is_member(who: RequestContext, operation: str) -> str:
 
 
 def may_use(who: RequestContext, found: Document) -> bool:
-    """Return whether the caller may change something, and see what it holds.
+    """Return whether the caller may change an object and read its payload.
 
-    What is private belongs to its creator, and to the administrator of the project.
+    A private object belongs to its creator and to the administrator of the project.
     """
     if who.project_id != found["project_id"]:
         return False
@@ -33,7 +33,7 @@ def may_use(who: RequestContext, found: Document) -> bool:
 
 
 def may_read(who: RequestContext, found: Document) -> bool:
-    """Return whether the caller may see what a secret holds."""
+    """Return whether the caller may read the payload of a secret."""
     return may_use(who, found) or who.user_id in found["acl"].get("read", {}).get("users", ())
 
 

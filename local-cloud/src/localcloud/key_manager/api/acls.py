@@ -1,4 +1,4 @@
-"""Who else may read a secret or a container, and whether its project may."""
+"""Access lists of secrets and containers: further readers, and whether the project may read."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who has registered as a user of a secret or of a container."""
+"""Consumers: users that have registered for a secret or a container."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which secrets of a list are asked for, and in which order."""
+"""Filters and order of lists of secrets."""
 
 import operator
 import re
@@ -42,7 +42,7 @@ def chosen(secrets: Iterable[Document], query: QueryParams) -> list[Document]:
 
 
 def _like(text: str) -> re.Pattern[str]:
-    """Return what SQL's LIKE matches, as a pattern that takes no time beyond its length."""
+    """Return a pattern for SQL's LIKE that runs in linear time."""
     wild = {"%": "*", "_": "?", "*": "[*]", "?": "[?]", "[": "[[]"}
     return re.compile(translate("".join(wild.get(c, c) for c in text)), re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Pages of lists, and what leads from one to the next."""
+"""Pages of lists, and the links between them."""
 
 import sys
 from collections.abc import Callable, Sequence

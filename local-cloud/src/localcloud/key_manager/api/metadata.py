@@ -1,4 +1,4 @@
-"""What users note on a secret, in keys and values."""
+"""Metadata of users on a secret, as keys and values."""
 
 import re
 

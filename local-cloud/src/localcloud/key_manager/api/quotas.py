@@ -1,4 +1,4 @@
-"""How many objects a project may have, and the requests about that."""
+"""Quotas: the number of objects of a project, and the requests on it."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute

@@ -1,4 +1,4 @@
-"""The requests on secrets and what they hold."""
+"""The requests on secrets and their payloads."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

@@ -1,4 +1,4 @@
-"""What a new secret, or the key of an order, may say of itself."""
+"""The fields of a new secret, or of the key of an order."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -17,10 +17,10 @@ from localcloud.web.http import BadRequestError
 
 
 def checked(state: State, content: Document, parent: str = "") -> Document:
-    """Return what a request says of a secret, with its expiration in one form; raises
+    """Return the fields of a secret in a request, with a normalized expiration; raises
     BadRequestError.
 
-    ``parent`` is the name of the schema within which it is said.
+    ``parent`` is the name of the schema that contains the fields.
     """
     name = f"Secret' within '{parent}" if parent else "Secret"
     check(content, SECRET, name)

@@ -1,7 +1,8 @@
-"""What secrets hold: its kinds, and how it is kept.
+"""Payloads of secrets: their types, and their encryption.
 
-Each project has a key of its own, made from that of the cloud, which lies beside the database in a
-file for its owner alone: what the database holds of one project opens for no other.
+Each project has its own key, derived from the cloud's key. The cloud's key is in a file beside the
+database, readable only by its owner. The database alone reveals no payload, and the key of one
+project opens no payload of another.
 """
 
 import base64
@@ -34,7 +35,7 @@ class PayloadCipher:
         return self._of(project_id).encrypt(payload).decode()
 
     def opened(self, secret: Document) -> bytes:
-        """Return what a secret holds."""
+        """Return the payload of a secret."""
         return self._of(secret["project_id"]).decrypt(secret["payload"].encode())
 
     def _of(self, project_id: str) -> Fernet:

@@ -1,4 +1,4 @@
-"""What bodies look like, and the words in which a wrong one is refused."""
+"""Schemas of bodies, and the messages about invalid ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -118,7 +118,7 @@ QUOTAS = {
 
 
 class SchemaError(BadRequestError):
-    """A body is not what its schema says."""
+    """A body that does not match its schema."""
 
     def __init__(self, name: str, reason: str, about: str | None) -> None:
         super().__init__(
@@ -127,7 +127,7 @@ class SchemaError(BadRequestError):
 
 
 def check(content: Any, schema: Mapping[str, Any], name: str) -> None:
-    """Raise :class:`SchemaError` for what does not match."""
+    """Raise :class:`SchemaError` if the content does not match the schema."""
     error = best_match(Draft202012Validator(schema).iter_errors(content))
     if error is not None:
         path = list(error.schema_path)
@@ -135,7 +135,7 @@ def check(content: Any, schema: Mapping[str, Any], name: str) -> None:
 
 
 async def read(request: Request, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the body of a request; raises ApiError where it is not what the schema says."""
+    """Return the body of a request; raises ApiError if it does not match the schema."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind != "application/json":
         raise UnsupportedMediaTypeError(

@@ -1,4 +1,4 @@
-"""What the key manager remembers, and how it is found."""
+"""Documents of the key manager, and how they are found."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -26,11 +26,11 @@ class State:
         return self.cloud.now().rstrip("Z")
 
     def ref(self, collection: str, object_id: str) -> str:
-        """Return the address by which clients name an object."""
+        """Return the URL with which clients refer to an object."""
         return f"{self.cloud.settings.url}{PREFIX}/v1/{collection}/{object_id}"
 
     def new(self, who: RequestContext, **fields: Any) -> Document:
-        """Return a new object of the caller's project, which is kept by whoever puts it."""
+        """Return a new object of the caller's project. It is not stored yet."""
         return self.new_in(who.require_project(), who.user_id, **fields)
 
     def new_in(self, project_id: str, creator_id: str, **fields: Any) -> Document:
@@ -65,7 +65,7 @@ class State:
         return found
 
     def has_expired(self, secret: Document) -> bool:
-        """Return whether a secret's end has come: nobody sees it any more."""
+        """Return whether a secret has expired. No client sees expired secrets."""
         return secret["expiration"] is not None and secret["expiration"] <= self.now()
 
 

@@ -39,9 +39,7 @@ class Call(ApiCall[LoadBalancingService], frozen=True):
         return self.service.state
 
     def wrapped(self, name: str) -> Any:
-        """Return what the body wraps under this name; raises BadRequestError where it is
-        missing.
-        """
+        """Return the value under this name in the body; raises BadRequestError if it is missing."""
         found = self.body()
         if name not in found:
             raise BadRequestError(

@@ -1,7 +1,7 @@
-"""The API of providers, flavors and availability zones: what load balancers can be chosen from.
+"""The API of providers, flavors and availability zones, from which load balancers choose.
 
-There is one way in which load balancers are made here. What administrators define beyond that is
-kept, shown and can be chosen; it changes nothing.
+This cloud has one kind of load balancer. Further choices of administrators are stored, shown and
+accepted, but have no effect.
 """
 
 import json
@@ -33,7 +33,7 @@ PROVIDERS = {
 
 
 def chosen_provider(state: State, values: Document) -> str:
-    """Return the provider of a new load balancer; raises the API's 400 for what cannot be had."""
+    """Return the provider of a new load balancer; raises the API's 400 for an unknown one."""
     provider: str | None = values["provider"]
     flavor_id = values["flavor_id"]
     if flavor_id:
@@ -158,18 +158,18 @@ class Choices(Struct, frozen=True):
 
 
 async def providers(call: Call) -> Document:
-    """Answer what makes load balancers."""
+    """Return the providers."""
     return {"providers": [{"name": name, "description": text} for name, text in PROVIDERS.items()]}
 
 
 async def flavor_capabilities(call: Call) -> Document:
-    """Answer what flavors can say to the provider: nothing has an effect."""
+    """Return the capabilities of flavors. None of them has an effect."""
     _require_provider(call)
     return {"flavor_capabilities": []}
 
 
 async def zone_capabilities(call: Call) -> Document:
-    """Answer what availability zones can say to the provider: nothing has an effect."""
+    """Return the capabilities of availability zones. None of them has an effect."""
     _require_provider(call)
     return {"availability_zone_capabilities": []}
 

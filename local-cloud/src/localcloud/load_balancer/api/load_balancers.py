@@ -41,7 +41,7 @@ async def show(call: Call) -> Document:
 
 
 async def create(call: Call) -> Document:
-    """Make a load balancer, alone or with all its parts."""
+    """Create a load balancer, without parts or with all of them."""
     values = LOAD_BALANCER.new(call.wrapped("loadbalancer"))
     who, state = call.context, call.state
     values["project_id"] = values["project_id"] or who.require_project()
@@ -117,7 +117,7 @@ async def status(call: Call) -> Document:
 
 
 async def statistics(call: Call) -> Document:
-    """Answer what all listeners of a load balancer have counted."""
+    """Return the sum of the counters of a load balancer's listeners."""
     found = await _found(call)
     counted = [
         call.service.traffic.statistics(listener["id"])
@@ -128,7 +128,7 @@ async def statistics(call: Call) -> Document:
 
 
 async def fail_over(call: Call) -> None:
-    """Make a load balancer anew: its connections end, its address stays."""
+    """Restart a load balancer: its connections end, its address stays."""
     found = await _found(call)
     _require(call, found, _DELETABLE)
     call.state.mark(LOAD_BALANCER, found, "PENDING_UPDATE")

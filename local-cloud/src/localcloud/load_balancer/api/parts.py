@@ -1,7 +1,7 @@
 """The API of listeners, pools, members, health monitors, policies and rules.
 
-All parts are shown, changed and deleted in the same way; only how they are made, and what a change
-of them may be, differs.
+All parts are shown, changed and deleted in the same way. They differ only in their creation and in
+the permitted changes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +45,7 @@ class Parts(Struct, frozen=True):
     kind: Kind
     path: str
     create: Callable[[Call], Document]
-    # The kind of the object of which they are parts, where the path names it.
+    # The kind of the object that contains them, if the path names it.
     owner: Kind | None = None
 
     def endpoints(self) -> list[Endpoint]:
@@ -116,7 +116,9 @@ def _owner(call: Call, kind: Kind) -> Document:
 
 
 def _named(call: Call, kind: Kind, values: Document, name: str) -> Document:
-    """Return what a field of the body names; raises the API's 400, or 403 for another project."""
+    """Return the object that a field of the body names; raises the API's 400, or 403 for another
+    project.
+    """
     return call.state.named(call.context, kind, values[name])
 
 
@@ -218,7 +220,7 @@ def _place(member: Document) -> tuple[str, int]:
 
 
 async def statistics(call: Call) -> Document:
-    """Answer what a listener has counted."""
+    """Return the counters of a listener."""
     found = call.state.visible(call.context, LISTENER, call.argument("id"))
     return {"stats": call.service.traffic.statistics(found["id"])}
 

@@ -63,7 +63,7 @@ def _links(state: State, kind: Kind, document: Document) -> Document:
 
 
 def whole(service: LoadBalancingService, balancer: Document) -> Document:
-    """Return a load balancer with all its parts in full, as it is shown when made at once."""
+    """Return a load balancer with all its parts in full, as the response to its creation has it."""
     state = service.state
     full = shown(service, LOAD_BALANCER, balancer)
     inside = {"loadbalancer_id": balancer["id"]}

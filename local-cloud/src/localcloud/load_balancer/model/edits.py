@@ -1,6 +1,6 @@
-"""How parts of load balancers are put: pending, until the service has carried it out.
+"""Writes of parts of load balancers: as pending, until the service has applied them.
 
-Callers hold the load balancer, so that nothing else changes it meanwhile, and write in one
+Callers hold the load balancer, so that no other request changes it meanwhile, and write in one
 transaction.
 """
 
@@ -28,7 +28,9 @@ def change(state: State, kind: Kind, part: Document, changes: Document) -> Docum
 
 
 def touch(state: State, kind: Kind, part: Document) -> None:
-    """Mark as pending what a change of a part affects: its pool or policy, and listeners."""
+    """Mark the objects as pending that a change of a part affects: its pool or policy, and
+    listeners.
+    """
     pool = part if kind is POOL else None
     if kind in (MEMBER, MONITOR):
         pool = state.of(POOL).get(part["pool_id"])

@@ -40,7 +40,7 @@ class Kind(Struct, frozen=True, eq=False):
     plural: str
     words: str  # as messages call it
     fields: Mapping[str, Field]
-    # The field that names the object of which it is a part, where its path has that.
+    # The field with the ID of the object that contains it, if the path has that ID.
     within: str | None = None
     quota: str | None = None
     # Lists of ids that are shown with an object: name of the list, and the kind in it.
@@ -326,7 +326,7 @@ RULE = Kind(
     within="l7policy_id",
     quota="l7rule",
 )
-# The kinds of which a load balancer is made.
+# The kinds of parts of a load balancer.
 PARTS = (LISTENER, POOL, MEMBER, MONITOR, POLICY, RULE)
 
 FLAVOR = Kind(

@@ -15,7 +15,7 @@ _HTTP = ("HTTP", "TERMINATED_HTTPS")
 
 
 def add_listener(state: State, balancer: Document, values: Document) -> Document:
-    """Make a listener, and what its body has in it."""
+    """Create a listener, and the parts in its body."""
     protocol = values["protocol"]
     if protocol in UNKNOWN_PROTOCOLS:
         raise bad_option(protocol, "protocol")

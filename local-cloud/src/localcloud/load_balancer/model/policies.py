@@ -80,7 +80,7 @@ def _bad_arguments(message: str) -> ApiError:
 
 
 def _one_target(values: Document) -> Document:
-    """Return a policy with the target of its action alone."""
+    """Return a policy with only the target of its action."""
     pool, url, prefix = (
         values[name] for name in ("redirect_pool_id", "redirect_url", "redirect_prefix")
     )

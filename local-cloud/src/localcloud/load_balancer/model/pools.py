@@ -44,7 +44,7 @@ def check_pool(state: State, balancer: Document, protocol: str, pool_id: str) ->
 def add_pool(
     state: State, balancer: Document, values: Document, listener: Document | None = None
 ) -> Document:
-    """Make a pool, for a listener or for none, and what its body has in it."""
+    """Create a pool, with or without a listener, and the parts in its body."""
     if values["protocol"] in UNKNOWN_PROTOCOLS:
         raise bad_option(values["protocol"], "protocol")
     _check_persistence(values["protocol"], values["session_persistence"])

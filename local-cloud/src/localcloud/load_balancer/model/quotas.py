@@ -1,4 +1,4 @@
-"""How much of load balancing a project may have, and has."""
+"""Quotas of load balancing, and the usage of projects."""
 
 from localcloud.load_balancer.errors import over_quota
 from localcloud.load_balancer.model.kinds import LOAD_BALANCER, PARTS, Kind
@@ -19,7 +19,7 @@ def limits(state: State, project: str) -> dict[str, int]:
 
 
 def require(state: State, kind: Kind, project: str, more: int = 1) -> None:
-    """Raise the API's 403 where a project may not have so many more."""
+    """Raise the API's 403 if the quota of a project has no room for this number of objects."""
     limit = limits(state, project)[str(kind.quota)]
     if limit == UNLIMITED or more <= 0:
         return

@@ -1,8 +1,7 @@
-"""What the load balancing service remembers, and how it is found.
+"""Documents of the load balancing service, and how they are found.
 
-All parts of a load balancer say to which one they belong (``loadbalancer_id``). A part whose
-provisioning status is pending is what the service still has to carry out: after the answer, or
-after a restart.
+All parts of a load balancer have its ID (``loadbalancer_id``). A part with a pending provisioning
+status has a change that the service still has to apply, after the response or after a restart.
 """
 
 from collections.abc import Iterator
@@ -41,7 +40,9 @@ class State:
         return self._collections[kind.name]
 
     def visible(self, who: RequestContext, kind: Kind, object_id: str) -> Document:
-        """Return what the path names; raises the API's 404, or 403 for another project's."""
+        """Return the object that the path names; raises the API's 404, or 403 for another
+        project's.
+        """
         found = self.of(kind).get(object_id)
         if found is None:
             raise not_found(kind.words, object_id)
@@ -50,7 +51,7 @@ class State:
         return found
 
     def named(self, who: RequestContext, kind: Kind, object_id: str) -> Document:
-        """Return what a body names; raises the API's 400."""
+        """Return the object that a body names; raises the API's 400."""
         found = self.of(kind).get(object_id)
         if found is None or not (who.is_admin or found["project_id"] == who.project_id):
             raise no_such(kind.words, object_id)

@@ -1,4 +1,4 @@
-"""What belongs together when parts of load balancers are removed."""
+"""Objects that are removed together with parts of load balancers."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def require_unused(state: State, kind: Kind, part: Document) -> None:
 
 
 def erase(state: State, kind: Kind, part: Document) -> None:
-    """Remove a part with all that is in it, and what others say of it."""
+    """Remove a part with all parts in it, and the references to it."""
     for inner, document in _inside(state, kind, part):
         erase(state, inner, document)
     state.of(kind).delete(part["id"])

@@ -1,1 +1,3 @@
-"""What carries traffic: listeners, pools, checks of members, and what chooses between them."""
+"""Traffic of load balancers: listeners, pools, health checks of members, and load balancing
+methods.
+"""

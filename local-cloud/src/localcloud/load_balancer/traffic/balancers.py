@@ -1,4 +1,4 @@
-"""All load balancers, as they are: brought to what their documents say, one after the other."""
+"""The running load balancers. Each is brought to the state of its documents, one after another."""
 
 import asyncio
 
@@ -51,7 +51,7 @@ class Balancers:
         self._counts: dict[str, Statistics] = {}
 
     async def apply(self, balancer_id: str) -> None:
-        """Bring a load balancer to what its documents say; raises FabricError, ApiError."""
+        """Bring a load balancer to the state of its documents; raises FabricError, ApiError."""
         document = self._state.of(LOAD_BALANCER).get(balancer_id)
         if document is None or self._appliances is None:
             return
@@ -75,7 +75,7 @@ class Balancers:
         """End all traffic."""
         for balancer in self._up.values():
             await balancer.close()
-        await asyncio.sleep(0)  # what has been closed lets go of its socket
+        await asyncio.sleep(0)  # let closed listeners release their sockets
 
     async def _bring_pools(self, balancer: _Balancer) -> None:
         present: dict[str, Document] = self._present(POOL, balancer)
@@ -114,7 +114,7 @@ class Balancers:
         await known.update(asked)
 
     def _present(self, kind: Kind, balancer: _Balancer) -> dict[str, Document]:
-        """Return what is there and shall stay, by id."""
+        """Return the existing objects that are not being deleted, by ID."""
         every = self._state.of(kind).find(loadbalancer_id=balancer.doors.balancer_id)
         return {each["id"]: each for each in every if each["provisioning_status"] != _DELETED}
 
@@ -152,7 +152,7 @@ class Balancers:
         return found
 
     def statistics(self, listener_id: str) -> dict[str, int]:
-        """Return what a listener has counted."""
+        """Return the counters of a listener."""
         return (self._counts.get(listener_id) or Statistics()).shown()
 
     def operating(self, kind: Kind, document: Document) -> str:

@@ -26,7 +26,7 @@ class Monitor:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     async def update(self, document: Document) -> None:
-        """Ask as the document says now, whoever is in the pool now."""
+        """Check with the settings of the document, and the current members of the pool."""
         changed = document != self.document
         kept = set() if changed else set(self._pool.members)
         await self._stop(set(self._asking) - kept)
@@ -37,7 +37,7 @@ class Monitor:
                 self._asking[member_id] = task
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """End all checks."""
         await self._stop(set(self._asking))
 
     async def _stop(self, member_ids: set[str]) -> None:

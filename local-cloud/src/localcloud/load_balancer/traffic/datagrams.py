@@ -19,7 +19,7 @@ _AT_ONCE = 64
 
 
 class _Flow:
-    """What one client and its member say."""
+    """The datagrams of one client and its member."""
 
     def __init__(self, sock: socket.socket, member: Member) -> None:
         self.sock = sock
@@ -111,7 +111,7 @@ class Datagrams:
         except BlockingIOError:
             return
         except OSError:
-            # Nobody listens there: the next datagram may find another member.
+            # No process listens there. The next datagram may go to another member.
             self._drop(client)
             return
         self._counts.bytes_out += len(data)

@@ -1,4 +1,4 @@
-"""Policies: what becomes of a request."""
+"""Policies: the decision about a request."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ class Asked(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path alone."""
+        """Return the path without the query."""
         return self.target.partition("?")[0]
 
     def cookies(self) -> dict[str, str]:

@@ -27,7 +27,7 @@ class Listening:
         self.update(route)
 
     def update(self, route: Route) -> None:
-        """Serve as the documents say now; what is under way goes on."""
+        """Serve with the settings of the documents. Connections stay open."""
         self.route = route
         if isinstance(self._serving, Accepting):
             self._serving.tls = route.tls

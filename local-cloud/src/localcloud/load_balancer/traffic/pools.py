@@ -13,7 +13,7 @@ _MOST_CLIENTS = 10_000  # that are remembered by a pool with session persistence
 
 
 class Client(Struct, frozen=True):
-    """Who asks."""
+    """The client of a request."""
 
     address: str
     port: int
@@ -29,7 +29,7 @@ class Pool:
         self._remembered: OrderedDict[str, str] = OrderedDict()
 
     def update(self, document: Document, members: Sequence[Document], monitored: bool) -> None:
-        """Take what the documents say now; what is known of members that stay is kept."""
+        """Apply the documents. Members that stay keep their state."""
         self.document = document
         self.monitored = monitored
         known = self.members
@@ -43,15 +43,15 @@ class Pool:
 
     @property
     def persistence(self) -> Document:
-        """How clients find their member again; empty where they need not."""
+        """The kind of session persistence; empty without one."""
         return self.document["session_persistence"] or {}
 
     def choose(
         self, client: Client, key: str | None = None, avoided: frozenset[str] = frozenset()
     ) -> Member | None:
-        """Return the member that serves a client, None where none can.
+        """Return the member that serves a client, or None if none can.
 
-        ``key`` is by what the client is known to the pool. Backup members serve where no other can.
+        ``key`` identifies the client for session persistence. Backup members serve if no other can.
         """
         serving = [each for each in self.members.values() if each.serves and each.id not in avoided]
         known = self.members.get(self._remembered.get(key or "", ""))
@@ -65,11 +65,11 @@ class Pool:
         return chosen
 
     def known(self, key: str) -> str | None:
-        """Return the id of the member that serves whoever is known by this key."""
+        """Return the ID of the member for clients with this key."""
         return self._remembered.get(key)
 
     def remember(self, key: str, member_id: str) -> None:
-        """Let a member serve whoever is known by this key."""
+        """Assign clients with this key to a member."""
         self._remembered[key] = member_id
         self._remembered.move_to_end(key)
         if len(self._remembered) > _MOST_CLIENTS:

@@ -29,13 +29,13 @@ _LARGEST_HEAD = 64 << 10
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade", b"expect"}
 )
-# By which clients of a pool with HTTP_COOKIE persistence say which member serves them.
+# The cookie with which a pool with HTTP_COOKIE persistence finds the member of a client.
 _COOKIE = "SRV"
 Headers = list[tuple[bytes, bytes]]
 
 
 class Route(Struct, frozen=True):
-    """Where requests of a listener may go."""
+    """The targets for requests of a listener."""
 
     listener: Document
     policies: tuple[Policy, ...]
@@ -50,7 +50,7 @@ class _ClientClosedError(Exception):
 
 
 class _Side:
-    """One connection; its bytes are added to what is counted."""
+    """One connection. Its bytes are added to the counters."""
 
     def __init__(self, role: Any, streams: Streams, counts: Statistics) -> None:
         self.http = h11.Connection(role, _LARGEST_HEAD)
@@ -144,7 +144,7 @@ class _Exchange:
         await self._forward(pool)
 
     async def _say(self, status: int, headers: Headers | None = None) -> None:
-        # What the client still has to send nobody reads.
+        # The client's further data is not read by any member.
         unread = self._near.http.their_state is not h11.DONE
         with contextlib.suppress(TimeoutError, h11.RemoteProtocolError):
             while unread and not self._near.http.they_are_waiting_for_100_continue:
@@ -171,7 +171,7 @@ class _Exchange:
             streams[1].close()
 
     def _key(self, pool: Pool) -> str | None:
-        """Return by what the pool knows the client."""
+        """Return the key of the client for session persistence."""
         kind = pool.persistence.get("type")
         cookies = self._asked.cookies()
         if kind == "HTTP_COOKIE":
@@ -280,7 +280,7 @@ class _Exchange:
         )
 
     def _security(self) -> Headers:
-        """Return what tells clients to come back with TLS alone."""
+        """Return the header that tells clients to use only TLS in future."""
         listener = self._route.listener
         if listener["hsts_max_age"] is None:
             return []
