@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tools import habits, sizes, subjects
 
+from stoker.dispatch import procrastinate, turns
+from stoker.store.ownership import fair_share
+from stoker.store.write import group_commit
 from tests.simulation.sabotage import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +127,41 @@ def _exists(code: str, defined: set[str]) -> bool:
 def _defined() -> set[str]:
     text = "".join(file.read_text() for file in SOURCE.rglob("*.py"))
     return set(re.findall(r"^(?:class )?([A-Z]\w+)(?: =|:|\(| \()", text, re.MULTILINE))
+
+
+def test_style_has_the_limits_of_the_gates() -> None:
+    text = " ".join((DEVELOP / "style.md").read_text().split())
+    for limit in (
+        f"{sizes.MODULE_LINES} lines and {sizes.MODULE_IMPORTS} imports",
+        f"{sizes.CLASS_LINES} lines and {sizes.CLASS_METHODS} methods",
+        f"{sizes.FUNCTION_LINES} lines, {sizes.FUNCTION_PARAMETERS} parameters",
+        f"at most {habits.MAX_SENTENCE_WORDS} words",
+        f"at most {subjects.MAX_LENGTH} characters",
+        f"at most {MAX_DECISION_LINES} lines",
+    ):
+        assert limit in text
+
+
+def test_page_of_engines_has_limits_of_code() -> None:
+    text = (ROOT / "docs/operate/many-engines.md").read_text()
+    for row in (
+        f"starts no requests to clouds | after {procrastinate.LEASE_S:.0f} s",
+        f"acquire its stacks | after {procrastinate.TAKEN_OVER_AFTER:.0f} s",
+        f"without a driver | every {procrastinate.CHECK:.0f} s",
+        f"only pauses | for {turns.STAYS:.0f} s",
+        f"up to {procrastinate.TOGETHER}, at most every {procrastinate.FETCH_EVERY * 1000:.0f} ms",
+        f"at the same time | up to {procrastinate.AT_ONCE}",
+        f"takes longer than {procrastinate.BUSY} s | up to {procrastinate.FEW}, ",
+        f"and {procrastinate.SPARE} of projects",
+        f"for {procrastinate.PATIENCE} s, up to {procrastinate.MOST_PATIENCE:.0f} s in all",
+        f"above {fair_share.TURNS:.0f} turns per second",
+        f"in one transaction | up to {group_commit.MOST}",
+        f"several projects write | up to {group_commit.SHARE}",
+        f"up to {group_commit.LITTLE} recent changes",
+        f"for {group_commit.LINGERS * 1000:.0f} ms",
+        f"after pausing for {group_commit.CREDIT} s",
+    ):
+        assert row in text
 
 
 def test_invariants_name_rules_and_properties_of_the_simulation() -> None:
